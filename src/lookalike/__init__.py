@@ -1,0 +1,68 @@
+"""Lookalike: visual-similarity search on your own catalog of images.
+
+Which pairs should experts label, which model is better when most pairs were never labelled, and a search that
+returns distinct items. The functions here work on frozen values and need no workspace; the command
+`lookalike` does the same on a workspace. Importing this package loads none of its parts until one is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lookalike.core.errors import LookalikeError
+    from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
+    from lookalike.rank.judged import judged_ranks
+    from lookalike.recipes.values import catalog, discover, embed, embeddings, evaluate, labels, search
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "LookalikeError": "core.errors",
+    "Catalog": "core.types",
+    "Embeddings": "core.types",
+    "JudgedRanks": "core.types",
+    "Labels": "core.types",
+    "Pool": "core.types",
+    "Rule": "core.types",
+    "Score": "core.types",
+    "Scores": "core.types",
+    "judged_ranks": "rank.judged",
+    "catalog": "recipes.values",
+    "discover": "recipes.values",
+    "embed": "recipes.values",
+    "embeddings": "recipes.values",
+    "evaluate": "recipes.values",
+    "labels": "recipes.values",
+    "search": "recipes.values",
+}
+
+__all__ = [
+    "Catalog",
+    "Embeddings",
+    "JudgedRanks",
+    "Labels",
+    "LookalikeError",
+    "Pool",
+    "Rule",
+    "Score",
+    "Scores",
+    "__version__",
+    "catalog",
+    "discover",
+    "embed",
+    "embeddings",
+    "evaluate",
+    "judged_ranks",
+    "labels",
+    "search",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
+    return getattr(import_module(f"lookalike.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

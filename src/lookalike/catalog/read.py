@@ -1,0 +1,189 @@
+"""One door from files to a Catalog: read, check every photo once, draw the splits."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.catalog.folder import read_folder
+from lookalike.catalog.images import MAX_MEGAPIXELS, Checked, Progress, check_images, within
+from lookalike.catalog.rows import Rows, counted
+from lookalike.catalog.split import assign_splits, crossing_items
+from lookalike.catalog.table import read_table
+from lookalike.catalog.walk import ENDINGS
+from lookalike.core.checks import strings
+from lookalike.core.errors import ArgumentError, CatalogError
+from lookalike.core.types import SPLITS, Catalog, LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A catalog and how it came about.
+
+    `root` is the folder its paths are relative to, None where there are no photos. `notes` are sentences
+    to print; `source` is the folder or table as text.
+    """
+
+    catalog: Catalog
+    root: Path | None
+    notes: tuple[str, ...]
+    source: str
+
+
+def catalog_from(
+    source: object,
+    *,
+    images: str | os.PathLike[str] | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    seed: int = 0,
+    check: bool = True,
+    max_megapixels: float = MAX_MEGAPIXELS,
+    progress: Progress | None = None,
+) -> Reading:
+    """A catalog from a folder of photos, a CSV or Parquet file, or a data frame.
+
+    A folder may be given a `layout` (see `read_folder`), a table the folder of its `images` and the names
+    of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and hashed; bad ones
+    stand in `Catalog.left_out` with their reasons. Splits that the source does not give are drawn with
+    `seed` over all its rows, before photos are looked at: one that turns out bad moves no other one.
+
+    Raises CatalogError where there is nothing to read, or no photo can be used.
+
+    >>> reading = catalog_from({"image": ["a", "b", "c"], "item": ["1", "1", "2"]})
+    >>> reading.catalog.item.tolist(), reading.root
+    (['1', '1', '2'], None)
+    """
+    rows = _rows(source, images, layout, columns)
+    if not len(rows):
+        raise _none_usable(rows, list(rows.left_out))
+    if rows.root is None or not check:
+        checked = [Checked("", 0, 0)] * len(rows)
+        looked = ["The photos were not looked at." if rows.root else "There are no photos: vectors only."]
+    else:
+        paths = rows.path.tolist()
+        checked = check_images(paths, rows.root, max_megapixels=max_megapixels, progress=progress)
+        looked = []
+    left_out = _left_out(rows, checked)
+    if all(found.reason for found in checked):
+        raise _none_usable(rows, left_out)
+    split = assign_splits(rows.item, seed=seed, given=rows.split)
+    catalog = _catalog(rows, split, checked, left_out)
+    notes = (*rows.notes, *looked, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
+    return Reading(catalog, rows.root, notes, rows.source)
+
+
+def _rows(
+    source: object,
+    images: str | os.PathLike[str] | None,
+    layout: str | None,
+    columns: Mapping[str, str] | None,
+) -> Rows:
+    """The source's rows, by what it is; arguments that cannot apply to it are refused."""
+    if not isinstance(source, str | os.PathLike):
+        _refuse({"layout": layout}, "a table, whose columns say it all")
+        return read_table(source, images=images, columns=columns)
+    path = Path(os.path.abspath(source))
+    if not os.path.exists(path):
+        raise CatalogError(
+            f"{str(path)!r} does not exist.",
+            fix="Give a folder of photos, or a CSV or Parquet file that names them.",
+        )
+    if path.is_dir():
+        _refuse(
+            {"images": images, "columns": columns}, "a folder of photos, whose paths and columns are its own"
+        )
+        return read_folder(path, layout=layout)
+    if path.suffix.lower() in ENDINGS:
+        raise CatalogError(
+            f"{str(path)!r} is one photo, not a catalog.", fix="Give the folder that holds the photos."
+        )
+    _refuse({"layout": layout}, "a table, whose columns say it all")
+    return read_table(path, images=images, columns=columns)
+
+
+def _refuse(arguments: Mapping[str, object], source: str) -> None:
+    given = [name for name, value in arguments.items() if value is not None]
+    if given:
+        raise ArgumentError(
+            f"{' and '.join(given)} cannot be given with {source}.", fix=f"Leave out {given[0]}."
+        )
+
+
+def _left_out(rows: Rows, checked: Sequence[Checked]) -> list[LeftOut]:
+    """The reader's own and the checker's, by position."""
+    bad = [
+        LeftOut(rows.image[row], rows.path[row], int(rows.position[row]), found.reason)
+        for row, found in enumerate(checked)
+        if found.reason
+    ]
+    return sorted([*rows.left_out, *bad], key=lambda one: one.position)
+
+
+def _catalog(
+    rows: Rows, split: np.ndarray, checked: Sequence[Checked], left_out: Sequence[LeftOut]
+) -> Catalog:
+    keep = np.array([not found.reason for found in checked])
+    good = [found for found in checked if not found.reason]
+    return Catalog(
+        image=rows.image[keep],
+        path=_relative(rows.path[keep], rows.root),
+        item=rows.item[keep],
+        category=rows.category[keep],
+        role=rows.role[keep],
+        split=split[keep],
+        position=rows.position[keep],
+        digest=strings(found.digest for found in good),
+        width=np.array([found.width for found in good], dtype=np.int64),
+        height=np.array([found.height for found in good], dtype=np.int64),
+        columns={name: values[keep] for name, values in rows.columns.items()},
+        left_out=tuple(left_out),
+    )
+
+
+def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:
+    """Paths as they lead from the root; one that leads out of it (unchecked) stays as written."""
+    if root is None:
+        return paths
+    return strings(within(path, root) or path for path in paths)
+
+
+def _left_out_notes(catalog: Catalog) -> list[str]:
+    left = catalog.left_out
+    whole = counted(len(catalog) + len(left), "photo")
+    return [f"Left out {len(left):,} of {whole}: {_reasons(left)}."] if left else []
+
+
+def _split_notes(rows: Rows, catalog: Catalog, seed: int) -> list[str]:
+    sizes = ", ".join(f"{name} {int(np.sum(catalog.split == name)):,}" for name in SPLITS)
+    drawn = int(np.sum(rows.split == ""))
+    how = ["as given"] if drawn < len(rows) else []
+    how += [f"{drawn:,} drawn with seed {seed}"] if drawn else []
+    notes = [f"Splits ({', '.join(how)}): {sizes}."]
+    if crossing := crossing_items(catalog.item, catalog.split):
+        notes.append(f"Items with photos in more than one split, as given: {crossing:,}.")
+    if len(catalog) == 1:
+        notes.append("One image makes a catalog, but there is nothing to find in it.")
+    return notes
+
+
+def _reasons(left_out: Sequence[LeftOut]) -> str:
+    """How many for each kind of reason, most frequent first."""
+    kinds = Counter(one.reason.split(":", 1)[0] for one in left_out).most_common()
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds)
+
+
+def _none_usable(rows: Rows, left_out: Sequence[LeftOut]) -> CatalogError:
+    first = left_out[0]
+    missing = all(one.reason.startswith("missing file") for one in left_out)
+    photos = counted(len(left_out), "photo")
+    return CatalogError(
+        f"None of the {photos} of {rows.source!r} can be used: {_reasons(left_out)}. "
+        f"The first is {first.image!r}, left out for: {first.reason}.",
+        fix=f"Set images to the folder that the paths start from; it was taken to be {str(rows.root)!r}."
+        if missing
+        else "Put those photos right, or give another source.",
+    )

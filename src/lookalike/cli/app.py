@@ -1,0 +1,89 @@
+"""The command line as a whole: the list of commands, and how every one of them fails."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+import lookalike
+from lookalike.cli.console import err, print_json, printable
+from lookalike.cli.demo import demo
+from lookalike.cli.discover import discover
+from lookalike.cli.embed import embed
+from lookalike.cli.evaluate import evaluate
+from lookalike.cli.init import init
+from lookalike.cli.labels import labels
+from lookalike.cli.report import report
+from lookalike.cli.search import search
+from lookalike.cli.status import status
+from lookalike.core.errors import LookalikeError
+
+FAILED, STOPPED = 1, 130
+
+app = typer.Typer(
+    name="lookalike",
+    help="Visual-similarity search on your own catalog: label the right pairs, know which model is better, "
+    "serve distinct items.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+app.command()(demo)
+app.command()(status)
+app.command()(init)
+app.command()(embed)
+app.command()(discover)
+app.add_typer(labels, name="labels")
+app.command()(evaluate)
+app.command()(search)
+app.command()(report)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Visual-similarity search on your own catalog."""
+    if version:
+        typer.echo(f"lookalike {lookalike.__version__}")
+        raise typer.Exit
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return the exit status: 0 done, 1 refused, 2 wrong usage, 130 stopped."""
+    try:
+        app(args=arguments, prog_name="lookalike", standalone_mode=False)
+    except LookalikeError as error:
+        return _refused(error, as_json="--json" in arguments)
+    except (KeyboardInterrupt, typer.Abort):
+        err.print("Stopped. What was finished is kept; nothing is half-written.")
+        return STOPPED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        if not hasattr(error, "exit_code"):
+            raise
+        return _usage(error)
+    return 0
+
+
+def _refused(error: LookalikeError, *, as_json: bool) -> int:
+    err.print(Text("Error: ", style="bold red") + Text(printable(error.problem)))
+    err.print(Text(printable(error.fix)))
+    if as_json:
+        print_json({"error": {"kind": type(error).__name__, "problem": error.problem, "fix": error.fix}})
+    return FAILED
+
+
+def _usage(error: Exception) -> int:
+    """Wrong options or arguments, as the parser says it."""
+    show = getattr(error, "show", None)
+    if show is not None:
+        show()
+    return int(getattr(error, "exit_code", 2))

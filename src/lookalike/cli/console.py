@@ -1,0 +1,105 @@
+"""What all commands share at the terminal: words on one stream, progress on the other, JSON for programs."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+QUIET_SECONDS = 5.0
+
+WorkspaceOption = Annotated[
+    Path,
+    typer.Option("--workspace", "-w", help="Folder of the workspace.", show_default="the current folder"),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
+
+WIDE = 10_000  # a pipe or a file has no edge to fold tables at
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, soft_wrap=True, highlight=False)
+    return (
+        console
+        if console.is_terminal
+        else Console(stderr=stderr, soft_wrap=True, highlight=False, width=WIDE)
+    )
+
+
+out, err = _console(stderr=False), _console(stderr=True)
+
+
+def say(*sentences: str) -> None:
+    """Print sentences as they are; brackets in file names are no markup."""
+    for sentence in sentences:
+        out.print(Text(printable(sentence)))
+
+
+def next_step(*commands: str) -> None:
+    """Say what comes next."""
+    for at, command in enumerate(commands):
+        out.print(Text("Next: " if at == 0 else "      ", style="bold") + Text(command, style="cyan"))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+    """Print a table; the first `left` columns are words, the others numbers. Blank column names: no head."""
+    shown = Table(box=None, pad_edge=False, header_style="bold", show_header=any(columns))
+    for at, column in enumerate(columns):
+        shown.add_column(Text(column), justify="left" if at < left else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(printable(cell)) for cell in row))
+    out.print(shown)
+
+
+def printable(text: str) -> str:
+    """Control characters of file names spelled out, so that a name cannot draw on the terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, default=_plain) + "\n")
+
+
+def number(value: float) -> float | None:
+    """A number for JSON: NaN and infinity, which JSON lacks, become null."""
+    return float(value) if math.isfinite(value) else None
+
+
+@contextmanager
+def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar with the time left on a terminal; elsewhere a line now and then; nothing with --json."""
+    if quiet:
+        yield None
+    elif err.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=err, transient=True) as bar:
+            task = bar.add_task(doing, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+    else:
+        yield _line_now_and_then(doing)
+
+
+def _line_now_and_then(doing: str) -> Callable[[int, int], None]:
+    last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > QUIET_SECONDS:
+            last = time.monotonic()
+            err.print(Text(f"{doing}: {done:,} of {total:,}"))
+
+    return tell
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever json cannot write
+    return value.item() if hasattr(value, "item") else str(value)

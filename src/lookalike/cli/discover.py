@@ -1,0 +1,120 @@
+"""`lookalike discover`."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli.console import (
+    JsonOption,
+    WorkspaceOption,
+    next_step,
+    number,
+    print_json,
+    progress,
+    say,
+    table,
+)
+
+
+def discover(
+    workspace: WorkspaceOption = Path(),
+    generators: Annotated[
+        str | None, typer.Option(help="Encoders that fill the pool, by commas.", show_default="all")
+    ] = None,
+    top: Annotated[
+        int, typer.Option(help="Distinct items each generator puts forward per query.", min=1)
+    ] = 5,
+    queries: Annotated[
+        int | None, typer.Option(help="How many queries to sample.", show_default="all", min=1)
+    ] = None,
+    queries_file: Annotated[
+        Path | None, typer.Option(help="Text file with one query image per line.")
+    ] = None,
+    votes: Annotated[int, typer.Option(help="Votes per pair, for the estimate of hours.", min=1)] = 2,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the sample.", show_default="the workspace's")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Start the pool afresh instead of extending it.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Pool the pairs worth labelling: each generator's top distinct items per query, once each."""
+    from lookalike.discover.figures import expert_hours
+    from lookalike.recipes.discover import discover as make
+    from lookalike.recipes.discover import figures, labelled
+    from lookalike.store.workspace import Workspace
+
+    opened = Workspace(workspace)
+    with progress("Ranking", quiet=json) as bar:
+        pool = make(
+            opened,
+            [name.strip() for name in generators.split(",") if name.strip()] if generators else None,
+            top=top,
+            queries=_listed(queries_file) if queries_file else queries,
+            seed=seed,
+            replace=replace,
+            progress=bar,
+        )
+    told = figures(opened, pool)
+    labels, positives = labelled(opened, pool)
+    low, high = expert_hours(told.asked, votes)
+    if json:
+        print_json(
+            {
+                "pairs": told.pairs,
+                "positives": positives,
+                "labelled": labels,
+                "asked": told.asked,
+                "queries": told.queries,
+                "top": told.top,
+                "most": told.most,
+                "duplicates": number(told.duplicates),
+                "candidates_per_query": number(told.per_query),
+                "generators": list(told.generators),
+                "only_by": dict(zip(told.generators, told.unique, strict=True)),
+                "overlap": {
+                    a: {b: number(told.overlap[i, j]) for j, b in enumerate(told.generators) if i != j}
+                    for i, a in enumerate(told.generators)
+                },
+                "mean_overlap": number(told.mean_overlap),
+                "saving_catalog": number(told.saving_catalog),
+                "saving_pairs": number(told.saving_pairs),
+                "hours": {"low": low, "high": high, "votes_per_pair": votes},
+            }
+        )
+        return
+    say(
+        f"{told.pairs:,} pairs for {told.queries:,} queries ({told.per_query:.1f} candidates each); "
+        f"{100 * told.duplicates:.0f} % of the {told.most:,} places were duplicates.",
+        f"Labelling all pairs instead would take {told.saving_pairs:,.0f} times as many.",
+        f"With {votes} votes per pair, {told.asked:,} pairs to ask: about {low:,.0f} to {high:,.0f} expert-hours.",
+    )
+    if labels:
+        say(f"{labels:,} of these pairs are labelled, {positives:,} of them similar.")
+    if len(told.generators) > 1:
+        say("", "Overlap between generators (% of the places they fill):")
+        cells = [["-" if math.isnan(v) else f"{v:.1f}" for v in row] for row in told.overlap]
+        table(
+            ["", *told.generators, "only by it"],
+            [[g, *row, f"{u:,}"] for g, row, u in zip(told.generators, cells, told.unique, strict=True)],
+        )
+    next_step(
+        "lookalike labels import labels.csv   (columns query, candidate, label)"
+        if not labels
+        else "lookalike evaluate"
+    )
+
+
+def _listed(file: Path) -> list[str]:
+    from lookalike.core.errors import ArgumentError
+
+    try:
+        return [line for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(
+            f"--queries-file {file} cannot be read: {error}.",
+            fix="Give a UTF-8 text file with one image id per line.",
+        ) from None

@@ -1,0 +1,95 @@
+"""`lookalike evaluate`."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lookalike.cli.console import (
+    JsonOption,
+    WorkspaceOption,
+    next_step,
+    number,
+    print_json,
+    progress,
+    say,
+    table,
+)
+from lookalike.core.types import Rule, Score
+
+
+def evaluate(
+    encoder: Annotated[
+        list[str] | None,
+        typer.Argument(help="Encoders to measure.", show_default="all", metavar="[ENCODER...]"),
+    ] = None,
+    workspace: WorkspaceOption = Path(),
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            help="Measures by commas, e.g. 'DCS(alpha=10),EHR@5,AUC_mac'.", show_default="the papers'"
+        ),
+    ] = None,
+    level: Annotated[str, typer.Option(help="Rank distinct items (item) or single images (image).")] = "item",
+    similarity: Annotated[str, typer.Option(help="cosine, dot or euclidean.")] = "cosine",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep queries and candidates within train, validation or test.", show_default="no split"
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
+    from lookalike.evaluate.measures import DEFAULT, FAMILIES, names, parse
+    from lookalike.recipes.evaluate import evaluate as measure
+    from lookalike.store.workspace import Workspace
+
+    asked = names(measures) if measures else list(DEFAULT)
+    rule = Rule(level=level, similarity=similarity, split=split)
+    with progress("Ranking", quiet=json) as bar:
+        found = measure(Workspace(workspace), encoder or [], asked, rule=rule, progress=bar)
+    printed = found.printed
+    if json:
+        print_json(
+            {
+                "scores": {
+                    one.encoder: {name: _as_json(one[printed[name]]) for name in found.measures}
+                    for one in found.scores
+                },
+                "labels": found.labels,
+                "unusable": [{"reason": u.reason, "count": u.count} for u in found.unusable],
+                "generators": list(found.generators),
+                "level": level,
+                "similarity": similarity,
+                "split": split,
+                "catalog": found.scores[0].basis.catalog,
+                "labels_fingerprint": found.scores[0].basis.labels,
+            }
+        )
+        return
+    say(f"{found.labels:,} labelled pairs, level {level}, {similarity}{f', split {split}' if split else ''}.")
+    heads = [f"{one.encoder}{' *' if one.encoder in found.generators else ''}" for one in found.scores]
+    rows = [[printed[name], *(_cell(one[printed[name]]) for one in found.scores)] for name in found.measures]
+    table(["measure", *heads], rows)
+    if found.generators:
+        say("* fed the pool: HR@K and coverage@K favour it, and EHR@K can flatter the others.")
+    for name in found.measures:
+        say(f"  {printed[name]}: {FAMILIES[parse(name).family].meaning}.")
+    for reason in sorted(
+        {f"{name}: {s.reason}" for one in found.scores for name, s in one.scores.items() if s.reason}
+    ):
+        say(f"Undefined: {reason}.")
+    for part in found.unusable:
+        say(f"{part.count:,} labels left out: {part.reason}.")
+    next_step("lookalike report")
+
+
+def _as_json(score: Score) -> dict[str, Any]:
+    value: dict[str, Any] = {"value": number(score.value), "queries": score.queries, "measure": score.measure}
+    return value | ({"reason": score.reason} if score.reason else {})
+
+
+def _cell(score: Score) -> str:
+    return "undefined" if math.isnan(score.value) else f"{score.value:.4f}"

@@ -1,0 +1,77 @@
+"""Small checks shared by every floor: text columns, codes, fingerprints, lists in messages."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lookalike.core.errors import ArgumentError
+
+
+def strings(values: Iterable[Any]) -> np.ndarray:
+    """Ids as an object array of text; `7` and `007` stay what they were written as.
+
+    >>> strings(["007", "b"]).tolist()
+    ['007', 'b']
+    """
+    listed = [value if type(value) is str else str(value) for value in values]
+    column = np.empty(len(listed), dtype=object)
+    column[:] = listed
+    return column
+
+
+def codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values in order of first appearance, and the place of each row's value among them.
+
+    >>> distinct, code = codes(strings(["b", "a", "b"]))
+    >>> distinct.tolist(), code.tolist()
+    (['b', 'a'], [0, 1, 0])
+    """
+    place: dict[str, int] = {}
+    code = np.fromiter((place.setdefault(v, len(place)) for v in values), dtype=np.int64, count=len(values))
+    return strings(place), code
+
+
+def fingerprint(*columns: Iterable[Any]) -> str:
+    """A short hash of columns of text or numbers, equal exactly when the columns are.
+
+    >>> fingerprint(["a", "bc"]) == fingerprint(["ab", "c"])
+    False
+    """
+    digest = hashlib.sha256()
+    for column in columns:
+        for value in column:
+            part = str(value).encode("utf-8", "surrogatepass")
+            digest.update(len(part).to_bytes(8, "little"))
+            digest.update(part)
+        digest.update(b"\xff" * 8)
+    return digest.hexdigest()[:16]
+
+
+def one_of(value: str, allowed: Sequence[str], argument: str) -> str:
+    """The value itself if it is among the allowed ones, else an error that lists them."""
+    if value not in allowed:
+        raise ArgumentError(
+            f"{argument} is {value!r}, which is not known.", fix=f"Use one of: {', '.join(allowed)}."
+        )
+    return value
+
+
+def at_least(value: int, least: int, argument: str) -> int:
+    """The value itself if it is large enough."""
+    if value < least:
+        raise ArgumentError(
+            f"{argument} is {value}; it must be {least} or more.", fix=f"Give {argument} >= {least}."
+        )
+    return value
+
+
+def shortened(values: Sequence[Any], most: int = 5) -> str:
+    """A list for a message: the first few, then how many more.
+
+    >>> shortened(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most:,} more"

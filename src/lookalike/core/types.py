@@ -1,0 +1,252 @@
+"""The frozen values between the stages. Know these and you know the system.
+
+photos -> Catalog -> Embeddings -> Pool -> votes -> Labels
+                         |                        |
+                         +----> JudgedRanks <-----+
+                                    |
+                                  Scores
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from lookalike.core.checks import codes, fingerprint, one_of, strings
+from lookalike.core.errors import NotComparableError
+
+ROLES = ("query", "gallery", "both")
+SPLITS = ("train", "validation", "test")
+LEVELS = ("item", "image")
+SIMILARITIES = ("cosine", "dot", "euclidean")
+NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
+
+
+class LeftOut(NamedTuple):
+    """An image that is not in the catalog, and why. `position` is its row in the source."""
+
+    image: str
+    path: str
+    position: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """One row per image. Text columns are object arrays of `str`, all of one length.
+
+    `position` is the image's row in the table given to `init` (of a folder: its place among the sorted
+    paths), left-out images included. `digest`, `width` and `height` are of the photo as it is shown
+    (EXIF orientation applied); they are "" and 0 where no photo was read. `columns` are the table's others.
+    """
+
+    image: np.ndarray
+    path: np.ndarray
+    item: np.ndarray
+    category: np.ndarray
+    role: np.ndarray
+    split: np.ndarray
+    position: np.ndarray
+    digest: np.ndarray
+    width: np.ndarray
+    height: np.ndarray
+    columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
+    left_out: tuple[LeftOut, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Image id -> row."""
+        return {image: i for i, image in enumerate(self.image)}
+
+    @cached_property
+    def item_codes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct items in order of appearance, and each row's place among them."""
+        return codes(self.item)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal exactly when images, items, roles and splits are."""
+        return fingerprint(self.image, self.item, self.role, self.split)
+
+    def is_query(self, split: str | None = None) -> np.ndarray:
+        """Rows that may be asked about."""
+        return (self.role != "gallery") & self._in(split)
+
+    def is_gallery(self, split: str | None = None) -> np.ndarray:
+        """Rows that may be found."""
+        return (self.role != "query") & self._in(split)
+
+    def _in(self, split: str | None) -> np.ndarray:
+        if split is None:
+            return np.ones(len(self), dtype=bool)
+        return np.asarray(self.split == one_of(split, SPLITS, "split"), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """One encoder over one catalog: `vectors[i]` is the vector of `image[i]`.
+
+    `encoder` is the short name measures and pages use, `spec` the encoder string that made the vectors.
+    """
+
+    encoder: str
+    image: np.ndarray
+    vectors: np.ndarray
+    spec: str = ""
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Pairs put forward for labelling, with their provenance.
+
+    Pair p is the query image `query[p]` and the candidate item `item[p]`; experts see the photo
+    `candidate[p]`, the one most generators ranked best. Provenance row s says that generator
+    `generators[source[s]]` put forward pair `pair[s]` at zero-based rank `rank[s]` with `score[s]`.
+    """
+
+    query: np.ndarray
+    item: np.ndarray
+    candidate: np.ndarray
+    pair: np.ndarray
+    source: np.ndarray
+    rank: np.ndarray
+    score: np.ndarray
+    generators: tuple[str, ...]
+    top: int
+    queries: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What the votes settled to: `label[i]` is 1 (similar) or 0 (dissimilar) for (query, candidate) images.
+
+    A pair that is not here is unjudged, which is never a negative. A pair may stand here with both labels;
+    ranking reports such conflicts and leaves them out.
+    """
+
+    query: np.ndarray
+    candidate: np.ndarray
+    label: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @classmethod
+    def of(cls, query: object, candidate: object, label: object) -> "Labels":
+        """Labels from any three sequences of one length."""
+        return cls(strings(query), strings(candidate), np.asarray(label, dtype=np.int8))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which candidates a query is ranked against, and by what.
+
+    `level="item"` ranks distinct items, each at its best image; `"image"` ranks images. Unless `own_item`,
+    all images of the query's item are left out; the query image always is. `split` keeps queries and
+    candidates within one split.
+    """
+
+    level: str = "item"
+    similarity: str = "cosine"
+    own_item: bool = False
+    split: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.level, LEVELS, "level")
+        one_of(self.similarity, SIMILARITIES, "similarity")
+        if self.split is not None:
+            one_of(self.split, SPLITS, "split")
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a result was made on. Results compare only on one basis."""
+
+    catalog: str
+    labels: str
+    rule: Rule
+
+    def require_same(self, other: "Basis") -> None:
+        """Refuse to compare results of different labels, catalogs or candidate rules."""
+        for part in ("catalog", "labels", "rule"):
+            mine, theirs = getattr(self, part), getattr(other, part)
+            if mine != theirs:
+                raise NotComparableError(
+                    f"These results were made on different {part}: {mine} and {theirs}.",
+                    fix="Evaluate both encoders again in one call, on the same catalog, labels and options.",
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRanks:
+    """One row per labelled pair: everything a measure may look at.
+
+    `above` candidates score strictly better, `tied` others score equally (within the tie tolerance); the
+    zero-based rank is `above + tied / 2` among `candidates`. At item level `candidate` is an item,
+    at image level an image.
+    """
+
+    encoder: str
+    query: np.ndarray
+    candidate: np.ndarray
+    label: np.ndarray
+    above: np.ndarray
+    tied: np.ndarray
+    score: np.ndarray
+    candidates: np.ndarray
+    basis: Basis
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Zero-based rank, ties at the middle of their places."""
+        return np.asarray(self.above + self.tied / 2.0)
+
+    @cached_property
+    def query_codes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct queries in order of appearance, and each row's place among them."""
+        return codes(self.query)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """One measure of one encoder: its value, and the parts it is folded from.
+
+    For every measure but micro AUC and PR-AUC, value = sum(numerator) / sum(denominator) over the queries
+    of `query`; a query with denominator 0 does not count. `queries` is how many count. Where the
+    value is undefined it is NaN and `reason` says why.
+    """
+
+    measure: str
+    value: float
+    queries: int
+    query: np.ndarray
+    numerator: np.ndarray
+    denominator: np.ndarray
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """All measures of one encoder on one basis, by printable name."""
+
+    encoder: str
+    basis: Basis
+    scores: Mapping[str, Score]
+
+    def __getitem__(self, measure: str) -> Score:
+        return self.scores[measure]

@@ -1,0 +1,1 @@
+"""Which pairs experts should label: the pool, its provenance, and what labelling it costs (EDS 3)."""

@@ -1,0 +1,137 @@
+"""The pool S_k: the union over generators of each query's top k distinct items (EDS 3.3, Eq. 1)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lookalike.core.checks import shortened, strings
+from lookalike.core.errors import PoolError
+from lookalike.core.types import Catalog, Pool
+
+
+def sample_queries(catalog: Catalog, count: int | None, seed: int, split: str | None = None) -> np.ndarray:
+    """Catalog rows to ask about, in catalog order: all that may be asked, or a seeded sample without repeats."""
+    rows = np.flatnonzero(catalog.is_query(split))
+    if len(rows) == 0:
+        raise PoolError(
+            "No image may be asked about: none has role 'query' or 'both'.",
+            fix="Give some images the role 'query' or 'both' in the table given to `lookalike init`.",
+        )
+    if count is None or count >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, size=count, replace=False))
+
+
+def given_queries(catalog: Catalog, images: list[str]) -> np.ndarray:
+    """Catalog rows of the named images, in catalog order."""
+    allowed = catalog.is_query()
+    wrong = [image for image in images if image not in catalog.row or not allowed[catalog.row[image]]]
+    if wrong:
+        raise PoolError(
+            f"{len(wrong):,} of {len(images):,} given queries cannot be asked about: {shortened(wrong)}.",
+            fix="Name images of the catalog whose role is 'query' or 'both'.",
+        )
+    return np.array(sorted({catalog.row[image] for image in images}), dtype=np.int64)
+
+
+def pool(
+    catalog: Catalog,
+    query_rows: np.ndarray,
+    lists: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    top: int,
+) -> Pool:
+    """Unite the generators' top lists.
+
+    `lists[generator]` is (rows, scores), both queries x k: catalog rows best first (-1 past the end) as
+    `rank.distinct.top_lists` gives them. A pair is a query image and a candidate item; of the photos the
+    generators found for it, experts see the one most of them ranked best (then the better rank, then the
+    earlier photo). Every generator's rank and score stay with the pair.
+    """
+    if not lists:
+        raise PoolError("No generator was named.", fix="Name at least one: --generators color,hog")
+    item_names, item_code = catalog.item_codes
+    found = [_found(rows, scores, at) for at, (rows, scores) in enumerate(lists.values())]
+    query, shown, source, rank, score = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    key = query * len(item_names) + item_code[shown]
+    keys, pair = np.unique(key, return_inverse=True)
+    return Pool(
+        query=catalog.image[query_rows[keys // len(item_names)]],
+        item=item_names[keys % len(item_names)],
+        candidate=catalog.image[_photo_shown(pair, shown, rank, len(keys))],
+        pair=pair,
+        source=source,
+        rank=rank,
+        score=score,
+        generators=tuple(lists),
+        top=top,
+        queries=catalog.image[query_rows],
+    )
+
+
+def _found(rows: np.ndarray, scores: np.ndarray, generator: int) -> tuple[np.ndarray, ...]:
+    """One generator's lists as columns: query place, catalog row, generator, rank, score."""
+    query, rank = np.nonzero(rows >= 0)
+    source = np.full(len(query), generator, np.int64)
+    return query, rows[query, rank], source, rank, scores[query, rank]
+
+
+def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: int) -> np.ndarray:
+    """Per pair the photo put forward most often, then at the better rank, then first in the catalog."""
+    photo_of_pair, which = np.unique(np.stack([pair, shown]), axis=1, return_inverse=True)
+    times = np.bincount(which)
+    best_rank = np.full(len(times), np.iinfo(np.int64).max)
+    np.minimum.at(best_rank, which, rank)
+    order = np.lexsort((photo_of_pair[1], best_rank, -times, photo_of_pair[0]))
+    first = np.searchsorted(photo_of_pair[0][order], np.arange(pairs))
+    return np.asarray(photo_of_pair[1][order][first])
+
+
+def unordered_pairs(pool: Pool) -> np.ndarray:
+    """For each pair, the code of its unordered pair of photos: (a, b) and (b, a) are asked once."""
+    place: dict[tuple[str, str], int] = {}
+    ends = zip(pool.query, pool.candidate, strict=True)
+    return np.fromiter(
+        (place.setdefault((a, b) if a <= b else (b, a), len(place)) for a, b in ends), np.int64, len(pool)
+    )
+
+
+def extended(old: Pool, new: Pool) -> Pool:
+    """The old pool with the new one's generators added: only pairs that were not there are new.
+
+    Old pairs keep the photo experts saw and the provenance of generators that are not named again; a generator
+    named again is put in anew. Both pools must ask the same queries with the same top.
+    """
+    if old.top != new.top or not np.array_equal(old.queries, new.queries):
+        raise PoolError(
+            f"The pool asks {len(old.queries):,} queries with top {old.top}; the new one would ask "
+            f"{len(new.queries):,} with top {new.top}.",
+            fix="Use the same --top and queries to extend it, or start it afresh with --replace.",
+        )
+    generators = (*(name for name in old.generators if name not in new.generators), *new.generators)
+    kept = [name in generators[: len(generators) - len(new.generators)] for name in old.generators]
+    rows = np.flatnonzero(np.array(kept, bool)[old.source])
+    pairs: dict[tuple[str, str], str] = {}
+    for source in (old, new):
+        for query, item, candidate in zip(source.query, source.item, source.candidate, strict=True):
+            pairs.setdefault((query, item), candidate)
+    used = {(old.query[p], old.item[p]) for p in old.pair[rows]} | set(zip(new.query, new.item, strict=True))
+    order = {query: i for i, query in enumerate(new.queries)}
+    listed = sorted((pair for pair in pairs if pair in used), key=lambda pair: order[pair[0]])
+    place = {pair: p for p, pair in enumerate(listed)}
+    name_of = {name: i for i, name in enumerate(generators)}
+    old_place = np.array([place.get(pair, -1) for pair in zip(old.query, old.item, strict=True)], np.int64)
+    new_place = np.array([place[pair] for pair in zip(new.query, new.item, strict=True)], np.int64)
+    old_source = np.array([name_of[name] for name in old.generators], np.int64)[old.source[rows]]
+    new_source = np.array([name_of[name] for name in new.generators], np.int64)[new.source]
+    return Pool(
+        query=strings(pair[0] for pair in listed),
+        item=strings(pair[1] for pair in listed),
+        candidate=strings(pairs[pair] for pair in listed),
+        pair=np.concatenate([old_place[old.pair[rows]], new_place[new.pair]]),
+        source=np.concatenate([old_source, new_source]),
+        rank=np.concatenate([old.rank[rows], new.rank]),
+        score=np.concatenate([old.score[rows], new.score]),
+        generators=generators,
+        top=new.top,
+        queries=new.queries,
+    )

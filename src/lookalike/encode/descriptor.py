@@ -1,0 +1,95 @@
+"""Classical descriptors: what a photo looks like without any trained network.
+
+Each part sees something else, so that encoders made of them disagree: `color` which colours, wherever they are;
+`layout` which colours where; `hog` which edges where; `lbp` which fine texture.
+A name joins parts by `+`: each is scaled to length 1, so they weigh the same.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from PIL import Image
+
+from lookalike.core.errors import EncoderError
+from lookalike.encode.spec import EncoderSpec
+
+SIDE = 128
+FLAT = 0.05  # a photo without any edge or texture still needs a direction, and shares it with its like
+PREPROCESSING = f"longer side to {SIDE}, bilinear, centred on a white square, sRGB"
+
+
+def on_square(photo: Image.Image, side: int = SIDE) -> np.ndarray:
+    """The whole photo, scaled to fit and centred on a white square: (side, side, 3) uint8."""
+    scale = side / max(photo.size)
+    size = (max(1, round(photo.width * scale)), max(1, round(photo.height * scale)))
+    square = Image.new("RGB", (side, side), "white")
+    small = photo.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+    square.paste(small, ((side - size[0]) // 2, (side - size[1]) // 2))
+    return np.asarray(square)
+
+
+def color(pixels: np.ndarray) -> np.ndarray:
+    """Histogram of CIELAB colours, 6 x 9 x 9 cells, square roots: cosine is then the Bhattacharyya coefficient."""
+    from skimage.color import rgb2lab
+
+    lab = rgb2lab(pixels).reshape(-1, 3)
+    counts, _ = np.histogramdd(lab, bins=(6, 9, 9), range=((0, 100.001), (-90, 90), (-90, 90)))
+    return np.sqrt(counts).ravel()
+
+
+def layout(pixels: np.ndarray) -> np.ndarray:
+    """Mean CIELAB colour of an 8 x 8 grid, as the difference from white."""
+    from skimage.color import rgb2lab
+
+    cell = SIDE // 8
+    lab = rgb2lab(pixels).reshape(8, cell, 8, cell, 3).mean(axis=(1, 3))
+    return np.append(((lab - (100.0, 0.0, 0.0)) / 100.0).ravel(), FLAT)
+
+
+def hog(pixels: np.ndarray) -> np.ndarray:
+    """Histograms of oriented gradients (Dalal and Triggs 2005): 9 directions, cells of 16, blocks of 2 x 2."""
+    from skimage.feature import hog as oriented_gradients
+
+    edges = oriented_gradients(
+        pixels, orientations=9, pixels_per_cell=(16, 16), cells_per_block=(2, 2), channel_axis=-1
+    )
+    return np.append(edges / max(float(np.linalg.norm(edges)), 1e-6), FLAT)
+
+
+def lbp(pixels: np.ndarray) -> np.ndarray:
+    """Uniform local binary patterns (Ojala et al. 2002), radii 1 and 2, over the whole photo and its quarters."""
+    from skimage.color import rgb2gray
+    from skimage.feature import local_binary_pattern
+
+    grey = np.round(rgb2gray(pixels) * 255).astype(np.uint8)
+    half = SIDE // 2
+    regions = [np.s_[:, :], *(np.s_[y : y + half, x : x + half] for y in (0, half) for x in (0, half))]
+    parts = []
+    for points, radius in ((8, 1), (16, 2)):
+        pattern = local_binary_pattern(grey, points, radius, method="uniform").astype(np.int64)
+        parts += [np.sqrt(np.bincount(pattern[region].ravel(), minlength=points + 2)) for region in regions]
+    return np.concatenate(parts)
+
+
+PARTS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
+    {"color": color, "layout": layout, "hog": hog, "lbp": lbp}
+)
+
+
+def parts_of(spec: EncoderSpec) -> tuple[str, ...]:
+    """The parts a descriptor string joins."""
+    parts = tuple(spec.name.split("+"))
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or len(set(parts)) != len(parts) or spec.options:
+        wrong = f"part {unknown[0]!r} is not known" if unknown else "a part is named twice"
+        wrong = "descriptors take no options" if spec.options else wrong
+        raise EncoderError(f"{spec}: {wrong}.", fix=f"Join some of {', '.join(PARTS)} by +, each once.")
+    return parts
+
+
+def describe(photo: Image.Image, parts: tuple[str, ...]) -> np.ndarray:
+    """One photo's vector: the parts, each of length 1, side by side, float32."""
+    pixels = on_square(photo)
+    scaled = [(vector := PARTS[part](pixels)) / np.linalg.norm(vector) for part in parts]
+    return np.concatenate(scaled).astype(np.float32)

@@ -1,0 +1,104 @@
+"""Vectors somebody else made: `precomputed:vectors.npy` (SPEC 3).
+
+Row i is row i of the table given to `init` (of a folder: of the sorted relative paths), left-out images
+included, unless an `ids.txt` with one image id per line stands beside the file.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.core.checks import shortened
+from lookalike.core.errors import EmbeddingsError
+from lookalike.core.types import Catalog
+
+SLICE = 65_536
+
+
+def precomputed(catalog: Catalog, file: Path) -> np.ndarray:
+    """The catalog's vectors from a `.npy` file, float32, in catalog order; checked for rows, NaN and length 0."""
+    vectors = _open(file)
+    ids = file.with_name("ids.txt")
+    rows = _rows_by_id(catalog, ids, vectors) if ids.is_file() else _rows_by_position(catalog, file, vectors)
+    chosen = np.empty((len(rows), vectors.shape[1]), np.float32)
+    for first in range(0, len(rows), SLICE):
+        chosen[first : first + SLICE] = vectors[rows[first : first + SLICE]]
+    check_vectors(catalog, chosen, str(file))
+    return chosen
+
+
+def check_vectors(catalog: Catalog, vectors: np.ndarray, source: str) -> None:
+    """Refuse NaN, infinity and zero vectors, naming the images."""
+    for first in range(0, len(vectors), SLICE):
+        part = vectors[first : first + SLICE]
+        bad = ~np.isfinite(part).all(axis=1)
+        zero = ~bad & ~part.any(axis=1)
+        for where, what in (
+            (bad, "NaN or infinite values"),
+            (zero, "only zeros, so no direction to compare"),
+        ):
+            if where.any():
+                images = catalog.image[first : first + SLICE][where]
+                raise EmbeddingsError(
+                    f"{source}: {len(images):,} vectors hold {what}: {shortened(images)}.",
+                    fix="Compute those vectors again, or leave those images out of the catalog.",
+                )
+
+
+def _open(file: Path) -> np.ndarray:
+    if not file.is_file():
+        raise EmbeddingsError(
+            f"There is no file {str(file)!r}.",
+            fix="Give the path of a .npy file, relative to the current folder.",
+        )
+    try:
+        vectors = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise EmbeddingsError(
+            f"{file} cannot be read as a numpy array: {error}.", fix="Save it with numpy.save(file, vectors)."
+        ) from None
+    if (
+        not isinstance(vectors, np.ndarray)
+        or vectors.ndim != 2
+        or vectors.shape[1] == 0
+        or vectors.dtype.kind != "f"
+    ):
+        shape = getattr(vectors, "shape", "no shape")
+        raise EmbeddingsError(
+            f"{file} holds an array of {getattr(vectors, 'dtype', type(vectors))} with shape {shape}.",
+            fix="Save one floating-point row per image: shape (images, dimensions).",
+        )
+    return vectors
+
+
+def _rows_by_position(catalog: Catalog, file: Path, vectors: np.ndarray) -> np.ndarray:
+    expected = len(catalog) + len(catalog.left_out)
+    if len(vectors) != expected:
+        left_out = f" ({len(catalog.left_out):,} of them left out)" if catalog.left_out else ""
+        raise EmbeddingsError(
+            f"{file} has {len(vectors):,} rows, but the table given to init has {expected:,}{left_out}.",
+            fix="Save one row per row of that table (of a folder: per photo, sorted by relative path), or put an "
+            "ids.txt beside the file with one image id per line.",
+        )
+    return catalog.position
+
+
+def _rows_by_id(catalog: Catalog, ids: Path, vectors: np.ndarray) -> np.ndarray:
+    listed = ids.read_text(encoding="utf-8-sig").splitlines()
+    if len(listed) != len(vectors):
+        raise EmbeddingsError(
+            f"{ids} has {len(listed):,} lines, but there are {len(vectors):,} vectors.",
+            fix="Write one image id per line, in the order of the vectors.",
+        )
+    place = {image: row for row, image in enumerate(listed)}
+    if len(place) != len(listed):
+        seen: set[str] = set()
+        twice = [image for image in listed if image in seen or seen.add(image)]  # type: ignore[func-returns-value]
+        raise EmbeddingsError(f"{ids} names images twice: {shortened(twice)}.", fix="Name each image once.")
+    missing = [image for image in catalog.image if image not in place]
+    if missing:
+        raise EmbeddingsError(
+            f"{ids} lacks {len(missing):,} of {len(catalog):,} images: {shortened(missing)}.",
+            fix="Add their ids and vectors, or leave those images out of the catalog.",
+        )
+    return np.fromiter((place[image] for image in catalog.image), np.int64, len(catalog))

@@ -1,0 +1,121 @@
+"""The encoder string: one text names one encoder (SPEC 3).
+
+    source:name[?key=value[&key=value...]]
+
+    descriptor:color+hog                                   classical, needs no weights
+    precomputed:vectors.npy                                vectors you made yourself
+    timm:vit_base_patch14_dinov2.lvd142m?weights=w.safetensors&layers=layer3,layer4
+
+A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
+"""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from urllib.parse import parse_qsl, quote, unquote
+
+from lookalike.core.errors import EncoderError
+
+SOURCES = MappingProxyType(
+    {
+        "descriptor": "classical descriptors that need no weights: descriptor:color+hog",
+        "precomputed": "vectors from a file: precomputed:vectors.npy",
+        "timm": "a network of the timm library",
+        "open_clip": "a network of the open_clip library",
+        "hf": "a network of the Hugging Face transformers library",
+        "torchvision": "a network of the torchvision library",
+        "hub": "a network of a torch.hub repository",
+        "onnx": "a network in an ONNX file",
+        "checkpoint": "an encoder finetuned in this workspace",
+    }
+)
+BUILT = ("descriptor", "precomputed")
+_SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """A parsed encoder string.
+
+    >>> spec = parse("timm:resnet50?weights=my%20file.safetensors&layers=layer3,layer4")
+    >>> spec.source, spec.name, dict(spec.options)["weights"]
+    ('timm', 'resnet50', 'my file.safetensors')
+    >>> str(spec) == "timm:resnet50?layers=layer3,layer4&weights=my%20file.safetensors"
+    True
+    """
+
+    source: str
+    name: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        listed = "&".join(f"{quote(key)}={quote(value, safe=',/:+')}" for key, value in self.options)
+        return f"{self.source}:{self.name}" + (f"?{listed}" if listed else "")
+
+    @property
+    def short_name(self) -> str:
+        """A name for folders and tables when the user gave none.
+
+        >>> parse("precomputed:out/my vectors.npy").short_name, parse("descriptor:color+hog").short_name
+        ('my-vectors', 'color+hog')
+        """
+        stem = self.name.rsplit("/", 1)[-1]
+        if self.source in ("precomputed", "onnx"):
+            stem = stem.rsplit(".", 1)[0] or stem
+        return check_name(_SAFE.sub("-", stem).strip("-.") or self.source)
+
+
+def parse(text: str) -> EncoderSpec:
+    """Read an encoder string; what is wrong with it is said with the form and the nearest source."""
+    source, colon, rest = text.partition(":")
+    if not colon or not rest.strip():
+        raise EncoderError(
+            f"{text!r} is not an encoder string: it has the form source:name.",
+            fix="For instance descriptor:color+hog or precomputed:vectors.npy.",
+        )
+    if source not in SOURCES:
+        near = get_close_matches(source.lower(), SOURCES, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]}:{rest}? " if near else ""
+        raise EncoderError(
+            f"{text!r} names the source {source!r}, which is not known.",
+            fix=f"{hint}Sources: {', '.join(f'{known}:' for known in SOURCES)}.",
+        )
+    name, mark, query = rest.rpartition("?") if "?" in rest else (rest, "", "")
+    return EncoderSpec(source, unquote(name) if mark else name, _options(query, text) if mark else ())
+
+
+def require_built(spec: EncoderSpec) -> None:
+    """Say plainly which sources this version can compute."""
+    if spec.source not in BUILT:
+        raise EncoderError(
+            f"{spec} names {SOURCES[spec.source]}; this version computes only "
+            f"{' and '.join(f'{source}:' for source in BUILT)} encoders.",
+            fix="Compute the vectors yourself, save them with numpy.save in the order of your table, and use "
+            "precomputed:vectors.npy.",
+        )
+
+
+def check_name(name: str) -> str:
+    """A name that can be a folder and a table cell: letters, digits and . _ + @ - only."""
+    if not name or _SAFE.search(name) or name[0] in ".-" or len(name) > 100:
+        raise EncoderError(
+            f"{name!r} cannot be an encoder's name.",
+            fix="Use at most 100 letters, digits and . _ + @ -, beginning with a letter or digit.",
+        )
+    return name
+
+
+def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True)
+    except ValueError:
+        raise EncoderError(
+            f"{text!r} has options that do not read as key=value&key=value: {query!r}.",
+            fix="For instance ?weights=file.safetensors&layers=layer3,layer4.",
+        ) from None
+    keys = [key for key, _ in pairs]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise EncoderError(f"{text!r} gives {twice[0]!r} more than once.", fix="Give each option once.")
+    return tuple(sorted(pairs))

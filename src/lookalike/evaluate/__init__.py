@@ -1,0 +1,1 @@
+"""Judged ranks to scores: every measure of the papers, for labels that are never complete."""

@@ -1,0 +1,75 @@
+"""ROC-AUC and PR-AUC over labelled pairs, per query and over all pairs (EDS 4, Eq. 4 and 5; EDS 6.3).
+
+Eq. 5 prints 1/|D| where the mean over queries, 1/|Q|, is meant.
+"""
+
+import numpy as np
+
+from lookalike.core.types import JudgedRanks, Score
+from lookalike.evaluate.fold import better_and_tied, mean_over_queries, per_query, pooled
+
+TIE = 1e-6
+ONE_SIDED = "no query has both a positive and a negative label"
+NO_PAIR = "the labels are not of both kinds"
+NO_POSITIVE = "no query has a positive label"
+
+
+def auc_macro(judged: JudgedRanks) -> Score:
+    """AUC per query, mean over queries with both labels (EDS Eq. 4, 5; 1/|Q| for the printed 1/|D|).
+
+    AUC_q = the share of (positive, negative) pairs of the query in which the positive ranks better;
+    equal ranks count half. Depends on ranks only. Range 0 to 1; 0.5 for a constant scorer.
+    """
+    positive = judged.label == 1
+    better, tied = better_and_tied(judged, ~positive)
+    positives, negatives = per_query(judged, positive), per_query(judged, ~positive)
+    lost = per_query(judged, np.where(positive, better + tied / 2.0, 0.0))
+    both = (positives > 0) & (negatives > 0)
+    share = np.divide(lost, positives * negatives, out=np.zeros_like(lost), where=both)
+    return mean_over_queries(judged, 1.0 - share, both, ONE_SIDED)
+
+
+def auc_micro(judged: JudgedRanks) -> Score:
+    """AUC over the scores of all labelled pairs together (EDS 6.3).
+
+    The share of (positive, negative) pairs, of whichever queries, in which the positive scores higher; scores
+    within 1e-6 are equal and count half. Undefined unless there are labels of both kinds.
+    """
+    positive = judged.label == 1
+    high, low = _scores(judged, positive), _scores(judged, ~positive)
+    if len(high) == 0 or len(low) == 0:
+        return pooled(judged, float("nan"), NO_PAIR)
+    under = np.searchsorted(low, high - TIE, side="left")
+    not_over = np.searchsorted(low, high + TIE, side="right")
+    return pooled(judged, float((under + not_over).sum() / (2.0 * len(high) * len(low))), NO_PAIR)
+
+
+def pr_auc_macro(judged: JudgedRanks) -> Score:
+    """Average precision per query over its labelled candidates, mean over queries with a positive (EDS 6.3).
+
+    AP_q = mean over positives of (positives ranked as well or better) / (labelled ranked as well or better),
+    so equals enter together, as in scikit-learn. Depends on ranks only.
+    """
+    positive = judged.label == 1
+    better_positive, tied_positive = better_and_tied(judged, positive)
+    better, tied = better_and_tied(judged, np.ones(len(judged), bool))
+    precision = (better_positive + tied_positive) / np.maximum(better + tied, 1)
+    positives = per_query(judged, positive)
+    total = per_query(judged, np.where(positive, precision, 0.0))
+    mean = np.divide(total, positives, out=np.zeros_like(total), where=positives > 0)
+    return mean_over_queries(judged, mean, positives > 0, NO_POSITIVE)
+
+
+def pr_auc_micro(judged: JudgedRanks) -> Score:
+    """Average precision over the scores of all labelled pairs together; scores within 1e-6 enter together."""
+    positive = judged.label == 1
+    high, every = _scores(judged, positive), _scores(judged, np.ones(len(judged), bool))
+    if len(high) == 0:
+        return pooled(judged, float("nan"), "no label is positive")
+    positives_in = len(high) - np.searchsorted(high, high - TIE, side="left")
+    labelled_in = len(every) - np.searchsorted(every, high - TIE, side="left")
+    return pooled(judged, float(np.mean(positives_in / labelled_in)), NO_PAIR)
+
+
+def _scores(judged: JudgedRanks, which: np.ndarray) -> np.ndarray:
+    return np.sort(judged.score[which].astype(np.float64))

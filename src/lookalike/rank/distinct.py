@@ -1,0 +1,89 @@
+"""Exactly K distinct items per query, each at its best image: what people see as results."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.core.checks import at_least
+from lookalike.core.types import Catalog, Embeddings, Rule
+from lookalike.rank.blocks import Progress, each_block
+from lookalike.rank.gallery import Gallery, prepare
+from lookalike.rank.vectors import Ready, aligned, as_queries, shown_score
+
+
+@dataclass(frozen=True, eq=False)
+class TopLists:
+    """K candidates per query, best first: catalog row of the image shown, and its score.
+
+    Where a query has fewer than K candidates, the rest of its row is -1 and NaN.
+    """
+
+    row: np.ndarray
+    score: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def top_lists(
+    catalog: Catalog,
+    embeddings: Embeddings,
+    query_rows: np.ndarray,
+    k: int,
+    rule: Rule | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> TopLists:
+    """The K best distinct candidates of catalog images; equal scores in catalog order."""
+    rule = rule or Rule()
+    vectors = aligned(catalog, embeddings)
+    gallery = prepare(catalog, vectors, rule)
+    queries = as_queries(vectors[query_rows], rule.similarity)
+    return _best(gallery, queries, np.asarray(query_rows, np.int64), k, threads, progress)
+
+
+def top_for_vectors(
+    catalog: Catalog, embeddings: Embeddings, vectors: np.ndarray, k: int, rule: Rule | None = None
+) -> TopLists:
+    """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
+    rule = rule or Rule()
+    gallery = prepare(catalog, aligned(catalog, embeddings), rule)
+    queries = as_queries(vectors, rule.similarity)
+    return _best(gallery, queries, np.full(len(vectors), -1, np.int64), k, None, None)
+
+
+def _best(
+    gallery: Gallery,
+    queries: Ready,
+    query_rows: np.ndarray,
+    k: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> TopLists:
+    from lookalike.rank.kernels import top_block
+
+    k = min(at_least(k, 1, "k"), gallery.units)
+    hidden_start, hidden = gallery.hidden(query_rows)
+    score = np.empty((len(query_rows), k), np.float32)
+    unit, column = np.empty((len(query_rows), k), np.int64), np.empty((len(query_rows), k), np.int64)
+
+    def pick(first: int, last: int, scores: np.ndarray) -> None:
+        top_block(
+            scores,
+            gallery.classes,
+            gallery.order,
+            gallery.unit_of,
+            hidden_start[first : last + 1],
+            hidden,
+            score[first:last],
+            unit[first:last],
+            column[first:last],
+        )
+
+    each_block(queries.rows, gallery.vectors, pick, threads=threads, progress=progress)
+    found = column >= 0
+    shown = shown_score(score, queries.norm[:, None], gallery.rule.similarity).astype(np.float32)
+    return TopLists(
+        np.where(found, gallery.row[column], -1), np.where(found, shown, np.nan).astype(np.float32)
+    )

@@ -1,0 +1,239 @@
+"""The inner loops of ranking: counting, best of an item, top K. Compiled, without the interpreter lock.
+
+Counts are kept in float32 within a tile (exact below 2**24), because that is what vectorises with the
+comparison; `reassoc` is the only licence given to the compiler, so infinities compare as they should.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+TILE = 4096
+DROP_COST = 12  # a pass that drops costs as much as counting this many thresholds
+SCAN = 64
+HIDDEN = np.float32(-np.inf)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """numba's compiler with this file's licence; typed as the function it was given."""
+    jit: Callable[[F], F] = numba.njit(nogil=True, cache=True, fastmath={"reassoc"}, error_model="numpy")
+    return jit(function)
+
+
+@compiled
+def count_four(values: np.ndarray, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> None:
+    """counts = #(x >= low[0]), #(x > high[0]), #(x >= low[1]), #(x > high[1]) over `values`."""
+    l0, l1, h0, h1 = low[0], low[1], high[0], high[1]
+    counts[:] = 0
+    for start in range(0, len(values), TILE):
+        tile = values[start : start + TILE]
+        n0 = n1 = a0 = a1 = np.float32(0)
+        for j in range(len(tile)):
+            x = tile[j]
+            n0 += np.float32(x >= l0)
+            a0 += np.float32(x > h0)
+            n1 += np.float32(x >= l1)
+            a1 += np.float32(x > h1)
+        counts[0] += int(n0)
+        counts[1] += int(a0)
+        counts[2] += int(n1)
+        counts[3] += int(a1)
+
+
+@compiled
+def keep_from(values: np.ndarray, least: np.float32, kept: np.ndarray) -> int:
+    """Move the values of at least `least` to the front of `kept` (which may be `values`); how many they are."""
+    k = 0
+    for j in range(len(values)):
+        x = values[j]
+        kept[k] = x
+        k += x >= least
+    return k
+
+
+@compiled
+def count_better(
+    values: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    above: np.ndarray,
+    near: np.ndarray,
+    kept: np.ndarray,
+) -> None:
+    """Per threshold t: above[t] = #(value > high[t]) and near[t] = #(value >= low[t]).
+
+    Thresholds ascend and their number is even. What lies under the next threshold is dropped from the row
+    as soon as the passes saved outweigh the pass it takes, so labels near the top cost next to nothing.
+    """
+    counts = np.empty(4, np.int64)
+    rest = values
+    for t in range(0, len(low), 2):
+        count_four(rest, low[t : t + 2], high[t : t + 2], counts)
+        near[t], above[t], near[t + 1], above[t + 1] = counts[0], counts[1], counts[2], counts[3]
+        left = len(low) - t - 2
+        if left > 0 and 2 * left * (len(rest) - near[t + 1]) > DROP_COST * len(rest):
+            rest = kept[: keep_from(rest, low[t + 2], kept)]
+
+
+@compiled
+def best_of_units(row: np.ndarray, classes: np.ndarray, best: np.ndarray) -> None:
+    """best[u] = the best score among the images of unit u.
+
+    Columns lie in size classes (images per unit, units, first column, first unit): within one, the first
+    images of all its units stand side by side, then their second images, so a maximum is one wide loop.
+    """
+    for c in range(len(classes)):
+        size, units, column, unit = classes[c, 0], classes[c, 1], classes[c, 2], classes[c, 3]
+        for u in range(units):
+            best[unit + u] = row[column + u]
+        for k in range(1, size):
+            base = column + k * units
+            for u in range(units):
+                best[unit + u] = max(best[unit + u], row[base + u])
+
+
+@compiled
+def rank_block(
+    scores: np.ndarray,
+    classes: np.ndarray,
+    hidden_start: np.ndarray,
+    hidden: np.ndarray,
+    judged_start: np.ndarray,
+    target: np.ndarray,
+    tolerance: np.ndarray,
+    score: np.ndarray,
+    above: np.ndarray,
+    tied: np.ndarray,
+) -> None:
+    """Judged ranks of one block of finished rows: hide, take the best of each unit, read, count.
+
+    Row b hides the columns hidden[hidden_start[b]:hidden_start[b+1]] and answers for the targets (units)
+    target[judged_start[b]:judged_start[b+1]], writing score, above and tied at the same places.
+    """
+    units = classes[-1, 3] + classes[-1, 1]
+    single = len(classes) == 1 and classes[0, 0] == 1
+    best = np.empty(0 if single else units, np.float32)
+    most = 0
+    for b in range(len(judged_start) - 1):
+        most = max(most, judged_start[b + 1] - judged_start[b])
+    room = most + most % 2
+    low, high = np.empty(room, np.float32), np.empty(room, np.float32)
+    better, near = np.empty(room, np.int64), np.empty(room, np.int64)
+    kept = np.empty(units, np.float32)
+    for b in range(len(judged_start) - 1):
+        first, last = judged_start[b], judged_start[b + 1]
+        row = scores[b]
+        for h in range(hidden_start[b], hidden_start[b + 1]):
+            row[hidden[h]] = HIDDEN
+        values = row
+        if not single:
+            best_of_units(row, classes, best)
+            values = best
+        for t in range(first, last):
+            score[t] = values[target[t]]
+        order = first + np.argsort(score[first:last])
+        padded = len(order) + len(order) % 2
+        for t in range(padded):
+            s = score[order[t]] if t < len(order) else np.float32(np.inf)
+            low[t], high[t] = s - tolerance[b], s + tolerance[b]
+        count_better(values, low[:padded], high[:padded], better, near, kept)
+        for t in range(len(order)):
+            above[order[t]] = better[t]
+            tied[order[t]] = near[t] - better[t] - 1
+
+
+@compiled
+def insert(x: np.float32, u: int, filled: int, values: np.ndarray, places: np.ndarray) -> int:
+    """Keep a short list sorted by (score down, place up); returns how many stand in it now."""
+    if filled == len(values):
+        last = filled - 1
+        if x < values[last] or (x == values[last] and u > places[last]):
+            return filled
+        at = last
+    else:
+        at = filled
+        filled += 1
+    while at > 0 and (values[at - 1] < x or (values[at - 1] == x and places[at - 1] > u)):
+        values[at] = values[at - 1]
+        places[at] = places[at - 1]
+        at -= 1
+    values[at] = x
+    places[at] = u
+    return filled
+
+
+@compiled
+def best_k(values: np.ndarray, order: np.ndarray, top_values: np.ndarray, top_places: np.ndarray) -> int:
+    """The best K of a row, ties by `order`. A stretch is looked into only if it holds a score that may enter."""
+    filled = 0
+    enters = HIDDEN
+    for start in range(0, len(values), SCAN):
+        stop = min(start + SCAN, len(values))
+        may = np.float32(0)
+        for j in range(start, stop):
+            may += np.float32(values[j] >= enters)
+        if may == 0:
+            continue
+        for j in range(start, stop):
+            if values[j] >= enters and values[j] > HIDDEN:
+                filled = insert(values[j], order[j], filled, top_values, top_places)
+                if filled == len(top_values):
+                    enters = top_values[filled - 1]
+    return filled
+
+
+@compiled
+def top_block(
+    scores: np.ndarray,
+    classes: np.ndarray,
+    order: np.ndarray,
+    unit_of: np.ndarray,
+    hidden_start: np.ndarray,
+    hidden: np.ndarray,
+    top_values: np.ndarray,
+    top_units: np.ndarray,
+    top_columns: np.ndarray,
+) -> None:
+    """The K best units of each finished row, and the column of the image each stands for.
+
+    `order[u]` is the tie-breaking place of unit u and `unit_of` its inverse. Where fewer than K
+    candidates exist the rest of a row stays -1.
+    """
+    units = classes[-1, 3] + classes[-1, 1]
+    single = len(classes) == 1 and classes[0, 0] == 1
+    best = np.empty(0 if single else units, np.float32)
+    for b in range(len(scores)):
+        row = scores[b]
+        for h in range(hidden_start[b], hidden_start[b + 1]):
+            row[hidden[h]] = HIDDEN
+        values = row
+        if not single:
+            best_of_units(row, classes, best)
+            values = best
+        filled = best_k(values, order, top_values[b], top_units[b])
+        for k in range(filled):
+            unit = unit_of[top_units[b, k]]
+            top_units[b, k] = unit
+            top_columns[b, k] = best_column(row, classes, unit)
+        for k in range(filled, top_values.shape[1]):
+            top_units[b, k] = -1
+            top_columns[b, k] = -1
+
+
+@compiled
+def best_column(row: np.ndarray, classes: np.ndarray, unit: int) -> int:
+    """The column of the best image of a unit; the first of equals."""
+    found = -1
+    for c in range(len(classes)):
+        size, units, column, first = classes[c, 0], classes[c, 1], classes[c, 2], classes[c, 3]
+        if first <= unit < first + units:
+            found = column + unit - first
+            for k in range(1, size):
+                other = column + k * units + unit - first
+                if row[other] > row[found]:
+                    found = other
+    return found

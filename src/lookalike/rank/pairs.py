@@ -1,0 +1,98 @@
+"""Which labels can be ranked: labels mapped onto catalog rows and units, conflicts reported and left out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.core.checks import codes, fingerprint
+from lookalike.core.types import Basis, Catalog, Labels, Rule
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Labels left out for one reason: how many, and the first few as (query, candidate)."""
+
+    reason: str
+    count: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """Labelled pairs in query order: catalog row of the query, name of the candidate unit, label."""
+
+    query_row: np.ndarray
+    candidate: np.ndarray
+    label: np.ndarray
+    basis: Basis
+    unusable: tuple[Unusable, ...]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
+    """Settle labels for one rule.
+
+    Left out and reported, never guessed: an image the catalog lacks; a query or candidate that the rule does
+    not admit; a pair of one item (SPEC 1: a label whose two photos show one item is a conflict); a pair
+    labelled both ways, in one direction or between (a, b) and (b, a); at item level, an item whose photos are
+    labelled both ways for one query.
+    """
+    settle = _Settling(catalog, labels)
+    settle.drop((settle.q < 0) | (settle.c < 0), "the catalog lacks the image")
+    settle.drop(settle.q == settle.c, "query and candidate are one image")
+    settle.drop(catalog.item[settle.q] == catalog.item[settle.c], "both photos show one item")
+    # Conflicts come before roles and splits: a contradicted label is no evidence in either direction.
+    low, high = np.minimum(settle.q, settle.c), np.maximum(settle.q, settle.c)
+    settle.drop(_both_ways(low * len(catalog) + high, settle.label), "labelled both similar and dissimilar")
+    settle.drop(~catalog.is_query(rule.split)[settle.q], "the query may not be asked here (role or split)")
+    settle.drop(
+        ~catalog.is_gallery(rule.split)[settle.c], "the candidate is not in the gallery (role or split)"
+    )
+    unit_names, unit_code = catalog.item_codes if rule.level == "item" else codes(catalog.image)
+    unit = unit_code[settle.c]
+    if rule.level == "item":
+        key = settle.q * len(unit_names) + unit
+        settle.drop(_both_ways(key, settle.label), "photos of one item labelled both ways for one query")
+        unit = unit_code[settle.c]
+    _, first = np.unique(settle.q * len(unit_names) + unit, return_index=True)
+    query_row, candidate, label = settle.q[first], unit_names[unit[first]], settle.label[first]
+    made_on = fingerprint(catalog.image[query_row], candidate, label)
+    return JudgedPairs(
+        query_row, candidate, label, Basis(catalog.fingerprint, made_on, rule), tuple(settle.unusable)
+    )
+
+
+class _Settling:
+    """The labels that still stand, as rows and codes, and what was dropped so far."""
+
+    def __init__(self, catalog: Catalog, labels: Labels) -> None:
+        self.catalog, self.labels = catalog, labels
+        self.standing = np.arange(len(labels))
+        self.q = _rows(catalog, labels.query)
+        self.c = _rows(catalog, labels.candidate)
+        self.label = np.asarray(labels.label)
+        self.unusable: list[Unusable] = []
+
+    def drop(self, where: np.ndarray, reason: str) -> None:
+        """Leave out the labels of a mask and keep the reason with the first few of them."""
+        where = np.asarray(where, dtype=bool)
+        if not where.any():
+            return
+        gone = self.standing[where]
+        pairs = zip(self.labels.query[gone[:5]], self.labels.candidate[gone[:5]], strict=True)
+        self.unusable.append(Unusable(reason, len(gone), tuple(pairs)))
+        self.standing = self.standing[~where]
+        self.q, self.c, self.label = self.q[~where], self.c[~where], self.label[~where]
+
+
+def _rows(catalog: Catalog, images: np.ndarray) -> np.ndarray:
+    return np.fromiter((catalog.row.get(image, -1) for image in images), dtype=np.int64, count=len(images))
+
+
+def _both_ways(key: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Rows whose key stands with more than one label."""
+    _, code = np.unique(key, return_inverse=True)
+    total, positive = np.bincount(code), np.bincount(code, weights=label)
+    return np.asarray(((positive > 0) & (positive < total))[code], dtype=bool)

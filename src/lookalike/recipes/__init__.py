@@ -1,0 +1,1 @@
+"""Whole workflows as short functions: the one place that knows every stage."""

@@ -1,0 +1,36 @@
+"""`embed`: one encoder over the workspace's catalog."""
+
+from pathlib import Path
+
+from lookalike.core.errors import EmbeddingsError
+from lookalike.core.types import Embeddings
+from lookalike.encode.precomputed import precomputed
+from lookalike.encode.run import Progress, encode_catalog, photo_encoder
+from lookalike.encode.spec import check_name, parse, require_built
+from lookalike.rank.blocks import cores
+from lookalike.store.workspace import Workspace
+
+
+def embed(
+    workspace: Workspace, encoder: str, *, name: str | None = None, progress: Progress | None = None
+) -> Embeddings:
+    """Compute or take in an encoder's vectors and keep them under a short name."""
+    spec = parse(encoder)
+    require_built(spec)
+    name = check_name(name) if name else spec.short_name
+    with workspace.embedding(name):
+        if spec.source == "precomputed":
+            vectors, preprocessing = precomputed(workspace.catalog, Path(spec.name)), "not known: precomputed"
+        else:
+            if workspace.photos is None:
+                raise EmbeddingsError(
+                    f"{spec} needs photos, but this workspace has none.",
+                    fix="Make it again with the photos: lookalike init TABLE --images FOLDER --replace",
+                )
+            preprocessing = photo_encoder(spec)[1]
+            vectors = encode_catalog(
+                workspace.catalog, workspace.photos, spec, workers=cores(), progress=progress
+            )
+        made = Embeddings(name, workspace.catalog.image, vectors, str(spec))
+        workspace.save_embeddings(made, preprocessing)
+    return made

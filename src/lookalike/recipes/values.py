@@ -1,0 +1,147 @@
+"""The main job from Python: a few functions over a few frozen values, no workspace needed.
+
+catalog = lookalike.catalog("photos")
+color = lookalike.embed(catalog, "descriptor:color", photos="photos")
+hog = lookalike.embed(catalog, "descriptor:hog", photos="photos")
+pool = lookalike.discover(catalog, [color, hog], top=5)
+labels = lookalike.labels("labels.csv", catalog)
+lookalike.evaluate(catalog, [color, hog], labels, "DCS,EHR@5")
+lookalike.search(catalog, color, "chair/1.jpg", k=10)
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.catalog import catalog_from
+from lookalike.core.checks import at_least
+from lookalike.core.errors import EmbeddingsError, SearchError
+from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
+from lookalike.discover.pool import given_queries, pool, sample_queries
+from lookalike.encode.precomputed import check_vectors, precomputed
+from lookalike.encode.run import Progress, encode_catalog
+from lookalike.encode.spec import parse, require_built
+from lookalike.evaluate import measures as table
+from lookalike.rank.blocks import cores
+from lookalike.rank.distinct import top_lists
+from lookalike.rank.judged import judged_ranks
+from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.search.exact import Result, by_image, judged_items
+from lookalike.store.label_files import read_label_file, require_faultless
+
+
+def catalog(
+    source: object,
+    *,
+    images: str | os.PathLike[str] | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> Catalog:
+    """A catalog from a folder of photos, a CSV or Parquet file, or a data frame; bad photos are in `left_out`."""
+    return catalog_from(source, images=images, layout=layout, columns=columns, seed=seed).catalog
+
+
+def embeddings(catalog: Catalog, name: str, vectors: np.ndarray) -> Embeddings:
+    """Vectors you computed, one row per image in catalog order."""
+    if vectors.ndim != 2 or len(vectors) != len(catalog):
+        raise EmbeddingsError(
+            f"The vectors of {name} have shape {vectors.shape}, but the catalog has {len(catalog):,} images.",
+            fix="Give one row per image, in the order of catalog.image.",
+        )
+    check_vectors(catalog, vectors, name)
+    return Embeddings(name, catalog.image, vectors)
+
+
+def embed(
+    catalog: Catalog,
+    encoder: str,
+    *,
+    photos: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Embeddings:
+    """One encoder over a catalog. `photos` is the folder its paths are relative to."""
+    spec = parse(encoder)
+    require_built(spec)
+    if spec.source == "precomputed":
+        vectors = precomputed(catalog, Path(spec.name))
+    elif photos is None:
+        raise EmbeddingsError(f"{spec} needs the photos.", fix="Give the folder their paths are relative to.")
+    else:
+        vectors = encode_catalog(catalog, Path(photos), spec, workers=cores(), progress=progress)
+    return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
+
+
+def labels(table: object, catalog: Catalog) -> Labels:
+    """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label."""
+    file = read_label_file(table, catalog)
+    require_faultless(file, "The table")
+    return file.labels
+
+
+def discover(
+    catalog: Catalog,
+    generators: Iterable[Embeddings],
+    *,
+    top: int = 5,
+    queries: int | Sequence[str] | None = None,
+    seed: int = 0,
+    similarity: str = "cosine",
+    progress: Progress | None = None,
+) -> Pool:
+    """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default."""
+    at_least(top, 1, "top")
+    if queries is None or isinstance(queries, int):
+        rows = sample_queries(catalog, None if queries is None else at_least(queries, 1, "queries"), seed)
+    else:
+        rows = given_queries(catalog, list(queries))
+    rule = Rule(similarity=similarity)
+    listed = list(generators)
+    lists = {}
+    for done, generator in enumerate(listed):
+        found = top_lists(catalog, generator, rows, top, rule, progress=_part(progress, done, len(listed)))
+        lists[generator.encoder] = (found.row, found.score)
+    return pool(catalog, rows, lists, top)
+
+
+def evaluate(
+    catalog: Catalog,
+    encoders: Iterable[Embeddings],
+    labels: Labels | JudgedPairs,
+    measures: str | Iterable[str] = table.DEFAULT,
+    *,
+    rule: Rule | None = None,
+    progress: Progress | None = None,
+) -> list[Scores]:
+    """Scores of each encoder on one basis; every encoder is ranked once, whatever the number of measures."""
+    asked = (
+        table.parse_list(measures) if isinstance(measures, str) else [table.parse(name) for name in measures]
+    )
+    pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())
+    listed = list(encoders)
+    return [
+        table.evaluate(
+            judged_ranks(catalog, encoder, pairs, progress=_part(progress, done, len(listed))), asked
+        )
+        for done, encoder in enumerate(listed)
+    ]
+
+
+def search(
+    catalog: Catalog, encoder: Embeddings, image: str, *, k: int = 10, labels: Labels | None = None
+) -> tuple[Result, ...]:
+    """The K best distinct items for an image of the catalog, with their labels where there are any."""
+    if image not in catalog.row:
+        raise SearchError(f"The catalog has no image {image!r}.", fix="Name one of catalog.image.")
+    judged = judged_items(catalog, judged_pairs(catalog, labels, Rule())) if labels is not None else {}
+    return by_image(catalog, encoder, image, k, None, judged)
+
+
+def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    """Progress of one of several equal parts, as progress of the whole."""
+    if progress is None:
+        return None
+    return lambda step, total: progress(done * total + step, parts * total)

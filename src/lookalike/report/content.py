@@ -1,0 +1,115 @@
+"""What a report says, as frozen values. The caller fills them; `page.render` turns them into a page.
+
+Any part of a `Report` may be missing (`None` or an empty tuple). The page then says what is not there yet
+and which command makes it.
+"""
+
+from dataclasses import dataclass
+
+from lookalike.discover.figures import PoolFigures
+
+
+@dataclass(frozen=True)
+class Photo:
+    """One image as a page shows it. `thumbnail` is a JPEG file; empty bytes mean that there is no picture."""
+
+    image: str
+    item: str
+    category: str
+    thumbnail: bytes
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result: its photo, its score, and its label: 1 similar, 0 dissimilar, `None` unjudged."""
+
+    photo: Photo
+    score: float
+    label: int | None
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One query and what one encoder finds for it, best first. `note` is short, such as "EHR@5 = 0.200"."""
+
+    query: Photo
+    encoder: str
+    hits: tuple[Hit, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class StripGroup:
+    """Strips that belong together: "best", "worst", "random".
+
+    Neighbouring rows with the same query image are shown under one query, one encoder below another.
+    """
+
+    title: str
+    explanation: str
+    rows: tuple[Strip, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPart:
+    """The pool in figures, what labelling it costs in hours, and how much of it is labelled.
+
+    `labelled` counts labelled pairs, `positives` those labelled similar (`None`: not counted).
+    """
+
+    figures: PoolFigures
+    hours_low: float
+    hours_high: float
+    labelled: int
+    positives: int | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measure of one encoder. An undefined value is NaN, and `reason` says why."""
+
+    value: float
+    queries: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """All measures of one encoder, in the order of the table's `measures`."""
+
+    encoder: str
+    is_generator: bool
+    values: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class MeasureTable:
+    """Encoders in rows, measures in columns. `truth` is the same on the complete truth, if known."""
+
+    measures: tuple[str, ...]
+    rows: tuple[MeasureRow, ...]
+    truth: "MeasureTable | None" = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything one page says.
+
+    `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
+    images, examples). In `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a
+    command, and so is a whole next step that begins with "lookalike ".
+    """
+
+    title: str
+    subtitle: str
+    created: str
+    generated: bool = False
+    facts: tuple[tuple[str, str], ...] = ()
+    samples: tuple[Photo, ...] = ()
+    left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+    pool: PoolPart | None = None
+    measures: MeasureTable | None = None
+    strips: tuple[StripGroup, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()

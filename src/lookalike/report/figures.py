@@ -1,0 +1,198 @@
+"""The page's figures as inline SVG: no plotting library, no script, colours from the style sheet.
+
+Nothing is told by colour alone: heat-map cells carry their value, marks differ in shape and by a word.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from lookalike.core.errors import ArgumentError
+from lookalike.report.formats import printable, tenth, value
+
+HEAT_STEPS = 6
+CELL_WIDTH, CELL_HEIGHT, LABEL_HEIGHT = 64, 40, 22
+PLOT_WIDTH, TRACK_LEFT, TRACK_RIGHT, ROW_HEIGHT = 340, 13, 240, 40
+TICKS = 4
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One encoder in a dot plot: its value, and beside it the true one where that is known."""
+
+    encoder: str
+    is_generator: bool
+    value: float
+    truth: float = math.nan
+
+
+def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
+    """A square of percentages, one row and one column per name; NaN (the diagonal) is left empty."""
+    if overlap.shape != (len(names), len(names)):
+        raise ArgumentError(
+            f"The overlap has the shape {overlap.shape} for {len(names)} generators.",
+            fix="Give a square array with one row and one column per generator.",
+        )
+    limit = _limit(overlap)
+    left = 16 + 8 * max((len(_short(name, 24)) for name in names), default=0)
+    slanted = any(len(name) > 8 for name in names)
+    top = LABEL_HEIGHT + (5.4 * max(len(_short(name, 24)) for name in names) if slanted else 4)
+    parts = []
+    for i, name in enumerate(names):
+        middle = top + (i + 0.5) * CELL_HEIGHT
+        parts.append(_text(left - 10, middle + 4, _short(name, 24), "label", "end", whole=name))
+        parts.append(_column_name(left + (i + 0.5) * CELL_WIDTH, top - 8, name, slanted))
+        parts += [
+            _cell(left + j * CELL_WIDTH, top + i * CELL_HEIGHT, float(overlap[i, j]), limit)
+            for j in range(len(names))
+        ]
+    bottom = top + len(names) * CELL_HEIGHT
+    parts.append(_scale(left, bottom + 16, limit))
+    hang = 6.2 * len(_short(names[-1], 24)) if slanted and names else 0
+    width = max(left + len(names) * CELL_WIDTH + hang, left + 230)
+    return _svg("heat-map", width, bottom + 40, (title, _pairs_told(names, overlap)), parts)
+
+
+def dot_plot(marks: Sequence[Mark], title: str) -> str:
+    """One line per encoder, highest first: a circle for a generator, a diamond for any other encoder.
+
+    A bar marks the value on the complete truth. Undefined values come last, in words.
+    """
+    ordered = sorted(marks, key=lambda mark: -mark.value if math.isfinite(mark.value) else math.inf)
+    finite = [number for mark in ordered for number in (mark.value, mark.truth) if math.isfinite(number)]
+    low, high = min([0.0, *map(math.floor, finite)]), max([1.0, *map(math.ceil, finite)])
+    bottom = ROW_HEIGHT * len(ordered) + 6
+    parts = [_axis(low, high, bottom)]
+    for i, mark in enumerate(ordered):
+        parts.append(_row(mark, i * ROW_HEIGHT, low, high))
+    parts.append(_legend(ordered, bottom + 42))
+    return _svg("dot-plot", PLOT_WIDTH, bottom + 50, (title, "; ".join(map(_told, ordered))), parts)
+
+
+def _svg(name: str, width: float, height: float, words: tuple[str, str], parts: Sequence[str]) -> str:
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    title, told = (escape(printable(part)) for part in words)
+    head = f"<title>{title}</title><desc>{told}</desc>"
+    return f'<svg class="{name}" {size} role="img">{head}{"".join(parts)}</svg>'
+
+
+def _text(x: float, y: float, text: str, name: str, anchor: str = "start", *, whole: str = "") -> str:
+    shown = escape(printable(text))
+    if whole and whole != text:
+        shown = f"<title>{escape(printable(whole))}</title>{shown}"
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{name}" text-anchor="{anchor}">{shown}</text>'
+
+
+def _short(name: str, most: int) -> str:
+    """A name cut in its middle: encoder names often begin alike."""
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - 1) // 2 :]}"
+
+
+def _limit(overlap: np.ndarray) -> float:
+    """The scale's end: the largest value, rounded up to 10, 20, ... %."""
+    finite = overlap[np.isfinite(overlap)]
+    return max(10.0, math.ceil(float(finite.max()) / 10) * 10) if finite.size else 100.0
+
+
+def _cell(x: float, y: float, percentage: float, limit: float) -> str:
+    size = f'width="{CELL_WIDTH - 2}" height="{CELL_HEIGHT - 2}" rx="3"'
+    if not math.isfinite(percentage):
+        return f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" {size} class="heat-none"/>'
+    step = min(HEAT_STEPS - 1, max(0, int(percentage / limit * HEAT_STEPS)))
+    words = _text(
+        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, tenth(percentage), f"heat-text-{step}", "middle"
+    )
+    return f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" {size} class="heat-{step}"/>{words}'
+
+
+def _column_name(x: float, y: float, name: str, slanted: bool) -> str:
+    if not slanted:
+        return _text(x, y, name, "label", "middle")
+    return (
+        f'<g transform="rotate(-40 {x:.1f} {y:.1f})">{_text(x, y, _short(name, 24), "label", whole=name)}</g>'
+    )
+
+
+def _scale(x: float, y: float, limit: float) -> str:
+    boxes = "".join(
+        f'<rect x="{x + 34 + 22 * step:.1f}" y="{y:.1f}" width="22" height="10" class="heat-{step}"/>'
+        for step in range(HEAT_STEPS)
+    )
+    end = x + 42 + 22 * HEAT_STEPS
+    return _text(x, y + 9, "0 %", "small") + boxes + _text(end, y + 9, f"{limit:.0f} %", "small")
+
+
+def _pairs_told(names: Sequence[str], overlap: np.ndarray) -> str:
+    return "; ".join(
+        f"{names[i]} and {names[j]}: {tenth(float(overlap[i, j]))} %"
+        for i in range(len(names))
+        for j in range(i)
+    )
+
+
+def _told(mark: Mark) -> str:
+    truth = f", complete truth {value(mark.truth)}" if math.isfinite(mark.truth) else ""
+    return f"{mark.encoder} ({_kind(mark)}): {value(mark.value)}{truth}"
+
+
+def _kind(mark: Mark) -> str:
+    return "generator" if mark.is_generator else "not a generator"
+
+
+def _place(number: float, low: float, high: float) -> float:
+    return TRACK_LEFT + (TRACK_RIGHT - TRACK_LEFT) * (number - low) / (high - low)
+
+
+def _axis(low: float, high: float, bottom: float) -> str:
+    parts = []
+    for tick in np.linspace(low, high, TICKS + 1):
+        x = _place(float(tick), low, high)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="18" y2="{bottom:.1f}" class="grid"/>')
+        parts.append(_text(x, bottom + 14, f"{tick:.2f}", "small", "middle"))
+    return "".join(parts)
+
+
+def _row(mark: Mark, top: float, low: float, high: float) -> str:
+    line = top + 28
+    known = math.isfinite(mark.truth)
+    room = 22 if known else 30
+    parts = [
+        _text(0, top + 14, _short(mark.encoder, room), "name", whole=mark.encoder),
+        _text(PLOT_WIDTH, top + 14, value(mark.value), "number", "end"),
+        _text(PLOT_WIDTH, line + 4, _kind(mark), "small", "end"),
+        f'<line x1="{TRACK_LEFT}" x2="{TRACK_RIGHT}" y1="{line:.1f}" y2="{line:.1f}" class="track"/>',
+    ]
+    if known:
+        told = f"truth {value(mark.truth)}"
+        parts.append(
+            _text(PLOT_WIDTH - (52 if math.isfinite(mark.value) else 84), top + 14, told, "small", "end")
+        )
+        parts.append(_bar(_place(mark.truth, low, high), line))
+    if math.isfinite(mark.value):
+        parts.append(_shape(mark.is_generator, _place(mark.value, low, high), line))
+    return "".join(parts)
+
+
+def _shape(is_generator: bool, x: float, y: float) -> str:
+    if is_generator:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" class="generator"/>'
+    corners = f"{x:.1f},{y - 7:.1f} {x + 7:.1f},{y:.1f} {x:.1f},{y + 7:.1f} {x - 7:.1f},{y:.1f}"
+    return f'<polygon points="{corners}" class="outside"/>'
+
+
+def _bar(x: float, y: float) -> str:
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 9:.1f}" y2="{y + 9:.1f}" class="truth"/>'
+
+
+def _legend(marks: Sequence[Mark], y: float) -> str:
+    x, parts = 8.0, []
+    for is_generator, word, width in ((True, "generator", 82), (False, "not a generator", 114)):
+        if any(mark.is_generator == is_generator for mark in marks):
+            parts += [_shape(is_generator, x, y - 4), _text(x + 13, y, word, "small")]
+            x += width
+    if any(math.isfinite(mark.truth) for mark in marks):
+        parts += [_bar(x, y - 4), _text(x + 9, y, "on the complete truth", "small")]
+    return "".join(parts)

@@ -1,0 +1,128 @@
+"""`render`: a report as one HTML page that needs no network, no script and no other file."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from lookalike.core.errors import ArgumentError
+from lookalike.report import formats
+from lookalike.report.cards import cards
+from lookalike.report.content import Photo, Report, Strip, StripGroup
+from lookalike.report.figures import heat_map
+from lookalike.report.pictures import album
+from lookalike.report.summary import summary
+from lookalike.report.table import shown_table
+
+LIMIT_BYTES = 5_000_000
+VERDICTS = {1: "similar", 0: "dissimilar", None: "unjudged"}
+
+
+def render(report: Report) -> str:
+    """The whole page.
+
+    Raises ArgumentError where the page would be larger than `LIMIT_BYTES`, a thumbnail is not a JPEG file, a
+    label is none of 1, 0 and None, a row does not fit its table or the overlap its generators.
+    """
+    table = report.measures
+    page = (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            album=album(photos(report)),
+            summary=summary(report),
+            table=shown_table(table, table.measures) if table else None,
+            truth=shown_table(table.truth, table.measures, cautious=False) if table and table.truth else None,
+            cards=cards(table) if table else (),
+            overlap=_overlap(report),
+            has_labels=table is not None or (report.pool is not None and report.pool.labelled > 0),
+        )
+    )
+    require_small(page)
+    return page
+
+
+def require_small(page: str) -> None:
+    """Refuse a page that is too large to send around."""
+    size = len(page.encode())
+    if size > LIMIT_BYTES:
+        raise ArgumentError(
+            f"The report is {size / 1e6:.1f} MB; it must be {LIMIT_BYTES / 1e6:.0f} MB or less.",
+            fix="Show fewer strips and samples, or make the thumbnails smaller.",
+        )
+
+
+def photos(report: Report) -> Iterator[Photo]:
+    """Every photo the page shows, in order; some come several times."""
+    yield from report.samples
+    for group in report.strips:
+        for strip in group.rows:
+            yield strip.query
+            yield from (hit.photo for hit in strip.hits)
+
+
+def by_query(group: StripGroup) -> list[tuple[Photo, list[Strip]]]:
+    """Neighbouring rows with one query image, gathered under that query."""
+    gathered = groupby(group.rows, key=lambda strip: strip.query.image)
+    rows = [list(strips) for _, strips in gathered]
+    return [(strips[0].query, strips) for strips in rows]
+
+
+def breakable(name: str) -> list[str]:
+    """A name in the parts between which a line may break.
+
+    >>> breakable("descriptor:color+hog"), breakable("DCS(alpha=10)")
+    (['descriptor:', 'color', '+hog'], ['DCS', '(alpha=10)'])
+    """
+    return re.split(r"(?<=[:/])(?=.)|(?<=.)(?=[(+?@])", name)
+
+
+def verdict(label: int | None) -> str:
+    """The word for a label; a missing label is unjudged, which is never a negative."""
+    if label not in VERDICTS:
+        raise ArgumentError(
+            f"A hit has the label {label!r}.", fix="Use 1 (similar), 0 (dissimilar) or None (unjudged)."
+        )
+    return VERDICTS[label]
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with everything escaped that is not a figure of ours."""
+    made = Environment(
+        loader=PackageLoader("lookalike.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    made.filters.update(
+        whole=formats.whole,
+        tenth=formats.tenth,
+        percent=formats.percent,
+        rough=formats.rough,
+        score=formats.value,
+        breakable=breakable,
+        by_query=by_query,
+        verdict=verdict,
+    )
+    made.globals.update(span=formats.span, plural=formats.plural)
+    return made
+
+
+def _plain(shown: object) -> object:
+    """Text from outside as one safe line; markup made by the templates stays as it is."""
+    return formats.printable(shown) if type(shown) is str else shown
+
+
+def _overlap(report: Report) -> str:
+    pool = report.pool
+    if pool is None or not pool.figures.generators:
+        return ""
+    return heat_map(
+        pool.figures.generators, pool.figures.overlap, "Overlap of the generators' candidates in %"
+    )

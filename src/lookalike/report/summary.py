@@ -1,0 +1,82 @@
+"""The page in a few sentences, for a reader who reads no further. Says only what the values support."""
+
+import math
+
+from lookalike.report.cautions import caution
+from lookalike.report.content import MeasureTable, PoolPart, Report
+from lookalike.report.explanations import MeasureName
+from lookalike.report.formats import listed, percent, plural, span, value, whole
+
+LEADS = ("DCS", "AUC_mac", "AUC_mic", "BPREF")
+MOST_NAMES = 4
+
+
+def summary(report: Report) -> tuple[str, ...]:
+    """The few sentences at the top; empty where there is nothing to sum up."""
+    told = []
+    if report.pool is not None:
+        told += [_asked(report.pool), _labelled(report.pool)]
+    if report.measures is not None:
+        told += [_leader(report.measures), _not_for_top(report.measures)]
+    return tuple(filter(None, told))
+
+
+def _asked(pool: PoolPart) -> str:
+    return (
+        f"For {plural(pool.figures.queries, 'query', 'queries')}, {plural(len(pool.figures.generators), 'generator')} "
+        f"put forward {plural(pool.figures.pairs, 'pair')}. "
+        f"Labelling them takes about {span(pool.hours_low, pool.hours_high)} "
+        "expert-hours."
+    )
+
+
+def _labelled(pool: PoolPart) -> str:
+    if not pool.labelled:
+        return "No pair of the pool has a label yet."
+    similar = (
+        "" if pool.positives is None else f"; {percent(pool.positives / pool.labelled)} of them are similar"
+    )
+    return f"{whole(pool.labelled)} {'pair has' if pool.labelled == 1 else 'pairs have'} a label{similar}."
+
+
+def _leader(table: MeasureTable) -> str:
+    measure = lead_measure(table)
+    if measure is None:
+        return ""
+    column = table.measures.index(measure)
+    scored = [(row.values[column].value, row.encoder) for row in table.rows]
+    ordered = sorted((s for s in scored if math.isfinite(s[0])), key=lambda s: -s[0])
+    if len(ordered) < 2:
+        return ""
+    (first, best), (second, runner_up) = ordered[:2]
+    level = [encoder for score, encoder in ordered if value(score) == value(first)]
+    if len(level) > 1:
+        return f"On {measure}, {_named(level)} are level at {value(first)}, the highest value."
+    return (
+        f"On {measure}, {best} is highest with {value(first)}, ahead of {runner_up} with {value(second)}. "
+        "Whether such a difference is more than chance is not tested on this page."
+    )
+
+
+def _not_for_top(table: MeasureTable) -> str:
+    top = next((m for m in table.measures if MeasureName.of(m).base == "HR"), None)
+    if top is None:
+        return ""
+    concerned = [row.encoder for row in table.rows if caution(table, row, top)]
+    if not concerned:
+        return ""
+    return f"{top} is only a lower limit for {_named(concerned)}: it counts their unjudged results as misses."
+
+
+def _named(encoders: list[str]) -> str:
+    """The encoders by name if they are few, else how many."""
+    return listed(encoders) if len(encoders) <= MOST_NAMES else f"{whole(len(encoders))} of the encoders"
+
+
+def lead_measure(table: MeasureTable) -> str | None:
+    """The measure that the page leads with: the one steadiest under missing labels that the table has."""
+    for base in LEADS:
+        for measure in table.measures:
+            if MeasureName.of(measure).base == base:
+                return measure
+    return None

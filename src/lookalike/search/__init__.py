@@ -1,0 +1,1 @@
+"""K distinct items for a catalog image or a new photo."""

@@ -1,0 +1,123 @@
+"""Writing so that a killed command or a full disk leaves what was there before: whole files or none."""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@contextmanager
+def disk_errors(doing: str, path: Path) -> Iterator[None]:
+    """Turn the disk's refusals into errors that say what was being done, and that nothing was changed."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(error, doing, path) from error
+
+
+def disk_error(error: OSError, doing: str, path: Path) -> LookalikeError:
+    """The error for a refusal of the disk."""
+    if error.errno in FULL:
+        return StorageError(
+            f"The disk is full: {doing} stopped, and what was there before is unchanged ({path}).",
+            fix="Free some space and run the same command again.",
+        )
+    return StorageError(
+        f"{doing} failed on {path}: {error.strerror or error}.",
+        fix="Check that the folder exists and that you may write to it, then run the same command again.",
+    )
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Replace a file as a whole: a temporary neighbour, flushed to the disk, then renamed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    with disk_errors(f"writing {path.name}", path):
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+            sync_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames inside a folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Fill a temporary neighbour of `target`; it takes the target's place, as a whole, if nothing fails."""
+    doing = f"writing {target.name}"
+    with disk_errors(doing, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for left_behind in target.parent.glob(f".{target.name}.*.new"):
+            shutil.rmtree(left_behind, ignore_errors=True)
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
+        temporary.mkdir()
+    try:
+        with disk_errors(doing, target):
+            yield temporary
+            sync_folder(temporary)
+            _take_place(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _take_place(temporary: Path, target: Path) -> None:
+    old = target.with_name(f".{target.name}.{os.getpid()}.old.new")
+    if target.exists():
+        target.rename(old)
+    temporary.rename(target)
+    sync_folder(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
+    """Let one command at a time do this; a second is told who is at it. A killed command frees the lock."""
+    path = folder / f".{name}.lock"
+    with disk_errors(f"taking the lock for {doing}", path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WorkspaceError(
+                f"Another command is at work on {folder}: {_holder(handle)}.",
+                fix="Wait until it ends, or stop it, and run this command again.",
+            ) from None
+        note = {
+            "doing": doing,
+            "process": os.getpid(),
+            "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(note).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    try:
+        note = json.loads(os.pread(handle, 4096, 0))
+    except ValueError:
+        return "it has just started"
+    return f"{note['doing']}, process {note['process']}, since {note['since']}"

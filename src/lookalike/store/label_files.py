@@ -1,0 +1,118 @@
+"""Labels as files: CSV and Parquet with the columns query, candidate, label."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.catalog.sheet import Sheet, sheet_of
+from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.types import Catalog, Labels
+from lookalike.store.disk import write_file
+
+COLUMNS = ("query", "candidate", "label")
+VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Rows of a label file that cannot be used, for one reason."""
+
+    reason: str
+    count: int
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class LabelFile:
+    """What a file held: labels that can be used, rows that cannot, and rows on images that were left out."""
+
+    labels: Labels
+    faults: tuple[Fault, ...]
+    on_left_out: int
+    notes: tuple[str, ...]
+
+
+def read_label_file(table: object, catalog: Catalog) -> LabelFile:
+    """Read labels and hold every row against the catalog."""
+    sheet = sheet_of(table, wanted="query")
+    query, candidate, label = (_column(sheet, name) for name in COLUMNS)
+    gone = {image.image for image in catalog.left_out}
+    skipped = np.array([q in gone or c in gone for q, c in zip(query, candidate, strict=True)], dtype=bool)
+    known = np.array(
+        [q in catalog.row and c in catalog.row for q, c in zip(query, candidate, strict=True)], bool
+    )
+    value = np.array([VALUES.get(text.strip(), -1) for text in label], np.int8)
+    same = np.array([q == c for q, c in zip(query, candidate, strict=True)], bool)
+    rules = (
+        ("the label is not 0 or 1", value < 0),
+        ("the catalog has no such image", ~known & ~skipped),
+        ("an image is labelled against itself", same),
+    )
+    bad = np.zeros(len(sheet), bool)
+    faults = []
+    for reason, where in rules:
+        rows = np.flatnonzero(where & ~bad)
+        if len(rows):
+            faults.append(
+                Fault(
+                    reason,
+                    len(rows),
+                    f"{sheet.at(rows.tolist())} ({_shown(query, candidate, label, rows[0])})",
+                )
+            )
+        bad |= where
+    use = np.flatnonzero(~bad & ~skipped)
+    labels = Labels.of([query[i] for i in use], [candidate[i] for i in use], value[use])
+    return LabelFile(labels, tuple(faults), int((skipped & ~bad).sum()), sheet.notes)
+
+
+def require_faultless(file: LabelFile, name: str) -> None:
+    """Refuse a file with rows that cannot be used, saying which and why."""
+    if file.faults:
+        listed = "\n".join(f"  {fault.reason}: {fault.where}" for fault in file.faults)
+        count = sum(fault.count for fault in file.faults)
+        raise LabelsError(
+            f"{name}: {count:,} rows cannot be used, so nothing was imported.\n{listed}",
+            fix="Mend those rows, or import the others with --skip-invalid.",
+        )
+
+
+def write_label_file(labels: Labels, path: Path) -> None:
+    """Write labels in their order; the ending says the format. The same labels give the same bytes."""
+    ending = path.suffix.lower()
+    if ending == ".csv":
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(zip(labels.query, labels.candidate, labels.label.tolist(), strict=True))
+        write_file(path, text.getvalue().encode("utf-8"))
+    elif ending == ".parquet":
+        import polars
+
+        columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
+        held = io.BytesIO()
+        polars.DataFrame(dict(zip(COLUMNS, columns, strict=True))).write_parquet(held)
+        write_file(path, held.getvalue())
+    else:
+        raise ArgumentError(
+            f"{path} ends in {ending or 'nothing'}, which is no format of labels.",
+            fix="Use .csv or .parquet.",
+        )
+
+
+def _column(sheet: Sheet, name: str) -> list[str]:
+    for written, values in sheet.columns.items():
+        if written.strip().lower() == name:
+            return values
+    raise LabelsError(
+        f"{sheet.source} has no column {name!r}; it has {', '.join(map(repr, sheet.columns)) or 'none'}.",
+        fix=f"Labels need the columns {', '.join(COLUMNS)}.",
+    )
+
+
+def _shown(query: Sequence[str], candidate: Sequence[str], label: Sequence[str], row: int) -> str:
+    return f"the first: query {query[row]!r}, candidate {candidate[row]!r}, label {label[row]!r}"

@@ -1,0 +1,7 @@
+"""Runs migrations on the connection the workspace hands over."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transaction_per_migration=False)
+with context.begin_transaction():
+    context.run_migrations()

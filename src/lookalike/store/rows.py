@@ -1,0 +1,116 @@
+"""Frozen values to rows of the database and back."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Table, delete, insert, select
+
+from lookalike.core.checks import strings
+from lookalike.core.types import Catalog, Labels, LeftOut, Pool
+from lookalike.store import schema
+
+BATCH = 20_000
+TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
+NUMBERS = ("position", "width", "height")
+
+Row = dict[str, Any]
+
+
+def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    """Insert any number of rows, a batch at a time."""
+    walk = iter(rows)
+    while batch := list(islice(walk, BATCH)):
+        connection.execute(insert(table), batch)
+
+
+def write_catalog(connection: Connection, catalog: Catalog) -> None:
+    """Replace the catalog."""
+    connection.execute(delete(schema.image))
+    connection.execute(delete(schema.left_out))
+    insert_all(connection, schema.image, _image_rows(catalog))
+    insert_all(connection, schema.left_out, ({**gone._asdict()} for gone in catalog.left_out))
+
+
+def read_catalog(connection: Connection) -> Catalog:
+    """The catalog, in its order."""
+    found = connection.execute(select(schema.image).order_by(schema.image.c.row)).mappings().all()
+    columns = [json.loads(row["columns"]) for row in found]
+    names = list(columns[0]) if columns else []
+    gone = connection.execute(select(schema.left_out).order_by(schema.left_out.c.position)).mappings()
+    return Catalog(
+        **{name: strings(row[name] for row in found) for name in TEXTS},
+        **{name: np.fromiter((row[name] for row in found), np.int64, len(found)) for name in NUMBERS},
+        columns=MappingProxyType({name: strings(row[name] for row in columns) for name in names}),
+        left_out=tuple(LeftOut(row["image"], row["path"], row["position"], row["reason"]) for row in gone),
+    )
+
+
+def read_labels(connection: Connection) -> Labels:
+    """All labels, in the order they came."""
+    columns = (schema.label.c.query, schema.label.c.candidate, schema.label.c.label)
+    found = connection.execute(select(*columns).order_by(schema.label.c.id)).all()
+    return Labels.of(*([row[i] for row in found] for i in range(3)))
+
+
+def write_pool(connection: Connection, pool: Pool) -> None:
+    """Replace the pool."""
+    for table in (schema.pool_source, schema.pool_pair, schema.pool_query, schema.pool):
+        connection.execute(delete(table))
+    insert_all(connection, schema.pool, [{"top": pool.top, "generators": json.dumps(pool.generators)}])
+    insert_all(connection, schema.pool_query, ({"place": i, "query": q} for i, q in enumerate(pool.queries)))
+    pairs = zip(pool.query, pool.item, pool.candidate, strict=True)
+    insert_all(
+        connection,
+        schema.pool_pair,
+        ({"pair": p, "query": q, "item": i, "candidate": c} for p, (q, i, c) in enumerate(pairs)),
+    )
+    columns = (pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), pool.score.tolist())
+    insert_all(
+        connection,
+        schema.pool_source,
+        (
+            {"pair": pair, "generator": pool.generators[source], "rank": rank, "score": score}
+            for pair, source, rank, score in zip(*columns, strict=True)
+        ),
+    )
+
+
+def read_pool(connection: Connection) -> Pool | None:
+    """The pool, None where nothing was discovered yet."""
+    setting = connection.execute(select(schema.pool)).mappings().first()
+    if setting is None:
+        return None
+    generators = tuple(json.loads(setting["generators"]))
+    queries = connection.execute(
+        select(schema.pool_query.c.query).order_by(schema.pool_query.c.place)
+    ).scalars()
+    pairs = connection.execute(select(schema.pool_pair).order_by(schema.pool_pair.c.pair)).mappings().all()
+    sources = (
+        connection.execute(select(schema.pool_source).order_by(schema.pool_source.c.id)).mappings().all()
+    )
+    return Pool(
+        **{name: strings(row[name] for row in pairs) for name in ("query", "item", "candidate")},
+        pair=np.array([row["pair"] for row in sources], np.int64),
+        source=np.array([generators.index(row["generator"]) for row in sources], np.int64),
+        rank=np.array([row["rank"] for row in sources], np.int64),
+        score=np.array([row["score"] for row in sources], np.float32),
+        generators=generators,
+        top=setting["top"],
+        queries=strings(queries),
+    )
+
+
+def _image_rows(catalog: Catalog) -> Iterator[Row]:
+    for i in range(len(catalog)):
+        yield {
+            "row": i,
+            **{name: getattr(catalog, name)[i] for name in TEXTS},
+            **{name: int(getattr(catalog, name)[i]) for name in NUMBERS},
+            "columns": json.dumps(
+                {key: column[i] for key, column in catalog.columns.items()}, ensure_ascii=False
+            ),
+        }

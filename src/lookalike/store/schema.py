@@ -1,0 +1,81 @@
+"""The tables of a workspace's database, as the newest migration leaves them."""
+
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
+
+tables = MetaData()
+
+image = Table(
+    "image",
+    tables,
+    Column("row", Integer, primary_key=True),
+    Column("image", Text, nullable=False, unique=True),
+    Column("path", Text, nullable=False),
+    Column("item", Text, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("split", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("columns", Text, nullable=False),  # the table's other columns, a JSON object
+)
+
+left_out = Table(
+    "left_out",
+    tables,
+    Column("position", Integer, primary_key=True),
+    Column("image", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+
+label = Table(
+    "label",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("query", Text, nullable=False),
+    Column("candidate", Text, nullable=False),
+    Column("label", Integer, nullable=False),
+    Column("source", Text, nullable=False),  # the file or the stage it came from
+    UniqueConstraint(
+        "query", "candidate", "label"
+    ),  # both labels of one pair may stand: a conflict, reported
+)
+
+pool = Table(
+    "pool",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("top", Integer, nullable=False),
+    Column("generators", Text, nullable=False),  # a JSON list, in order
+)
+
+pool_query = Table(
+    "pool_query",
+    tables,
+    Column("place", Integer, primary_key=True),
+    Column("query", Text, nullable=False),
+)
+
+pool_pair = Table(
+    "pool_pair",
+    tables,
+    Column("pair", Integer, primary_key=True),
+    Column("query", Text, nullable=False),
+    Column("item", Text, nullable=False),
+    Column("candidate", Text, nullable=False),
+    UniqueConstraint("query", "item"),
+)
+
+pool_source = Table(
+    "pool_source",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("pair", Integer, ForeignKey("pool_pair.pair"), nullable=False),
+    Column("generator", Text, nullable=False),
+    Column("rank", Integer, nullable=False),
+    Column("score", Float, nullable=False),
+)
+
+Index("pool_source_pair", pool_source.c.pair)

@@ -1,0 +1,181 @@
+"""The workspace: one folder a person can copy, and the only door to what is in it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import delete, func, select, tuple_
+from sqlalchemy.dialects.sqlite import insert as insert_or
+
+from lookalike.core.errors import EmbeddingsError, WorkspaceError
+from lookalike.core.types import Catalog, Embeddings, Labels, Pool
+from lookalike.store import schema
+from lookalike.store.arrays import (
+    MANIFEST,
+    Manifest,
+    images_fingerprint,
+    load_embeddings,
+    read_manifest,
+    save_embeddings,
+)
+from lookalike.store.database import Database
+from lookalike.store.disk import disk_errors, lock
+from lookalike.store.rows import read_catalog, read_labels, read_pool, write_catalog, write_pool
+from lookalike.store.settings import FILE, Settings, read_settings
+
+DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
+
+
+class Workspace:
+    """An open workspace. Reading is lock-free; each kind of writing lets one command in at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settings = read_settings(folder)
+        self.database = Database(folder / DATABASE)
+        self.database.migrate()
+
+    @classmethod
+    def create(
+        cls, folder: Path, catalog: Catalog, settings: Settings, *, replace: bool = False
+    ) -> "Workspace":
+        """Make a workspace; the settings file comes last, so a killed `init` leaves no workspace behind."""
+        with disk_errors("making the workspace", folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        with lock(folder, "catalog", "init"):
+            if not replace:
+                cls.require_absent(folder)
+            _clear(folder)
+            database = Database(folder / DATABASE)
+            database.migrate()
+            with database.write() as connection:
+                write_catalog(connection, catalog)
+            database.close()
+            settings.write(folder)
+        return cls(folder)
+
+    @staticmethod
+    def require_absent(folder: Path) -> None:
+        """Refuse a folder that is a workspace already."""
+        if (folder / FILE).exists():
+            raise WorkspaceError(
+                f"{folder} is a workspace already.",
+                fix="Use another folder (--workspace FOLDER), or start it afresh with --replace, which also "
+                "deletes its labels, pool and embeddings.",
+            )
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The catalog."""
+        with self.database.read() as connection:
+            return read_catalog(connection)
+
+    @property
+    def photos(self) -> Path | None:
+        """The folder photos' paths are relative to, None for a catalog of vectors only."""
+        return self.folder / self.settings.photos if self.settings.photos else None
+
+    # Embeddings
+
+    @property
+    def encoders(self) -> list[str]:
+        """Names of the encoders that have vectors here."""
+        return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
+
+    def manifest(self, encoder: str) -> Manifest:
+        """What made an encoder's vectors."""
+        return read_manifest(self._vectors(encoder))
+
+    def embeddings(self, encoder: str) -> Embeddings:
+        """An encoder's vectors of the catalog as it is now."""
+        return load_embeddings(self._vectors(encoder), self.catalog)
+
+    @contextmanager
+    def embedding(self, encoder: str) -> Iterator[None]:
+        """Hold the place of one encoder's vectors while they are computed."""
+        with disk_errors("making the folder for embeddings", self.folder / EMBEDDINGS):
+            (self.folder / EMBEDDINGS).mkdir(exist_ok=True)
+        with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
+            yield
+
+    def save_embeddings(self, embeddings: Embeddings, preprocessing: str) -> None:
+        """Write an encoder's vectors as a whole."""
+        manifest = Manifest(
+            spec=embeddings.spec,
+            preprocessing=preprocessing,
+            images=images_fingerprint(self.catalog),
+            rows=len(embeddings),
+            dimension=int(embeddings.vectors.shape[1]),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        save_embeddings(self.folder / EMBEDDINGS / embeddings.encoder, embeddings, manifest)
+
+    def _vectors(self, encoder: str) -> Path:
+        if encoder not in self.encoders:
+            listed = ", ".join(self.encoders) or "none yet"
+            raise EmbeddingsError(
+                f"{self.folder} has no vectors of an encoder named {encoder!r} (it has: {listed}).",
+                fix="Make them with `lookalike embed ENCODER --name NAME`, or name one of those.",
+            )
+        return self.folder / EMBEDDINGS / encoder
+
+    # Labels
+
+    def labels(self) -> Labels:
+        """All labels, conflicting ones included."""
+        with self.database.read() as connection:
+            return read_labels(connection)
+
+    def label_count(self) -> int:
+        """How many labels there are."""
+        with self.database.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(schema.label)).scalar_one())
+
+    def add_labels(self, labels: Labels, source: str, *, replace: bool = False) -> int:
+        """Add labels in one transaction and return how many are new.
+
+        `replace` first drops the labels of the same pairs.
+        """
+        ends = [schema.label.c.query, schema.label.c.candidate]
+        rows = [
+            {"query": q, "candidate": c, "label": int(y), "source": source}
+            for q, c, y in zip(labels.query, labels.candidate, labels.label, strict=True)
+        ]
+        with lock(self.folder, "labels", "labels import"), self.database.write() as connection:
+            before = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
+            if replace:
+                for first in range(0, len(rows), 500):
+                    pairs = [(row["query"], row["candidate"]) for row in rows[first : first + 500]]
+                    connection.execute(delete(schema.label).where(tuple_(*ends).in_(pairs)))
+                before = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
+            for first in range(0, len(rows), 20_000):
+                connection.execute(
+                    insert_or(schema.label).on_conflict_do_nothing(), rows[first : first + 20_000]
+                )
+            after = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
+        return int(after - before)
+
+    # Pool
+
+    def pool(self) -> Pool | None:
+        """The pool, None where nothing was discovered yet."""
+        with self.database.read() as connection:
+            return read_pool(connection)
+
+    def save_pool(self, pool: Pool) -> None:
+        """Replace the pool."""
+        with lock(self.folder, "pool", "discover"), self.database.write() as connection:
+            write_pool(connection, pool)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a workspace's own files, the settings first: a kill in between leaves no half workspace."""
+    with disk_errors("clearing the workspace", folder):
+        (folder / FILE).unlink(missing_ok=True)
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+            (folder / name).unlink(missing_ok=True)
+        for name in (EMBEDDINGS, REPORTS):
+            shutil.rmtree(folder / name, ignore_errors=True)
