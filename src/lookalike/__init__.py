@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from lookalike.core.errors import LookalikeError
     from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
     from lookalike.rank.judged import judged_ranks
-    from lookalike.recipes.values import catalog, discover, embed, embeddings, evaluate, labels, search
+    from lookalike.recipes.values import (
+        embed,
+        embeddings,
+        find_items,
+        make_pool,
+        read_catalog,
+        read_labels,
+        score,
+    )
 
 __version__ = "0.1.0"
 
@@ -27,16 +35,16 @@ _HOME = {
     "Score": "core.types",
     "Scores": "core.types",
     "judged_ranks": "rank.judged",
-    "catalog": "recipes.values",
-    "discover": "recipes.values",
+    "read_catalog": "recipes.values",
+    "make_pool": "recipes.values",
     "embed": "recipes.values",
     "embeddings": "recipes.values",
-    "evaluate": "recipes.values",
-    "labels": "recipes.values",
-    "search": "recipes.values",
+    "score": "recipes.values",
+    "read_labels": "recipes.values",
+    "find_items": "recipes.values",
 }
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "Catalog",
     "Embeddings",
     "JudgedRanks",
@@ -47,14 +55,14 @@ __all__ = [
     "Score",
     "Scores",
     "__version__",
-    "catalog",
-    "discover",
+    "read_catalog",
     "embed",
     "embeddings",
-    "evaluate",
+    "make_pool",
+    "read_labels",
+    "score",
     "judged_ranks",
-    "labels",
-    "search",
+    "find_items",
 ]
 
 

@@ -5,6 +5,11 @@ import sys
 
 def main() -> None:
     """Run a command; a user's mistake ends in a sentence, never in a traceback."""
-    from lookalike.cli.app import run
+    try:
+        from lookalike.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before or after the command proper
+        sys.stderr.write("Stopped.\n")
+        status = 130
+    sys.exit(status)

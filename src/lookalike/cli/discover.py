@@ -32,6 +32,10 @@ def discover(
     queries_file: Annotated[
         Path | None, typer.Option(help="Text file with one query image per line.")
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="Write the pairs, with an empty label column, to a .csv or .parquet file."),
+    ] = None,
     votes: Annotated[int, typer.Option(help="Votes per pair, for the estimate of hours.", min=1)] = 2,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the sample.", show_default="the workspace's")
@@ -45,6 +49,7 @@ def discover(
     from lookalike.discover.figures import expert_hours
     from lookalike.recipes.discover import discover as make
     from lookalike.recipes.discover import figures, labelled
+    from lookalike.store.label_files import write_pair_file
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
@@ -58,6 +63,8 @@ def discover(
             replace=replace,
             progress=bar,
         )
+    if pairs is not None:
+        write_pair_file(pool, pairs)
     told = figures(opened, pool)
     labels, positives = labelled(opened, pool)
     low, high = expert_hours(told.asked, votes)
@@ -101,11 +108,14 @@ def discover(
             ["", *told.generators, "only by it"],
             [[g, *row, f"{u:,}"] for g, row, u in zip(told.generators, cells, told.unique, strict=True)],
         )
-    next_step(
-        "lookalike labels import labels.csv   (columns query, candidate, label)"
-        if not labels
-        else "lookalike evaluate"
-    )
+    if labels:
+        next_step("lookalike evaluate")
+    elif pairs is not None:
+        next_step(
+            f"fill in the label column of {pairs} (1 similar, 0 not), then lookalike labels import {pairs}"
+        )
+    else:
+        next_step("lookalike discover --pairs pairs.csv   (writes the pairs with an empty label column)")
 
 
 def _listed(file: Path) -> list[str]:

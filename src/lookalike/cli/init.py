@@ -43,7 +43,7 @@ def init(
             workspace,
             images=images,
             layout=layout,
-            columns=_columns(column or []),
+            columns=_columns(column) if column else None,
             seed=seed,
             max_megapixels=max_megapixels,
             replace=replace,

@@ -38,6 +38,7 @@ def import_(
                 "already_there": len(read.labels) - added,
                 "invalid": faults,
                 "on_left_out_images": read.on_left_out,
+                "blank": read.blank,
                 "labels": found.labels,
                 "unusable": _as_json(found.unusable),
             }
@@ -45,6 +46,8 @@ def import_(
         return
     say(*read.notes)
     say(f"{added:,} labels added, {len(read.labels) - added:,} were there already; {found.labels:,} in all.")
+    if read.blank:
+        say(f"{read.blank:,} rows have no label yet.")
     if read.on_left_out:
         say(f"{read.on_left_out:,} rows on images that were left out of the catalog were passed over.")
     for fault in read.faults:

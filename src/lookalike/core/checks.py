@@ -29,8 +29,11 @@ def codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (['b', 'a'], [0, 1, 0])
     """
     place: dict[str, int] = {}
-    code = np.fromiter((place.setdefault(v, len(place)) for v in values), dtype=np.int64, count=len(values))
-    return strings(place), code
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = values[1:] != values[:-1]  # tables mostly come in runs of one value: look each run up once
+    runs = np.flatnonzero(new)
+    code = np.fromiter((place.setdefault(values[at], len(place)) for at in runs), np.int64, len(runs))
+    return strings(place), np.repeat(code, np.diff(np.append(runs, len(values))))
 
 
 def fingerprint(*columns: Iterable[Any]) -> str:
@@ -67,7 +70,7 @@ def at_least(value: int, least: int, argument: str) -> int:
     return value
 
 
-def shortened(values: Sequence[Any], most: int = 5) -> str:
+def shortened(values: Sequence[Any] | np.ndarray, most: int = 5) -> str:
     """A list for a message: the first few, then how many more.
 
     >>> shortened(["a", "b", "c"], most=2)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float, Float64, Int, Int8, Shaped
 
 from lookalike.core.checks import codes, fingerprint, one_of, strings
 from lookalike.core.errors import NotComparableError
@@ -43,16 +44,16 @@ class Catalog:
     (EXIF orientation applied); they are "" and 0 where no photo was read. `columns` are the table's others.
     """
 
-    image: np.ndarray
-    path: np.ndarray
-    item: np.ndarray
-    category: np.ndarray
-    role: np.ndarray
-    split: np.ndarray
-    position: np.ndarray
-    digest: np.ndarray
-    width: np.ndarray
-    height: np.ndarray
+    image: Shaped[np.ndarray, " images"]
+    path: Shaped[np.ndarray, " images"]
+    item: Shaped[np.ndarray, " images"]
+    category: Shaped[np.ndarray, " images"]
+    role: Shaped[np.ndarray, " images"]
+    split: Shaped[np.ndarray, " images"]
+    position: Int[np.ndarray, " images"]
+    digest: Shaped[np.ndarray, " images"]
+    width: Int[np.ndarray, " images"]
+    height: Int[np.ndarray, " images"]
     columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
     left_out: tuple[LeftOut, ...] = ()
 
@@ -74,11 +75,11 @@ class Catalog:
         """Equal exactly when images, items, roles and splits are."""
         return fingerprint(self.image, self.item, self.role, self.split)
 
-    def is_query(self, split: str | None = None) -> np.ndarray:
+    def is_query(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
         """Rows that may be asked about."""
         return (self.role != "gallery") & self._in(split)
 
-    def is_gallery(self, split: str | None = None) -> np.ndarray:
+    def is_gallery(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
         """Rows that may be found."""
         return (self.role != "query") & self._in(split)
 
@@ -96,8 +97,8 @@ class Embeddings:
     """
 
     encoder: str
-    image: np.ndarray
-    vectors: np.ndarray
+    image: Shaped[np.ndarray, " images"]
+    vectors: Float[np.ndarray, "images dimension"]
     spec: str = ""
 
     def __len__(self) -> int:
@@ -113,16 +114,16 @@ class Pool:
     `generators[source[s]]` put forward pair `pair[s]` at zero-based rank `rank[s]` with `score[s]`.
     """
 
-    query: np.ndarray
-    item: np.ndarray
-    candidate: np.ndarray
-    pair: np.ndarray
-    source: np.ndarray
-    rank: np.ndarray
-    score: np.ndarray
+    query: Shaped[np.ndarray, " pairs"]
+    item: Shaped[np.ndarray, " pairs"]
+    candidate: Shaped[np.ndarray, " pairs"]
+    pair: Int[np.ndarray, " sources"]
+    source: Int[np.ndarray, " sources"]
+    rank: Int[np.ndarray, " sources"]
+    score: Float[np.ndarray, " sources"]
     generators: tuple[str, ...]
     top: int
-    queries: np.ndarray
+    queries: Shaped[np.ndarray, " queries"]
 
     def __len__(self) -> int:
         return len(self.query)
@@ -136,9 +137,9 @@ class Labels:
     ranking reports such conflicts and leaves them out.
     """
 
-    query: np.ndarray
-    candidate: np.ndarray
-    label: np.ndarray
+    query: Shaped[np.ndarray, " labels"]
+    candidate: Shaped[np.ndarray, " labels"]
+    label: Int8[np.ndarray, " labels"]
 
     def __len__(self) -> int:
         return len(self.query)
@@ -199,22 +200,28 @@ class JudgedRanks:
     """
 
     encoder: str
-    query: np.ndarray
-    candidate: np.ndarray
-    label: np.ndarray
-    above: np.ndarray
-    tied: np.ndarray
-    score: np.ndarray
-    candidates: np.ndarray
+    query: Shaped[np.ndarray, " pairs"]
+    candidate: Shaped[np.ndarray, " pairs"]
+    label: Int[np.ndarray, " pairs"]
+    above: Int[np.ndarray, " pairs"]
+    tied: Int[np.ndarray, " pairs"]
+    score: Float[np.ndarray, " pairs"]
+    candidates: Int[np.ndarray, " pairs"]
     basis: Basis
 
     def __len__(self) -> int:
         return len(self.query)
 
     @cached_property
-    def rank(self) -> np.ndarray:
+    def rank(self) -> Float64[np.ndarray, " pairs"]:
         """Zero-based rank, ties at the middle of their places."""
         return np.asarray(self.above + self.tied / 2.0)
+
+    @cached_property
+    def list_order(self) -> Int[np.ndarray, " pairs"]:
+        """Rows by query (in order of `query_codes`), best rank first."""
+        place = 2 * self.above + self.tied
+        return np.argsort(self.query_codes[1] * (int(place.max(initial=0)) + 1) + place, kind="stable")
 
     @cached_property
     def query_codes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -234,9 +241,9 @@ class Score:
     measure: str
     value: float
     queries: int
-    query: np.ndarray
-    numerator: np.ndarray
-    denominator: np.ndarray
+    query: Shaped[np.ndarray, " queries"]
+    numerator: Float64[np.ndarray, " queries"]
+    denominator: Float64[np.ndarray, " queries"]
     reason: str = ""
 
 

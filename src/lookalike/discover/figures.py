@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float64
 
 from lookalike.core.checks import at_least
 from lookalike.core.types import Pool
@@ -28,7 +29,7 @@ class PoolFigures:
     duplicates: float
     per_query: float
     generators: tuple[str, ...]
-    overlap: np.ndarray
+    overlap: Float64[np.ndarray, "generators generators"]
     mean_overlap: float
     unique: tuple[int, ...]
     saving_catalog: float
@@ -60,7 +61,7 @@ def pool_figures(pool: Pool, images: int) -> PoolFigures:
     )
 
 
-def overlap_percent(pool: Pool) -> np.ndarray:
+def overlap_percent(pool: Pool) -> Float64[np.ndarray, "generators generators"]:
     """|S_m and S_m'| / (|Q| k) in % for each pair of generators (EDS Table 2); NaN on the diagonal."""
     put_forward = np.zeros((len(pool.generators), len(pool)), np.float32)
     put_forward[pool.source, pool.pair] = 1.0

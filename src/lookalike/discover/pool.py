@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from lookalike.core.checks import shortened, strings
 from lookalike.core.errors import PoolError
@@ -36,8 +37,8 @@ def given_queries(catalog: Catalog, images: list[str]) -> np.ndarray:
 
 def pool(
     catalog: Catalog,
-    query_rows: np.ndarray,
-    lists: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    query_rows: Int[np.ndarray, " queries"],
+    lists: Mapping[str, tuple[Int[np.ndarray, "queries k"], Float[np.ndarray, "queries k"]]],
     top: int,
 ) -> Pool:
     """Unite the generators' top lists.
@@ -86,7 +87,7 @@ def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: i
     return np.asarray(photo_of_pair[1][order][first])
 
 
-def unordered_pairs(pool: Pool) -> np.ndarray:
+def unordered_pairs(pool: Pool) -> Int[np.ndarray, " pairs"]:
     """For each pair, the code of its unordered pair of photos: (a, b) and (b, a) are asked once."""
     place: dict[tuple[str, str], int] = {}
     ends = zip(pool.query, pool.candidate, strict=True)

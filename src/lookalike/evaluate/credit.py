@@ -1,6 +1,7 @@
 """DCS, the discounted credit score (VSD 4, Eq. 1 and 2)."""
 
 import numpy as np
+from jaxtyping import Float, Float64, Int
 
 from lookalike.core.errors import MeasureError
 from lookalike.core.types import JudgedRanks, Score
@@ -9,13 +10,13 @@ from lookalike.evaluate.fold import per_query, ratio
 ALONE = "every labelled candidate is the only candidate of its query, so it has no percentile rank"
 
 
-def percentile(judged: JudgedRanks) -> np.ndarray:
+def percentile(judged: JudgedRanks) -> Float64[np.ndarray, " pairs"]:
     """p = 1 - r / (n - 1): 1 at the top, 0 at the bottom, NaN where the candidate is alone (n = 1)."""
     others = judged.candidates - 1.0
     return 1.0 - np.divide(judged.rank, others, out=np.full(len(judged), np.nan), where=others > 0)
 
 
-def phi(p: np.ndarray, alpha: float) -> np.ndarray:
+def phi(p: Float[np.ndarray, " n"], alpha: float) -> Float64[np.ndarray, " n"]:
     """phi(p, alpha) = (e^(alpha p) - 1) / (e^alpha - 1) (VSD Eq. 2), for any alpha.
 
     Written as e^(alpha (p - 1)) (1 - e^(-alpha p)) / (1 - e^(-alpha)) for alpha > 0, which neither
@@ -41,7 +42,9 @@ def phi(p: np.ndarray, alpha: float) -> np.ndarray:
     return np.asarray(np.exp(alpha * (p - 1)) * np.expm1(-alpha * p) / np.expm1(-alpha))
 
 
-def credit(p: np.ndarray, label: np.ndarray, alpha: float, alpha_negative: float) -> np.ndarray:
+def credit(
+    p: Float[np.ndarray, " n"], label: Int[np.ndarray, " n"], alpha: float, alpha_negative: float
+) -> Float64[np.ndarray, " n"]:
     """C(p, y, alpha) = phi^y (1 - phi)^(1 - y) (VSD Eq. 1): phi for a positive, 1 - phi for a negative."""
     return np.where(label == 1, phi(p, alpha), 1.0 - phi(p, alpha_negative))
 

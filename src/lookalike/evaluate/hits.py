@@ -1,12 +1,13 @@
 """Top-K measures: HR@K, EHR@K and coverage@K (VSD 5)."""
 
 import numpy as np
+from jaxtyping import Float64
 
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.fold import mean_over_queries, per_query
 
 
-def membership(judged: JudgedRanks, k: int) -> np.ndarray:
+def membership(judged: JudgedRanks, k: int) -> Float64[np.ndarray, " pairs"]:
     """w = clip((K - above) / (tied + 1), 0, 1): the share of tie orders that put the candidate in the top K.
 
     Without ties this is 1 for rank < K, else 0. With ties it is what a random order of equals would give, so

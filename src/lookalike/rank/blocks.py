@@ -5,7 +5,6 @@ and then hands the finished rows to compiled counting. The fixed height keeps re
 queries share a block: a product of another shape differs in its last bits.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -13,16 +12,13 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from lookalike.rank.cores import cores
+
 BLOCK_FLOATS = 2**24
 HEIGHTS = (32, 256)
 
 Progress = Callable[[int, int], None]
 Task = Callable[[int, int, np.ndarray], None]
-
-
-def cores() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def height(columns: int) -> int:

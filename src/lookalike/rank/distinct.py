@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float, Float32, Int, Int64
 
 from lookalike.core.checks import at_least
 from lookalike.core.types import Catalog, Embeddings, Rule
@@ -18,8 +19,8 @@ class TopLists:
     Where a query has fewer than K candidates, the rest of its row is -1 and NaN.
     """
 
-    row: np.ndarray
-    score: np.ndarray
+    row: Int64[np.ndarray, "queries k"]
+    score: Float32[np.ndarray, "queries k"]
 
     def __len__(self) -> int:
         return len(self.row)
@@ -28,7 +29,7 @@ class TopLists:
 def top_lists(
     catalog: Catalog,
     embeddings: Embeddings,
-    query_rows: np.ndarray,
+    query_rows: Int[np.ndarray, " queries"],
     k: int,
     rule: Rule | None = None,
     *,
@@ -39,17 +40,21 @@ def top_lists(
     rule = rule or Rule()
     vectors = aligned(catalog, embeddings)
     gallery = prepare(catalog, vectors, rule)
-    queries = as_queries(vectors[query_rows], rule.similarity)
+    queries = as_queries(vectors, np.asarray(query_rows, np.int64), rule.similarity)
     return _best(gallery, queries, np.asarray(query_rows, np.int64), k, threads, progress)
 
 
 def top_for_vectors(
-    catalog: Catalog, embeddings: Embeddings, vectors: np.ndarray, k: int, rule: Rule | None = None
+    catalog: Catalog,
+    embeddings: Embeddings,
+    vectors: Float[np.ndarray, "queries dimension"],
+    k: int,
+    rule: Rule | None = None,
 ) -> TopLists:
     """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
     rule = rule or Rule()
     gallery = prepare(catalog, aligned(catalog, embeddings), rule)
-    queries = as_queries(vectors, rule.similarity)
+    queries = as_queries(vectors, np.arange(len(vectors)), rule.similarity)
     return _best(gallery, queries, np.full(len(vectors), -1, np.int64), k, None, None)
 
 

@@ -6,10 +6,11 @@ with one photo per item needs no maxima at all.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float32, Int, Int64
 
-from lookalike.core.checks import codes
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import Catalog, Rule
 from lookalike.rank.vectors import as_gallery
@@ -20,57 +21,56 @@ class Gallery:
     """Prepared candidates. `row` is the catalog row of each column, `unit` its unit.
 
     `classes` rows are (images per unit, units, first column, first unit); `order` is each unit's place by
-    first appearance in the catalog, `unit_of` the inverse; `name` is each unit's item or image id.
+    first appearance in the catalog, `unit_of` the inverse; `unit_of_code` is the unit of an item code (at image
+    level of a catalog row), -1 where the gallery has none.
     `columns_start` and `columns` list the columns of each item code; `column` is the column of a catalog
     row or -1.
     """
 
     rule: Rule
-    vectors: np.ndarray
+    vectors: Float32[np.ndarray, "columns dimension"]
     longest: float
-    row: np.ndarray
-    unit: np.ndarray
-    classes: np.ndarray
-    order: np.ndarray
-    unit_of: np.ndarray
-    name: np.ndarray
-    item_code: np.ndarray
-    columns_start: np.ndarray
-    columns: np.ndarray
-    column: np.ndarray
+    row: Int[np.ndarray, " columns"]
+    unit: Int[np.ndarray, " columns"]
+    classes: Int64[np.ndarray, "classes 4"]
+    order: Int[np.ndarray, " units"]
+    unit_of: Int[np.ndarray, " units"]
+    unit_of_code: Int[np.ndarray, " codes"]
+    item_code: Int[np.ndarray, " images"]
+    columns_start: Int[np.ndarray, " items_and_one"]
+    columns: Int[np.ndarray, " columns"]
+    column: Int[np.ndarray, " images"]
 
     @property
     def units(self) -> int:
         """How many things are ranked."""
         return len(self.order)
 
-    def place(self) -> dict[str, int]:
-        """Item or image id -> unit."""
-        return {name: unit for unit, name in enumerate(self.name)}
-
     def hidden(self, query_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Columns that are no candidates of each query, as (starts, columns). Row -1 hides nothing."""
-        own = [self._hidden_of(int(row)) for row in query_rows]
-        start = np.zeros(len(own) + 1, np.int64)
-        np.cumsum([len(columns) for columns in own], out=start[1:])
-        return start, np.concatenate([*own, np.empty(0, np.int64)])
+        known = query_rows >= 0
+        if self.rule.own_item:
+            count = (known & (self.column[query_rows] >= 0)).astype(np.int64)
+            return _starts(count), self.column[query_rows[count > 0]]
+        item = self.item_code[query_rows]
+        first = self.columns_start[item]
+        count = np.where(known, self.columns_start[item + 1] - first, 0)
+        start = _starts(count)
+        within = np.arange(start[-1]) - np.repeat(start[:-1], count)
+        return start, self.columns[np.repeat(first, count) + within]
 
     def candidates(self, hidden_start: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-        """How many units each query is ranked against."""
-        size = np.bincount(self.unit, minlength=self.units)
-        query = np.repeat(np.arange(len(hidden_start) - 1), np.diff(hidden_start))
-        pair, times = np.unique(np.stack([query, self.unit[hidden]]), axis=1, return_counts=True)
-        gone = pair[0][times == size[pair[1]]]
-        return np.asarray(self.units - np.bincount(gone, minlength=len(hidden_start) - 1), dtype=np.int64)
+        """How many units each query is ranked against: those with an image that is not hidden."""
+        queries = len(hidden_start) - 1
+        query = np.repeat(np.arange(queries), np.diff(hidden_start))
+        pair, times = np.unique(query * self.units + self.unit[hidden], return_counts=True)
+        gone = pair[times == self.unit_size[pair % self.units]] // self.units
+        return np.asarray(self.units - np.bincount(gone, minlength=queries), dtype=np.int64)
 
-    def _hidden_of(self, row: int) -> np.ndarray:
-        if row < 0:
-            return np.empty(0, np.int64)
-        if self.rule.own_item:
-            column = self.column[row]
-            return np.array([column] if column >= 0 else [], np.int64)
-        item = self.item_code[row]
-        return self.columns[self.columns_start[item] : self.columns_start[item + 1]]
+    @cached_property
+    def unit_size(self) -> np.ndarray:
+        """Images per unit."""
+        return np.bincount(self.unit, minlength=self.units)
 
 
 def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
@@ -83,37 +83,47 @@ def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
             fix="Give some images the role 'gallery' or 'both', or choose another split.",
         )
     item_names, item_code = catalog.item_codes
-    names, unit = codes((catalog.item if rule.level == "item" else catalog.image)[rows])
-    size = np.bincount(unit)
-    new_of_old = np.empty(len(size), np.int64)
-    unit_of = np.argsort(size, kind="stable")
-    new_of_old[unit_of] = np.arange(len(size))
-    unit = new_of_old[unit]
-    turn = _turn(unit)
-    size_of = size[unit_of][unit]
-    by_class = np.lexsort((unit, turn, size_of))
+    code = item_code[rows] if rule.level == "item" else rows
+    codes = len(item_names) if rule.level == "item" else len(catalog)
+    listed, first, size = np.unique(code, return_index=True, return_counts=True)
+    by_appearance = np.argsort(first)
+    listed, size = listed[by_appearance], size[by_appearance]
+    order = np.argsort(size, kind="stable")
+    unit_of_code = np.full(codes, -1, np.int64)
+    unit_of_code[listed[order]] = np.arange(len(order))
+    unit = unit_of_code[code]
+    by_class = _by_class(unit, size[order])
     rows, unit = rows[by_class], unit[by_class]
-    ready = as_gallery(vectors[rows], rule.similarity)
+    ready = as_gallery(vectors, rows, rule.similarity)
     column = np.full(len(catalog), -1, np.int64)
     column[rows] = np.arange(len(rows))
-    by_item = np.argsort(item_code[rows], kind="stable")
-    start = np.zeros(len(item_names) + 1, np.int64)
-    np.cumsum(np.bincount(item_code[rows], minlength=len(item_names)), out=start[1:])
     return Gallery(
         rule=rule,
         vectors=ready.rows,
         longest=float(ready.norm.max()),
         row=rows,
         unit=unit,
-        classes=_classes(size[unit_of]),
-        order=unit_of,
-        unit_of=new_of_old,
-        name=names[unit_of],
+        classes=_classes(size[order]),
+        order=order,
+        unit_of=np.argsort(order),
+        unit_of_code=unit_of_code,
         item_code=item_code,
-        columns_start=start,
-        columns=by_item,
+        columns_start=_starts(np.bincount(item_code[rows], minlength=len(item_names))),
+        columns=np.argsort(item_code[rows], kind="stable"),
         column=column,
     )
+
+
+def _starts(count: np.ndarray) -> np.ndarray:
+    """Where each of several stretches begins, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+
+
+def _by_class(unit: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Rows ordered by (images of their unit, first or second or ... image, unit)."""
+    if size[-1] == 1:
+        return np.argsort(unit, kind="stable")
+    return np.lexsort((unit, _turn(unit), size[unit]))
 
 
 def _turn(unit: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ def judged_ranks(
     counted = _count(gallery, vectors, query_rows, count, pairs, threads, progress)
     return JudgedRanks(
         encoder=embeddings.encoder,
-        query=catalog.image[pairs.query_row],
+        query=pairs.query,
         candidate=pairs.candidate,
         label=pairs.label,
         basis=pairs.basis,
@@ -57,10 +57,9 @@ def _count(
     from lookalike.rank.kernels import rank_block
 
     similarity = gallery.rule.similarity
-    queries = as_queries(vectors[query_rows], similarity)
+    queries = as_queries(vectors, query_rows, similarity)
     tolerance = tie_tolerance(queries.norm, gallery.longest, similarity)
-    place = gallery.place()
-    target = np.fromiter((place[name] for name in pairs.candidate), np.int64, len(pairs))
+    target = gallery.unit_of_code[pairs.code]
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     hidden_start, hidden = gallery.hidden(query_rows)
     score = np.empty(len(pairs), np.float32)

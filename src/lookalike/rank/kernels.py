@@ -25,6 +25,22 @@ def compiled(function: F) -> F:
 
 
 @compiled
+def take_rows(vectors: np.ndarray, rows: np.ndarray, unit: bool, taken: np.ndarray, norm: np.ndarray) -> None:
+    """taken[i] = vectors[rows[i]], divided by its length if `unit`; norm[i] is the length, summed in float64."""
+    width = vectors.shape[1]
+    for i in range(len(rows)):
+        row = vectors[rows[i]]
+        total = 0.0
+        for d in range(width):
+            total += np.float64(row[d]) * np.float64(row[d])
+        length = np.float32(np.sqrt(total))
+        norm[i] = length
+        scale = np.float32(1.0) / length if unit else np.float32(1.0)
+        for d in range(width):
+            taken[i, d] = row[d] * scale
+
+
+@compiled
 def count_four(values: np.ndarray, low: np.ndarray, high: np.ndarray, counts: np.ndarray) -> None:
     """counts = #(x >= low[0]), #(x > high[0]), #(x >= low[1]), #(x > high[1]) over `values`."""
     l0, l1, h0, h1 = low[0], low[1], high[0], high[1]

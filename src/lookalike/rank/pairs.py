@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int8, Int64, Shaped
 
-from lookalike.core.checks import codes, fingerprint
+from lookalike.core.checks import fingerprint
 from lookalike.core.types import Basis, Catalog, Labels, Rule
 
 
@@ -19,11 +20,17 @@ class Unusable:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Labelled pairs in query order: catalog row of the query, name of the candidate unit, label."""
+    """Labelled pairs in query order.
 
-    query_row: np.ndarray
-    candidate: np.ndarray
-    label: np.ndarray
+    `query_row` is the query's catalog row, `code` the candidate's item code (at image level its catalog row),
+    `query` and `candidate` are their ids.
+    """
+
+    query_row: Int64[np.ndarray, " pairs"]
+    code: Int64[np.ndarray, " pairs"]
+    label: Int8[np.ndarray, " pairs"]
+    query: Shaped[np.ndarray, " pairs"]
+    candidate: Shaped[np.ndarray, " pairs"]
     basis: Basis
     unusable: tuple[Unusable, ...]
 
@@ -50,18 +57,15 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     settle.drop(
         ~catalog.is_gallery(rule.split)[settle.c], "the candidate is not in the gallery (role or split)"
     )
-    unit_names, unit_code = catalog.item_codes if rule.level == "item" else codes(catalog.image)
-    unit = unit_code[settle.c]
+    names, code = catalog.item_codes if rule.level == "item" else (catalog.image, np.arange(len(catalog)))
     if rule.level == "item":
-        key = settle.q * len(unit_names) + unit
+        key = settle.q * len(names) + code[settle.c]
         settle.drop(_both_ways(key, settle.label), "photos of one item labelled both ways for one query")
-        unit = unit_code[settle.c]
-    _, first = np.unique(settle.q * len(unit_names) + unit, return_index=True)
-    query_row, candidate, label = settle.q[first], unit_names[unit[first]], settle.label[first]
-    made_on = fingerprint(catalog.image[query_row], candidate, label)
-    return JudgedPairs(
-        query_row, candidate, label, Basis(catalog.fingerprint, made_on, rule), tuple(settle.unusable)
-    )
+    _, first = np.unique(settle.q * len(names) + code[settle.c], return_index=True)
+    query_row, candidate, label = settle.q[first], code[settle.c[first]], settle.label[first]
+    query, name = catalog.image[query_row], names[candidate]
+    basis = Basis(catalog.fingerprint, fingerprint(query, name, label), rule)
+    return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(settle.unusable))
 
 
 class _Settling:

@@ -1,14 +1,18 @@
 """Vectors made ready for a product: aligned with the catalog, checked, and shaped so that higher is better."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Float32, Int
 
 from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog, Embeddings
+from lookalike.rank.cores import cores
 
 TIE = 1e-6
+SLICE = 4096
 
 
 def aligned(catalog: Catalog, embeddings: Embeddings) -> np.ndarray:
@@ -29,37 +33,39 @@ def aligned(catalog: Catalog, embeddings: Embeddings) -> np.ndarray:
 class Ready(NamedTuple):
     """Float32 rows whose product is the ranking score, and each row's length before shaping."""
 
-    rows: np.ndarray
-    norm: np.ndarray
+    rows: Float32[np.ndarray, "n dimension"]
+    norm: Float32[np.ndarray, " n"]
 
 
-def as_queries(vectors: np.ndarray, similarity: str) -> Ready:
+def as_queries(
+    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+) -> Ready:
     """Rows for the left side of the product (see `as_gallery`)."""
-    rows, norm = _float(vectors)
-    if similarity == "cosine":
-        return Ready(_unit(rows, norm), norm)
+    ready = _chosen(vectors, rows, similarity)
     if similarity == "euclidean":
-        return Ready(np.concatenate([rows, np.ones((len(rows), 1), np.float32)], axis=1), norm)
-    return Ready(rows, norm)
+        ready.rows[:, -1] = 1.0
+    return ready
 
 
-def as_gallery(vectors: np.ndarray, similarity: str) -> Ready:
-    """Rows for the right side of the product.
+def as_gallery(
+    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+) -> Ready:
+    """The chosen rows for the right side of the product.
 
     - cosine: unit rows, so the product is q.g / (|q| |g|).
     - dot: the rows themselves.
     - euclidean: one more column, -|g|^2 / 2 against the query's 1, so the product is q.g - |g|^2 / 2,
       which falls as the distance |q - g| grows.
     """
-    rows, norm = _float(vectors)
-    if similarity == "cosine":
-        return Ready(_unit(rows, norm), norm)
+    ready = _chosen(vectors, rows, similarity)
     if similarity == "euclidean":
-        return Ready(np.concatenate([rows, (-(norm**2) / 2)[:, None]], axis=1, dtype=np.float32), norm)
-    return Ready(rows, norm)
+        ready.rows[:, -1] = -(ready.norm**2) / 2
+    return ready
 
 
-def tie_tolerance(query_norm: np.ndarray, longest: float, similarity: str) -> np.ndarray:
+def tie_tolerance(
+    query_norm: Float32[np.ndarray, " queries"], longest: float, similarity: str
+) -> Float32[np.ndarray, " queries"]:
     """What counts as equal, per query: 1e-6 of cosine, and for the others 1e-6 of the largest score's size.
 
     - dot: 1e-6 |q| max|g|.
@@ -80,16 +86,26 @@ def shown_score(product: np.ndarray, query_norm: np.ndarray, similarity: str) ->
     return (-np.sqrt(squared)).astype(np.float32)
 
 
-def _float(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    return rows, np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64)).astype(np.float32)
+def _chosen(vectors: np.ndarray, rows: np.ndarray, similarity: str) -> Ready:
+    """A float32 copy of the chosen rows with their lengths, a slice per thread at a time."""
+    from lookalike.rank.kernels import take_rows
 
+    unit, extra = similarity == "cosine", int(similarity == "euclidean")
+    taken = np.empty((len(rows), vectors.shape[1] + extra), np.float32)
+    norm = np.empty(len(rows), np.float32)
 
-def _unit(rows: np.ndarray, norm: np.ndarray) -> np.ndarray:
-    if len(norm) and not norm.min() > 0:
-        row = int(np.argmin(norm))
+    def take(first: int) -> None:
+        part = slice(first, first + SLICE)
+        held = vectors[rows[part]] if vectors.dtype != np.float32 else vectors
+        places = np.arange(len(rows[part])) if vectors.dtype != np.float32 else rows[part]
+        take_rows(held.astype(np.float32, copy=False), places, unit, taken[part], norm[part])
+
+    with ThreadPoolExecutor(cores()) as pool:
+        list(pool.map(take, range(0, len(rows), SLICE)))
+    if unit and len(rows) and not norm.min() > 0:
+        row = int(rows[np.argmin(norm)])
         raise EmbeddingsError(
-            f"The vector in row {row} has length {norm[row]}; cosine is undefined for it.",
+            f"The vector in row {row} has length {norm.min()}; cosine is undefined for it.",
             fix="Remove the image, embed it again, or rank with similarity='dot' or 'euclidean'.",
         )
-    return rows / norm[:, None]
+    return Ready(taken, norm)

@@ -87,7 +87,7 @@ def demo(
     with bar("Ranking") as progress:
         found = evaluate(workspace, [], DEFAULT, progress=progress)
         truth = tuple(
-            values.evaluate(
+            values.score(
                 catalog,
                 [workspace.embeddings(name) for name in workspace.encoders],
                 complete_labels(drawn, catalog, pool),

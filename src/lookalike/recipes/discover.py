@@ -30,7 +30,7 @@ def discover(
             "There are no encoders to use as generators.",
             fix="Make vectors first: lookalike embed descriptor:color descriptor:hog",
         )
-    new = values.discover(
+    new = values.make_pool(
         workspace.catalog,
         [workspace.embeddings(name) for name in names],
         top=top,
@@ -51,6 +51,6 @@ def figures(workspace: Workspace, pool: Pool) -> PoolFigures:
 
 def labelled(workspace: Workspace, pool: Pool) -> tuple[int, int | None]:
     """How many pairs of the pool are labelled, and how many of them similar (None while none is labelled)."""
-    judged = judged_items(workspace.catalog, judged_pairs(workspace.catalog, workspace.labels(), Rule()))
+    judged = judged_items(judged_pairs(workspace.catalog, workspace.labels(), Rule()))
     found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
     return len(found), sum(found) if found else None

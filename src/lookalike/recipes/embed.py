@@ -7,7 +7,7 @@ from lookalike.core.types import Embeddings
 from lookalike.encode.precomputed import precomputed
 from lookalike.encode.run import Progress, encode_catalog, photo_encoder
 from lookalike.encode.spec import check_name, parse, require_built
-from lookalike.rank.blocks import cores
+from lookalike.rank.cores import cores
 from lookalike.store.workspace import Workspace
 
 
@@ -17,7 +17,7 @@ def embed(
     """Compute or take in an encoder's vectors and keep them under a short name."""
     spec = parse(encoder)
     require_built(spec)
-    name = check_name(name) if name else spec.short_name
+    name = spec.short_name if name is None else check_name(name)
     with workspace.embedding(name):
         if spec.source == "precomputed":
             vectors, preprocessing = precomputed(workspace.catalog, Path(spec.name)), "not known: precomputed"

@@ -56,7 +56,7 @@ def evaluate(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
         )
     vectors = [workspace.embeddings(name) for name in names]
-    scores = values.evaluate(workspace.catalog, vectors, pairs, list(measures), progress=progress)
+    scores = values.score(workspace.catalog, vectors, pairs, list(measures), progress=progress)
     pool = workspace.pool()
     return Evaluation(
         measures=tuple(measures),

@@ -237,7 +237,7 @@ def _strips_of(
 ) -> dict[int, list[Strip]]:
     """For each query row, one strip per encoder."""
     catalog = workspace.catalog
-    judged = judged_items(catalog, judged_pairs(catalog, workspace.labels(), Rule()))
+    judged = judged_items(judged_pairs(catalog, workspace.labels(), Rule()))
     strips: dict[int, list[Strip]] = {row: [] for row in rows}
     for encoder in encoders:
         lists = top_lists(catalog, workspace.embeddings(encoder), np.array(rows, np.int64), HITS)

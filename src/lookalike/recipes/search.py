@@ -30,7 +30,7 @@ def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: i
     image = _catalog_image(workspace, query)
     if image is not None:
         pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
-        judged = judged_items(workspace.catalog, pairs)
+        judged = judged_items(pairs)
         return Found(query, image, encoder, by_image(workspace.catalog, embeddings, image, k, None, judged))
     vector = encode_photo(Path(query), parse(embeddings.spec))
     return Found(query, None, encoder, by_vector(workspace.catalog, embeddings, vector, k))

@@ -1,12 +1,12 @@
 """The main job from Python: a few functions over a few frozen values, no workspace needed.
 
-catalog = lookalike.catalog("photos")
+catalog = lookalike.read_catalog("photos")
 color = lookalike.embed(catalog, "descriptor:color", photos="photos")
 hog = lookalike.embed(catalog, "descriptor:hog", photos="photos")
-pool = lookalike.discover(catalog, [color, hog], top=5)
-labels = lookalike.labels("labels.csv", catalog)
-lookalike.evaluate(catalog, [color, hog], labels, "DCS,EHR@5")
-lookalike.search(catalog, color, "chair/1.jpg", k=10)
+pool = lookalike.make_pool(catalog, [color, hog], top=5)
+labels = lookalike.read_labels("labels.csv", catalog)
+lookalike.score(catalog, [color, hog], labels, "DCS,EHR@5")
+lookalike.find_items(catalog, color, "chair/1.jpg", k=10)
 """
 
 import os
@@ -24,7 +24,7 @@ from lookalike.encode.precomputed import check_vectors, precomputed
 from lookalike.encode.run import Progress, encode_catalog
 from lookalike.encode.spec import parse, require_built
 from lookalike.evaluate import measures as table
-from lookalike.rank.blocks import cores
+from lookalike.rank.cores import cores
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
@@ -32,7 +32,7 @@ from lookalike.search.exact import Result, by_image, judged_items
 from lookalike.store.label_files import read_label_file, require_faultless
 
 
-def catalog(
+def read_catalog(
     source: object,
     *,
     images: str | os.PathLike[str] | None = None,
@@ -75,14 +75,14 @@ def embed(
     return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
 
 
-def labels(table: object, catalog: Catalog) -> Labels:
+def read_labels(table: object, catalog: Catalog) -> Labels:
     """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label."""
     file = read_label_file(table, catalog)
     require_faultless(file, "The table")
     return file.labels
 
 
-def discover(
+def make_pool(
     catalog: Catalog,
     generators: Iterable[Embeddings],
     *,
@@ -107,7 +107,7 @@ def discover(
     return pool(catalog, rows, lists, top)
 
 
-def evaluate(
+def score(
     catalog: Catalog,
     encoders: Iterable[Embeddings],
     labels: Labels | JudgedPairs,
@@ -130,13 +130,13 @@ def evaluate(
     ]
 
 
-def search(
+def find_items(
     catalog: Catalog, encoder: Embeddings, image: str, *, k: int = 10, labels: Labels | None = None
 ) -> tuple[Result, ...]:
     """The K best distinct items for an image of the catalog, with their labels where there are any."""
     if image not in catalog.row:
         raise SearchError(f"The catalog has no image {image!r}.", fix="Name one of catalog.image.")
-    judged = judged_items(catalog, judged_pairs(catalog, labels, Rule())) if labels is not None else {}
+    judged = judged_items(judged_pairs(catalog, labels, Rule())) if labels is not None else {}
     return by_image(catalog, encoder, image, k, None, judged)
 
 

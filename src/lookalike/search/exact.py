@@ -60,7 +60,7 @@ def results(
     )
 
 
-def judged_items(catalog: Catalog, pairs: JudgedPairs) -> dict[tuple[str, str], int]:
+def judged_items(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     """(query image, candidate item) -> label, from settled labels at item level."""
-    ends = zip(catalog.image[pairs.query_row], pairs.candidate, pairs.label, strict=True)
-    return {(query, item): int(label) for query, item, label in ends}
+    ends = zip(pairs.query, pairs.candidate, pairs.label.tolist(), strict=True)
+    return {(query, item): label for query, item, label in ends}

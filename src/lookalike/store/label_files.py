@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from lookalike.catalog.sheet import Sheet, sheet_of
 from lookalike.core.errors import ArgumentError, LabelsError
-from lookalike.core.types import Catalog, Labels
+from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.store.disk import write_file
 
 COLUMNS = ("query", "candidate", "label")
@@ -28,11 +28,16 @@ class Fault:
 
 @dataclass(frozen=True, eq=False)
 class LabelFile:
-    """What a file held: labels that can be used, rows that cannot, and rows on images that were left out."""
+    """What a file held: labels that can be used, and rows that cannot.
+
+    `blank` rows have no label yet, `on_left_out` rows are on images that the catalog left out: both are
+    passed over.
+    """
 
     labels: Labels
     faults: tuple[Fault, ...]
     on_left_out: int
+    blank: int
     notes: tuple[str, ...]
 
 
@@ -41,15 +46,16 @@ def read_label_file(table: object, catalog: Catalog) -> LabelFile:
     sheet = sheet_of(table, wanted="query")
     query, candidate, label = (_column(sheet, name) for name in COLUMNS)
     gone = {image.image for image in catalog.left_out}
-    skipped = np.array([q in gone or c in gone for q, c in zip(query, candidate, strict=True)], dtype=bool)
+    blank = np.array([not text.strip() for text in label], dtype=bool)
+    left_out = np.array([q in gone or c in gone for q, c in zip(query, candidate, strict=True)], dtype=bool)
     known = np.array(
         [q in catalog.row and c in catalog.row for q, c in zip(query, candidate, strict=True)], bool
     )
     value = np.array([VALUES.get(text.strip(), -1) for text in label], np.int8)
     same = np.array([q == c for q, c in zip(query, candidate, strict=True)], bool)
     rules = (
-        ("the label is not 0 or 1", value < 0),
-        ("the catalog has no such image", ~known & ~skipped),
+        ("the label is not 0 or 1", (value < 0) & ~blank),
+        ("the catalog has no such image", ~known & ~left_out),
         ("an image is labelled against itself", same),
     )
     bad = np.zeros(len(sheet), bool)
@@ -65,9 +71,10 @@ def read_label_file(table: object, catalog: Catalog) -> LabelFile:
                 )
             )
         bad |= where
-    use = np.flatnonzero(~bad & ~skipped)
+    use = np.flatnonzero(~bad & ~left_out & ~blank)
     labels = Labels.of([query[i] for i in use], [candidate[i] for i in use], value[use])
-    return LabelFile(labels, tuple(faults), int((skipped & ~bad).sum()), sheet.notes)
+    passed_over = left_out & ~bad & ~blank
+    return LabelFile(labels, tuple(faults), int(passed_over.sum()), int((blank & ~bad).sum()), sheet.notes)
 
 
 def require_faultless(file: LabelFile, name: str) -> None:
@@ -83,19 +90,41 @@ def require_faultless(file: LabelFile, name: str) -> None:
 
 def write_label_file(labels: Labels, path: Path) -> None:
     """Write labels in their order; the ending says the format. The same labels give the same bytes."""
+    columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
+    _write_table(dict(zip(COLUMNS, columns, strict=True)), path)
+
+
+def write_pair_file(pool: Pool, path: Path) -> None:
+    """Write a pool's pairs with an empty label column to fill in; `labels import` reads the file back.
+
+    `generators` says who put the pair forward, and at which place (1 is the best).
+    """
+    named: list[list[str]] = [[] for _ in range(len(pool))]
+    for pair, source, rank in zip(pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), strict=True):
+        named[pair].append(f"{pool.generators[source]}:{rank + 1}")
+    columns = {
+        "query": pool.query.tolist(),
+        "candidate": pool.candidate.tolist(),
+        "label": [""] * len(pool),
+        "item": pool.item.tolist(),
+        "generators": [" ".join(names) for names in named],
+    }
+    _write_table(columns, path)
+
+
+def _write_table(columns: Mapping[str, Sequence[object]], path: Path) -> None:
     ending = path.suffix.lower()
     if ending == ".csv":
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(zip(labels.query, labels.candidate, labels.label.tolist(), strict=True))
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
         write_file(path, text.getvalue().encode("utf-8"))
     elif ending == ".parquet":
         import polars
 
-        columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
         held = io.BytesIO()
-        polars.DataFrame(dict(zip(COLUMNS, columns, strict=True))).write_parquet(held)
+        polars.DataFrame(dict(columns)).write_parquet(held)
         write_file(path, held.getvalue())
     else:
         raise ArgumentError(

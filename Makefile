@@ -1,0 +1,49 @@
+# Two commands for a newcomer: `make demo` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test quick check bench clean
+.DEFAULT_GOAL := help
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lookalike needs Python 3.11 or later; this is %d.%d. Name one: make PYTHON=python3.12 ..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Lookalike into $(VENV) (about a minute, once)"
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Lookalike and its checks into $(VENV) (about a minute, once)"
+	$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed ## the whole loop on a generated catalog, into ./demo
+	$(BIN)/lookalike demo --output $(DEMO)
+
+test: $(VENV)/.installed-dev ## everything, a browser included
+	sh scripts/browser.sh
+	$(BIN)/python -m pytest -n auto
+
+quick: $(VENV)/.installed-dev ## the tests that take under a minute together
+	$(BIN)/python -m pytest -n auto -m 'not slow and not browser and not real'
+
+check: $(VENV)/.installed-dev ## linters, strict types, the import contract
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
+	$(BIN)/python benchmarks/ranks.py
+	$(BIN)/python benchmarks/start.py
+
+clean: ## remove the environment and the demo
+	rm -rf $(VENV) $(DEMO)

@@ -1,0 +1,31 @@
+"""The studio catalog: generated furniture whose true likeness is known for every pair.
+
+    studio(2_000) -> Studio -> catalog()       the table of its photos
+                            -> draw(row)       one photo
+                            -> similarity, true_labels, positives
+                            -> experts, vote, consensus
+
+An item is a few numbers (`attributes`), drawn in style families (`families`). Its photos differ in view, light, room
+and clutter (`scenery`, `clutter`); its parts (`seats`, `cases`, `lamps`) are ray-traced (`solids`, `trace`, `looks`,
+`light`, `room`, `render`). What is alike is a documented function of the numbers (`truth`).
+"""
+
+from lookalike.catalog.studio.experts import Expert, consensus, experts, vote
+from lookalike.catalog.studio.items import Studio, studio
+from lookalike.catalog.studio.photos import contact_sheet, write_photos
+from lookalike.catalog.studio.truth import THRESHOLD, positives, similarity, true_labels
+
+__all__ = [
+    "THRESHOLD",
+    "Expert",
+    "Studio",
+    "consensus",
+    "contact_sheet",
+    "experts",
+    "positives",
+    "similarity",
+    "studio",
+    "true_labels",
+    "vote",
+    "write_photos",
+]

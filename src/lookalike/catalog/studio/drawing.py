@@ -1,0 +1,198 @@
+"""One photo: the item built and dressed, set in a room, lit, and rendered.
+
+Only + - * / and square roots of doubles, integers and tables lie between the attributes and the pixels, so a photo is
+the same on every machine.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lookalike.catalog.studio import attributes, cases, clutter, lamps, looks, parts, scenery, seats, solids
+from lookalike.catalog.studio.draws import Draws, key_of
+from lookalike.catalog.studio.light import GLOSS_OF, Light
+from lookalike.catalog.studio.parts import Build
+from lookalike.catalog.studio.render import Scene, render
+from lookalike.catalog.studio.trace import Frame, aimed, depths
+
+_BUILDERS = (
+    cases.bed,
+    cases.cabinet,
+    seats.chair,
+    lamps.lamp,
+    cases.shelf,
+    seats.sofa,
+    seats.stool,
+    cases.table,
+)
+_TOPS = {"cabinet", "table"}
+_LIGHT_MAP = 72
+_MARGIN = 3.0 / _LIGHT_MAP
+
+
+class Item(NamedTuple):
+    """The attributes of one item; see `attributes`."""
+
+    kind: int
+    family: int
+    silhouette: np.ndarray
+    proportion: np.ndarray
+    material: int
+    texture: np.ndarray
+    body: np.ndarray
+    frame: np.ndarray
+    frame_material: int
+    ornament: int
+    carving: np.ndarray
+
+
+def photograph(item: Item, seed: int, number: int, photo: int, size: int) -> np.ndarray:
+    """(size, size, 3) uint8: this photo of the item with this number."""
+    build, extent = _built(item)
+    draws = Draws(seed, number, photo, "view")
+    _clutter(build, item, extent, Draws(seed, number, photo, "clutter"))
+    placed = _placed(build.array(), extent, scenery.turned(draws))
+    worn = _looks(item, seed, number, Draws(seed, number, photo, "looks"))
+    camera = scenery.camera(draws)
+    placed = aimed(np.concatenate([placed, worn[placed[:, solids.SLOT].astype(np.int64)]], axis=1), camera)
+    own = placed[: extent.parts]
+    frame = _framed(own, draws)
+    light = _light(placed, Draws(seed, number, photo, "light"))
+    room = scenery.room_of(Draws(seed, number, photo, "room"), _far(own, 2) + draws.between(0.12, 0.7))
+    red, green, blue = room.floor_colour
+    light = light._replace(bounce=(0.3 * red, 0.3 * green, 0.3 * blue))
+    return render(Scene(placed, camera, frame, light, room), size)
+
+
+class Extent(NamedTuple):
+    """The item's box in metres, and of how many parts it is made."""
+
+    parts: int
+    half_width: float
+    height: float
+    half_depth: float
+
+    @property
+    def unit(self) -> float:
+        """The longest side."""
+        return max(2.0 * self.half_width, self.height, 2.0 * self.half_depth)
+
+
+def _built(item: Item) -> tuple[Build, Extent]:
+    build = Build()
+    _BUILDERS[item.kind](build, _floats(item.silhouette), _floats(item.proportion))
+    rows = build.array()
+    return build, Extent(len(rows), *(_far(rows, axis) for axis in range(3)))
+
+
+def _far(rows: np.ndarray, axis: int) -> float:
+    """How far the parts reach along an axis."""
+    spread = np.zeros(len(rows))
+    for own in range(3):
+        spread = spread + np.abs(rows[:, solids.AXES + 3 * own + axis]) * rows[:, solids.HALF + own]
+    middle = rows[:, solids.CENTRE + axis]
+    return float(np.max((middle if axis == 1 else np.abs(middle)) + spread))
+
+
+def _floats(numbers: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(number) for number in numbers)
+
+
+def _clutter(build: Build, item: Item, extent: Extent, draws: Draws) -> None:
+    if draws.chance(0.35):
+        side = 1.0 if draws.chance(0.5) else -1.0
+        x = side * (extent.half_width + extent.unit * draws.between(0.10, 0.22))
+        z = draws.between(-0.8, 0.5) * extent.half_depth
+        clutter.beside(build, x, z, 0.9 * extent.unit, draws)
+    if attributes.KINDS[item.kind] in _TOPS and draws.chance(0.35):
+        x = draws.between(-0.6, 0.6) * extent.half_width
+        clutter.upon(build, x, extent.height, 0.0, draws)
+
+
+def _placed(rows: np.ndarray, extent: Extent, turn: tuple[float, float]) -> np.ndarray:
+    """The parts in item sizes rather than metres, turned about the upright axis."""
+    placed = rows.copy()
+    sine, cosine = turn
+    for start in (solids.CENTRE, solids.AXES, solids.AXES + 3, solids.AXES + 6):
+        x, z = rows[:, start], rows[:, start + 2]
+        placed[:, start] = cosine * x + sine * z
+        placed[:, start + 2] = cosine * z - sine * x
+    for columns in (
+        slice(solids.CENTRE, solids.CENTRE + 3),
+        slice(solids.HALF, solids.HALF + 3),
+        slice(solids.EDGE, solids.EDGE + 1),
+        slice(solids.SHAPE, solids.SHAPE + 2),
+        slice(solids.REACH, solids.REACH + 1),
+    ):
+        placed[:, columns] = placed[:, columns] / extent.unit
+    return placed
+
+
+def _framed(seen: np.ndarray, draws: Draws) -> Frame:
+    """What the camera sees: the item fills 66 to 88 % of it, a little off the middle."""
+    left, right = float(np.min(seen[:, looks.AIM + 3])), float(np.max(seen[:, looks.AIM + 4]))
+    bottom, top = float(np.min(seen[:, looks.AIM + 5])), float(np.max(seen[:, looks.AIM + 6]))
+    width = max(right - left, top - bottom) / draws.between(0.66, 0.88)
+    x = 0.5 * (left + right) + width * draws.between(-0.05, 0.05)
+    y = 0.5 * (bottom + top) + width * draws.between(-0.04, 0.04)
+    return Frame(x - 0.5 * width, y - 0.5 * width, width)
+
+
+def _light(placed: np.ndarray, draws: Draws) -> Light:
+    lamp = scenery.lamp(draws)
+    seen = aimed(placed, lamp)
+    left, bottom = float(np.min(seen[:, looks.AIM + 3])), float(np.min(seen[:, looks.AIM + 5]))
+    width = max(float(np.max(seen[:, looks.AIM + 4])) - left, float(np.max(seen[:, looks.AIM + 6])) - bottom)
+    frame = Frame(left - _MARGIN * width, bottom - _MARGIN * width, (1.0 + 2.0 * _MARGIN) * width)
+    key, fill = scenery.lamp_colours(draws)
+    return Light(lamp, frame, depths(seen, lamp, frame, _LIGHT_MAP), key, fill, key)
+
+
+def _looks(item: Item, seed: int, number: int, draws: Draws) -> np.ndarray:
+    """(slots, columns): what the slots wear in this photo."""
+    rows = np.zeros((parts.ACCENT + 1, looks.AIM))
+    body = item.body.astype(np.float64)
+    _wear(rows, parts.BODY, int(item.material), body, _floats(item.texture), key_of(seed, number, "grain"))
+    rows[parts.BODY, looks.SECOND : looks.SECOND + 3] = scenery.linear(_second(body))
+    rows[parts.BODY, looks.PATTERN] = item.ornament
+    rows[parts.BODY, looks.DENSITY], rows[parts.BODY, looks.STRENGTH] = _floats(item.carving)
+    frame = item.frame.astype(np.float64)
+    _wear(rows, parts.FRAME, int(item.frame_material), frame, (0.2, 0.5), key_of(seed, number, "frame"))
+    _wear(rows, parts.DARK, attributes.WOOD, attributes.rgb("3A302A"), (0.1, 0.5), 1)
+    _wear(rows, parts.LINEN, attributes.WEAVE, attributes.rgb("EFEAE0"), (0.1, 0.5), 2)
+    _wear(rows, parts.PAGE, attributes.WEAVE, attributes.rgb("D8C7A6"), (0.6, 0.5), 3)
+    _wear(
+        rows,
+        parts.LEAF,
+        attributes.VELVET,
+        attributes.rgb(draws.one_of(("4E7A4A", "6B8F5A", "3F6B55"))),
+        (0, 0.5),
+        4,
+    )
+    for slot, codes in (
+        (parts.POT, ("E8E2D6", "B9775A", "6F7F86", "3A3A3A", "D9B48A")),
+        (parts.PROP, ("B9654A", "8C9A7A", "3F5A6B", "D2A24C", "C9A6A0", "A8B8BF")),
+        (parts.ACCENT, ("D2A24C", "E4DACA", "9A5A50", "5A7A86", "A8A07A")),
+    ):
+        _wear(rows, slot, attributes.WEAVE, attributes.rgb(draws.one_of(codes)), (0.2, 0.8), 5)
+    if attributes.KINDS[item.kind] == "lamp" and item.material != attributes.METAL and draws.chance(0.35):
+        rows[parts.BODY, looks.GLOW] = 1.5
+    return rows[:, solids.LOOK :]
+
+
+def _wear(
+    rows: np.ndarray, slot: int, material: int, colour: np.ndarray, texture: tuple[float, ...], key: int
+) -> None:
+    row = rows[slot]
+    row[looks.MATERIAL] = material
+    row[looks.COLOUR : looks.COLOUR + 3] = scenery.linear(colour)
+    row[looks.SECOND : looks.SECOND + 3] = row[looks.COLOUR : looks.COLOUR + 3]
+    row[looks.CHARACTER], row[looks.SCALE] = texture
+    row[looks.GLOSS] = GLOSS_OF.get(material, 0.06)
+    row[looks.SEED] = key & 0xFFFFF
+
+
+def _second(body: np.ndarray) -> np.ndarray:
+    """The ornament's colour: ivory on dark things, a deep shade of the colour itself on light ones."""
+    tone = 0.3 * body[0] + 0.59 * body[1] + 0.11 * body[2]
+    return 0.40 * body + 0.60 * attributes.rgb("F1E7D3") if tone < 0.5 else 0.58 * body

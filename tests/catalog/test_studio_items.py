@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+from lookalike.catalog.studio import studio
+from lookalike.catalog.studio.attributes import COLOURS, KINDS, MADE_OF, SILHOUETTE
+from lookalike.catalog.studio.draws import Draws, hashed, key_of, uniform
+from lookalike.catalog.studio.families import Cell, families
+from lookalike.catalog.studio.truth import colour_distance
+from lookalike.core.errors import ArgumentError
+
+
+@pytest.mark.parametrize("images", [199, 1_000_001, 0, -5])
+def test_sizes_out_of_range_are_refused_with_a_way_out(images):
+    with pytest.raises(ArgumentError, match="images is") as refused:
+        studio(images)
+    assert "between 200 and 1,000,000" in refused.value.fix
+
+
+def test_less_than_one_photo_of_an_item_is_refused():
+    with pytest.raises(ArgumentError, match="photos_per_item is 0"):
+        studio(200, photos_per_item=0)
+
+
+@pytest.mark.parametrize(
+    ("images", "photos", "items"), [(200, 2, 100), (201, 2, 101), (500, 3, 167), (200, 900, 1)]
+)
+def test_there_are_as_many_items_as_the_images_need(images, photos, items):
+    small = studio(images, photos_per_item=photos)
+    assert (len(small), small.items) == (images, items)
+    assert len(small.catalog()) == images
+
+
+def test_the_catalog_reads_as_a_folder_would():
+    small = studio(1_000, photos_per_item=3, seed=4)
+    catalog = small.catalog(size=96)
+    assert catalog.image.tolist() == sorted(catalog.image)
+    assert catalog.image is catalog.path
+    assert len(set(catalog.image)) == 1_000
+    kind, item, photo = catalog.image[700].split("/")
+    assert catalog.category[700] == kind
+    assert catalog.item[700] == f"{kind}/{item}"
+    assert item == f"{kind}-{700 // 3:06d}"
+    assert photo == f"{700 % 3 + 1}.png"
+    assert set(catalog.role) == {"both"}
+    assert set(catalog.split) == {"train"}
+    assert set(catalog.width) == set(catalog.height) == {96}
+    assert set(catalog.category) == set(KINDS)
+
+
+def test_many_photos_keep_their_order_as_text():
+    names = [studio(200, photos_per_item=12).image_name(row) for row in range(12)]
+    assert names == sorted(names)
+
+
+def test_equal_arguments_give_equal_studios_and_another_seed_another():
+    one, same, other = studio(400, seed=1), studio(400, seed=1), studio(400, seed=2)
+    assert all(np.array_equal(a, b) for a, b in zip(one.of, same.of, strict=True))
+    assert not np.array_equal(one.of.silhouette, other.of.silhouette)
+
+
+@pytest.mark.parametrize("items", [1, 7, 8, 9, 100, 10_007])
+def test_families_own_a_cell_each_and_take_all_items(items):
+    drawn = families(items, seed=5)
+    assert drawn.size.sum() == items
+    cells = {(int(kind), *cell) for kind, cell in zip(drawn.kind, drawn.cell.tolist(), strict=True)}
+    assert len(cells) == len(drawn.size)
+    assert drawn.size.max() <= 15 + 3
+    for kind, cell in zip(drawn.kind, drawn.cell, strict=True):
+        assert Cell(*cell).material in MADE_OF[KINDS[kind]]
+        assert Cell(*cell).colour < len(COLOURS[Cell(*cell).material])
+
+
+def test_families_of_a_trio_differ_in_one_respect_from_its_first():
+    drawn = families(20_000, seed=0)
+    first = drawn.cell[drawn.trio]
+    changed = drawn.cell != first
+    changed[:, 3] &= ~changed[:, 2]  # another material brings its own nearest colour
+    others = drawn.trio != np.arange(len(drawn.size))
+    assert np.array_equal(drawn.kind[drawn.trio], drawn.kind)
+    assert np.mean(changed[others].sum(axis=1) == 1) > 0.99
+
+
+def test_the_largest_studio_finds_room_for_its_families():
+    drawn = families(1_000_000, seed=0)
+    assert len(np.unique(np.column_stack([drawn.kind, drawn.cell]), axis=0)) == len(drawn.size) > 80_000
+
+
+def test_colours_of_a_material_are_well_apart():
+    for colours in COLOURS:
+        apart = colour_distance(colours[:, None], colours[None])
+        assert apart[~np.eye(len(colours), dtype=bool)].min() >= 0.22
+
+
+def test_every_kind_names_its_four_silhouette_numbers():
+    assert set(SILHOUETTE) == set(MADE_OF) == set(KINDS)
+    assert {len(names) for names in SILHOUETTE.values()} == {4}
+
+
+def test_numbers_are_within_0_and_1():
+    of = studio(4_000, seed=9).of
+    for column in (of.silhouette, of.proportion, of.texture, of.body, of.frame, of.carving):
+        assert column.min() >= 0.0
+        assert column.max() <= 1.0
+
+
+def test_draws_are_even_and_pinned():
+    assert hashed(1, "a", np.array([2, 3])).tolist() == [key_of(1, "a", 2), key_of(1, "a", 3)]
+    assert key_of(0) == 16294208416658607535  # splitmix64's first output for seed 0
+    drawn = uniform(3, np.arange(100_000))
+    assert np.abs(np.histogram(drawn, bins=10)[0] - 10_000).max() < 400
+    stream = Draws(1, "x")
+    assert len({stream.unit() for _ in range(1_000)}) == 1_000
+    assert {Draws(seed, "x").below(3) for seed in range(30)} == {0, 1, 2}

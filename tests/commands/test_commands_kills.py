@@ -1,0 +1,160 @@
+"""Kill it anywhere, run it twice, fill the disk: a workspace is whole or is not there."""
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike.store.disk import lock
+from lookalike.store.settings import FILE
+from lookalike.store.workspace import Workspace
+
+DELAYS = (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.1)
+
+
+def killed(process: subprocess.Popen, after: float, how: signal.Signals) -> tuple[int, str]:
+    """Let a command run for a while, then stop it; its exit status and what it complained about."""
+    time.sleep(after)
+    process.send_signal(how)
+    _, complaint = process.communicate(timeout=60)
+    return process.returncode, complaint
+
+
+def consistent(folder: Path) -> None:
+    """Every part of a workspace that is there can be read, and is whole."""
+    opened = Workspace(folder)
+    assert len(opened.catalog) == 36
+    for name in opened.encoders:
+        assert np.isfinite(opened.embeddings(name).vectors).all()
+    pool, labels = opened.pool(), opened.labels()
+    assert pool is None or (set(pool.pair) == set(range(len(pool))) and len(pool.queries) == 36)
+    assert len(labels) in (0, 306)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, completed, photos, tmp_path, how):
+    rows = [f"{a}/00{i}/1.png,{b}/00{j}/2.png,1" for a in ("bowl", "box", "rod") for b in ("bowl", "box", "rod")
+            for i in range(6) for j in range(6) if (a, i) != (b, j)]  # fmt: skip
+    for n, after in enumerate(DELAYS):
+        folder = tmp_path / f"w{n}"
+        status, complaint = killed(started("init", photos, "--workspace", folder, cwd=tmp_path), after, how)
+        assert "Traceback" not in complaint
+        assert status in (0, 130, -how)
+        if (folder / FILE).exists():
+            consistent(folder)
+        else:
+            completed("init", photos, "--workspace", folder, cwd=tmp_path)
+        (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
+        for command in (
+            ("embed", "descriptor:color", "descriptor:hog"),
+            ("discover", "--top", 2),
+            ("labels", "import", tmp_path / "labels.csv"),
+        ):
+            status, complaint = killed(started(*command, "--workspace", folder, cwd=tmp_path), after, how)
+            assert "Traceback" not in complaint, complaint
+            consistent(folder)
+            completed(*command, "--workspace", folder, cwd=tmp_path)
+            consistent(folder)
+        assert not list(folder.glob(".*.new")) + list((folder / "embeddings").glob(".*.new"))
+
+
+def test_a_second_command_is_told_who_is_at_work(lookalike, workspace, photos):
+    with lock(workspace / "embeddings", "color", "embed color"):
+        said = lookalike("embed", "descriptor:color")
+        assert said.status == 1
+        assert f"embed color, process {os.getpid()}" in said.err
+        assert lookalike("embed", "descriptor:lbp").status == 0
+    with lock(workspace, "labels", "labels import"):
+        (workspace / "labels.csv").write_text("query,candidate,label\nbowl/000/1.png,box/000/1.png,1\n")
+        assert "Another command is at work" in lookalike("labels", "import", "labels.csv").err
+        assert lookalike("status").status == 0
+    assert lookalike("labels", "import", "labels.csv").status == 0
+
+
+@pytest.mark.slow
+def test_two_imports_at_once_lose_nothing(started, completed, workspace):
+    for name, query in (("one", "bowl"), ("two", "box")):
+        rows = [f"{query}/00{i}/1.png,rod/00{j}/1.png,1" for i in range(6) for j in range(6)]
+        (workspace / f"{name}.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
+    both = {name: started("labels", "import", f"{name}.csv", cwd=workspace) for name in ("one", "two")}
+    complaints = {name: process.communicate()[1] for name, process in both.items()}
+    for name, complaint in complaints.items():
+        if both[name].returncode:
+            assert "Another command is at work" in complaint
+            completed("labels", "import", f"{name}.csv", cwd=workspace)
+    assert Workspace(workspace).label_count() == 72
+
+
+def small_files() -> None:
+    """No file of this process may grow over 8 KB: what a full disk does to a write."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def test_a_disk_that_refuses_more_changes_nothing(started, workspace):
+    before = Workspace(workspace).embeddings("color").vectors.copy()
+    for command in (
+        ("embed", "descriptor:color"),
+        ("labels", "export", "out.csv"),
+        ("report",),
+        ("init", workspace / "nothing"),
+    ):
+        process = started(*command, cwd=workspace, preexec_fn=small_files)
+        _, complaint = process.communicate()
+        assert "Traceback" not in complaint, complaint
+        assert process.returncode in (0, 1)
+        if command[0] in ("embed", "report"):
+            assert "The disk is full" in complaint
+            assert "run the same command again" in complaint
+    assert (Workspace(workspace).embeddings("color").vectors == before).all()
+    assert not (workspace / "reports/report.html").exists()
+    assert not list(workspace.rglob("*.new"))
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """A real file system of 1 MB, where we may mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("a small file system can be mounted by root on Linux only")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def fill(path: Path) -> None:
+    """Write until the disk holds no more."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"x" * 4096):
+            pass
+
+
+def test_a_really_full_disk(started, completed, photos, tiny_disk, tmp_path):
+    completed("init", photos, "--workspace", tiny_disk, cwd=tmp_path)
+    completed("embed", "descriptor:color", "--workspace", tiny_disk, cwd=tmp_path)
+    fill(tiny_disk / "ballast")
+    rows = [f"bowl/00{i}/1.png,rod/00{j}/1.png,1" for i in range(6) for j in range(6)]
+    (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
+    for command in (("embed", "descriptor:hog"), ("labels", "import", tmp_path / "labels.csv"), ("report",)):
+        process = started(*command, "--workspace", tiny_disk, cwd=tmp_path)
+        _, complaint = process.communicate()
+        assert process.returncode == 1, complaint
+        assert "disk is full" in complaint
+        assert "Traceback" not in complaint
+    (tiny_disk / "ballast").unlink()
+    opened = Workspace(tiny_disk)
+    assert (opened.encoders, opened.label_count()) == (["color"], 0)
+    completed("labels", "import", tmp_path / "labels.csv", "--workspace", tiny_disk, cwd=tmp_path)
+    assert Workspace(tiny_disk).label_count() == 36

@@ -1,0 +1,193 @@
+"""The commands as written in the README, from an empty folder."""
+
+import csv
+
+import numpy as np
+import polars
+import pytest
+
+
+def test_the_whole_job_on_a_folder_of_photos(lookalike, labelled):
+    measured = lookalike(
+        "evaluate", "color", "hog", "--measures", "DCS,HR@5,EHR@5,coverage@5,AUC_mic", "--json"
+    ).json
+    assert set(measured["scores"]) == {"color", "hog"}
+    for scores in measured["scores"].values():
+        assert set(scores) == {"DCS", "HR@5", "EHR@5", "coverage@5", "AUC_mic"}
+        assert all(0 <= score["value"] <= 1 and score["queries"] == 36 for score in scores.values())
+    found = lookalike("search", "bowl/000/1.png", "--encoder", "color", "-k", 7, "--json").json
+    assert len(found["results"]) == 7
+    assert len({result["item"] for result in found["results"]}) == 7
+    assert "bowl/000" not in {result["item"] for result in found["results"]}
+    assert set(found["results"][0]) == {"image", "item", "score", "label"}
+    scores = [result["score"] for result in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert lookalike("report").status == 0
+    page = (labelled / "reports/report.html").read_text()
+    assert "bowl" in page
+    assert len(page) < 5_000_000
+
+
+def test_discover_says_what_labelling_costs_and_knows_positives_once_labelled(lookalike, workspace):
+    before = lookalike("discover", "--generators", "color,hog", "--top", 3, "--json").json
+    assert before["positives"] is None
+    assert before["most"] == 2 * 36 * 3
+    assert before["pairs"] == round(before["most"] * (1 - before["duplicates"]))
+    assert before["overlap"]["color"]["hog"] == before["overlap"]["hog"]["color"]
+    assert before["asked"] <= before["pairs"]
+    pair = polars.DataFrame({"query": ["bowl/000/1.png"], "candidate": ["bowl/001/1.png"], "label": [1]})
+    from lookalike.store.workspace import Workspace
+
+    pool = Workspace(workspace).pool()
+    pair = pair.with_columns(query=polars.lit(pool.query[0]), candidate=polars.lit(pool.candidate[0]))
+    pair.write_parquet("one.parquet")
+    assert lookalike("labels", "import", "one.parquet", "--json").json["added"] == 1
+    after = lookalike("discover", "--generators", "color,hog", "--top", 3, "--json").json
+    assert (after["labelled"], after["positives"]) == (1, 1)
+    assert after["pairs"] == before["pairs"]
+
+
+def test_a_new_generator_adds_only_its_own_pairs(lookalike, workspace):
+    before = lookalike("discover", "--generators", "color,hog", "--top", 3, "--json").json
+    assert lookalike("embed", "descriptor:lbp").status == 0
+    after = lookalike("discover", "--generators", "lbp", "--top", 3, "--json").json
+    assert after["generators"] == ["color", "hog", "lbp"]
+    assert after["pairs"] == before["pairs"] + after["only_by"]["lbp"]
+    refused = lookalike("discover", "--generators", "lbp", "--top", 4)
+    assert refused.status == 1
+    assert "--replace" in refused.err
+    assert lookalike("discover", "--generators", "lbp", "--top", 4, "--replace", "--json").json[
+        "generators"
+    ] == ["lbp"]
+
+
+def test_the_pairs_go_out_to_be_labelled_and_come_back(lookalike, workspace):
+    asked = lookalike("discover", "--top", 3, "--pairs", "pairs.csv", "--json").json
+    with (workspace / "pairs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == asked["pairs"]
+    assert {row["label"] for row in rows} == {""}
+    assert all(part.split(":")[0] in ("color", "hog") for row in rows for part in row["generators"].split())
+    rows[0]["label"], rows[1]["label"] = "1", "0"
+    with (workspace / "pairs.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    said = lookalike("labels", "import", "pairs.csv", "--json").json
+    assert (said["added"], said["blank"]) == (2, len(rows) - 2)
+    assert lookalike("labels", "stats", "--json").json["pool_labelled"] == 2
+
+
+def test_precomputed_vectors_follow_the_table_left_out_rows_included(lookalike, photos, tmp_path):
+    rows = ["image,item,category", "bowl/000/1.png,007,bowl", "no/such.png,008,bowl", "box/000/1.png,009,box"]
+    (tmp_path / "catalog.csv").write_text("\n".join(rows))
+    made = lookalike("init", "catalog.csv", "--images", photos, "--json").json
+    assert (made["images"], [gone["image"] for gone in made["left_out"]]) == (2, ["no/such.png"])
+    np.save("vectors.npy", np.array([[1.0, 0.0], [np.nan, 0.0], [0.6, 0.8]]))
+    assert lookalike("embed", "precomputed:vectors.npy", "--name", "mine").status == 0
+    found = lookalike("search", "bowl/000/1.png", "--encoder", "mine", "--json").json["results"]
+    assert [(r["image"], r["item"], round(r["score"], 6)) for r in found] == [("box/000/1.png", "009", 0.6)]
+
+
+def test_ids_beside_the_vectors_say_which_is_which(lookalike, photos, tmp_path):
+    (tmp_path / "catalog.csv").write_text("image\nbowl/000/1.png\nbox/000/1.png\n")
+    lookalike("init", "catalog.csv", "--images", photos)
+    np.save("vectors.npy", np.array([[9.0, 9.0], [0.0, 2.0], [3.0, 4.0]], np.float32))
+    (tmp_path / "ids.txt").write_text("other\nbox/000/1.png\nbowl/000/1.png\n")
+    assert lookalike("embed", "precomputed:vectors.npy").status == 0
+    found = lookalike("search", "bowl/000/1.png", "--encoder", "vectors", "--json").json["results"]
+    assert round(found[0]["score"], 6) == 0.8
+
+
+def test_labels_out_and_in_again_are_the_same_bytes(lookalike, labelled, photos, tmp_path):
+    for ending in ("csv", "parquet"):
+        assert lookalike("labels", "export", f"one.{ending}").status == 0
+        other = tmp_path / f"other-{ending}"
+        assert lookalike("init", photos, "--workspace", other).status == 0
+        assert lookalike("labels", "import", f"one.{ending}", "--workspace", other).status == 0
+        assert lookalike("labels", "export", f"two.{ending}", "--workspace", other).status == 0
+        assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
+    with (tmp_path / "one.csv").open() as file:
+        assert {row["label"] for row in csv.DictReader(file)} == {"0", "1"}
+
+
+def test_stats_count_conflicts_and_measures_leave_them_out(lookalike, labelled):
+    a, b = _a_pair(labelled)
+    before = lookalike("labels", "stats", "--json").json
+    label = _label_of(labelled, a, b)
+    (labelled / "again.csv").write_text(f"query,candidate,label\n{a},{b},{1 - label}\n")
+    assert lookalike("labels", "import", "again.csv").status == 0
+    after = lookalike("labels", "stats", "--json").json
+    assert after["labels"] == before["labels"] + 1
+    conflict = [part for part in after["unusable"] if "both similar and dissimilar" in part["reason"]]
+    assert conflict
+    assert after["usable"] < before["usable"]
+    assert lookalike("labels", "import", "again.csv", "--replace").status == 0
+    assert _label_of(labelled, a, b) == 1 - label
+
+
+def _a_pair(folder) -> tuple[str, str]:
+    from lookalike.store.workspace import Workspace
+
+    labels = Workspace(folder).labels()
+    return labels.query[0], labels.candidate[0]
+
+
+def _label_of(folder, a: str, b: str) -> int:
+    from lookalike.store.workspace import Workspace
+
+    labels = Workspace(folder).labels()
+    found = [
+        int(y)
+        for q, c, y in zip(labels.query, labels.candidate, labels.label, strict=True)
+        if (q, c) == (a, b)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_new_photo_is_searched_by_descriptors_and_refused_by_precomputed(lookalike, workspace, tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (50, 70), (200, 30, 30)).save(tmp_path / "new.jpg")
+    found = lookalike("search", "new.jpg", "--encoder", "color", "-k", 18, "--json").json
+    assert found["image"] is None
+    assert len(found["results"]) == 18
+    np.save("vectors.npy", np.random.default_rng(0).standard_normal((36, 4)).astype(np.float32))
+    assert lookalike("embed", "precomputed:vectors.npy", "--name", "mine").status == 0
+    refused = lookalike("search", "new.jpg", "--encoder", "mine")
+    assert refused.status == 1
+    assert "cannot encode a new photo" in refused.err
+
+
+def test_a_photo_of_the_catalog_named_by_its_path_is_that_image(lookalike, workspace, photos):
+    found = lookalike("search", photos / "box" / "002" / "1.png", "--encoder", "hog", "--json").json
+    assert found["image"] == "box/002/1.png"
+    assert "box/002" not in {result["item"] for result in found["results"]}
+
+
+def test_status_names_the_next_step(lookalike, photos):
+    assert lookalike("init", photos).status == 0
+    assert "lookalike embed" in lookalike("status", "--json").json["next"]
+    lookalike("embed", "descriptor:color")
+    assert "lookalike discover" in lookalike("status", "--json").json["next"]
+    assert "36 of 18 items" in lookalike("status").out
+
+
+@pytest.mark.parametrize(
+    "command", ["init", "embed", "discover", "evaluate", "search", "report", "demo", "status"]
+)
+def test_every_command_explains_itself(lookalike, command):
+    said = lookalike(command, "--help")
+    assert said.status == 0
+    assert "--json" in said.out
+
+
+def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
+    from lookalike.rank import judged
+
+    calls = []
+    each = judged.each_block
+    monkeypatch.setattr(judged, "each_block", lambda *a, **k: (calls.append(1), each(*a, **k))[1])
+    assert lookalike("evaluate").status == 0
+    assert len(calls) == 2

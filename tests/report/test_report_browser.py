@@ -1,0 +1,113 @@
+"""The page in a real Chromium: no request, no complaint, no sideways scrolling, pictures that are there."""
+
+import shutil
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from PIL import Image
+from report_sample import MEASURES, NASTY, photo
+
+from lookalike.report.content import Cell, MeasureRow, MeasureTable, Photo
+from lookalike.report.page import render
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PURPLE = (150, 20, 160)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium or Google Chrome on this machine."),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed.")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+def plain_picture() -> bytes:
+    out = BytesIO()
+    Image.new("RGB", (120, 120), PURPLE).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def file(report, tmp_path_factory):
+    """The sample with hard cases added: long names, many encoders, a picture of one colour shown twice."""
+    known = Photo("purple.jpg", "p" * 90, "", plain_picture())
+    cells = tuple(Cell(0.5, 100 + i) for i in range(len(MEASURES)))
+    rows = tuple(MeasureRow(f"timm:vit_base_patch14_dinov2.lvd142m_{i}", False, cells) for i in range(4))
+    made = replace(
+        report,
+        title="T" * 90,
+        samples=(known, photo("bed", 1), known),
+        measures=MeasureTable(MEASURES, report.measures.rows + rows, report.measures.truth),
+        conflicts=("w" * 300, NASTY),
+    )
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(made), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_file_opens_by_itself(browser, file, width, scheme):
+    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said, asked = [], []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(file.as_uri(), wait_until="load")
+    assert said == []
+    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.evaluate("document.scripts.length") == 0
+
+    for thumb in (tab.locator("svg.thumb").nth(0), tab.locator("svg.thumb").nth(2)):
+        with Image.open(BytesIO(thumb.screenshot())) as shot:
+            middle = shot.convert("RGB").getpixel((shot.width // 2, shot.height // 2))
+        assert max(abs(a - b) for a, b in zip(middle, PURPLE, strict=True)) <= 6
+    broken = """async () => {
+        const hrefs = [...document.querySelectorAll('image')].map(image => image.getAttribute('href'));
+        const sizes = await Promise.all(hrefs.map(href => new Promise(done => {
+            const picture = new Image();
+            picture.onload = () => done(picture.naturalWidth);
+            picture.onerror = () => done(0);
+            picture.src = href;
+        })));
+        return sizes.filter(size => size < 10).length;
+    }"""
+    assert tab.evaluate(broken) == 0
+    assert tab.evaluate(
+        "[...document.querySelectorAll('use')].every(u => u.getBoundingClientRect().width > 5)"
+    )
+    tab.close()
+
+
+def test_the_contents_and_wide_tables_work_from_the_keyboard(browser, file):
+    tab = browser.new_page(viewport={"width": 390, "height": 800})
+    tab.goto(file.as_uri())
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert tab.get_by_role("img", name="purple.jpg").count() == 2
+    region = tab.get_by_role("region", name="Measures", exact=True)
+    region.focus()
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("e => e.scrollLeft > 0", arg=region.element_handle())
+    tab.close()
+
+
+def test_it_prints_in_light_colours_without_the_contents(browser, file):
+    tab = browser.new_page(viewport={"width": 690, "height": 975}, color_scheme="dark")
+    tab.goto(file.as_uri())
+    tab.emulate_media(media="print")
+    assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(29, 33, 38)"
+    assert not tab.locator("nav.contents").is_visible()
+    assert tab.pdf(format="A4").startswith(b"%PDF")
+    tab.close()

@@ -1,0 +1,246 @@
+"""The page as a whole: its parts, what it says of missing ones, escaping, pictures, size."""
+
+import doctest
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from furniture import thumbnail
+from hypothesis import given
+from hypothesis import strategies as st
+from report_sample import NASTY, photo
+
+from lookalike.core.errors import ArgumentError
+from lookalike.report import explanations, formats
+from lookalike.report import page as page_module
+from lookalike.report.content import Hit, Photo, Report, Strip, StripGroup
+from lookalike.report.page import LIMIT_BYTES, render
+
+VOID = {"meta", "link", "wbr", "br", "img", "hr"}
+EMPTY = Report("Nothing yet", "", "")
+
+
+class Reader(HTMLParser):
+    """Every tag with its attributes, all text by tag, and whether each tag is closed where it should be."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.open, self.texts = [], [], {}
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(data)
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def text(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_every_part_has_its_heading_and_a_place_in_the_contents(page):
+    reader = Reader(page)
+    assert reader.open == []
+    targets = [a["href"][1:] for a in reader.named("a") if a["href"].startswith("#")]
+    ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert set(targets) <= set(ids)
+    sections = [section["id"] for section in reader.named("section")]
+    assert sections == ["short", "catalog", "pool", "measures", "results", "notes", "next", "words"]
+    assert set(sections) <= set(targets)
+
+
+def test_headings_go_down_one_step_at_a_time(page):
+    levels = [int(tag[1]) for tag, _ in Reader(page).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_page_says_what_it_was_given(page, report):
+    shown = text(page)
+    for said in ("3,941", "17.9 %", "54 to 68", "120 times", "3,902", "2,310 similar (59.2 %)", "27.8"):
+        assert said in shown
+    for label, fact in report.facts:
+        assert label in shown
+        assert fact in shown
+    assert "<code>lookalike discover --top 10</code>" in page
+    assert "<code>lookalike evaluate</code> took 4 seconds" in page
+
+
+def test_a_generated_catalog_is_called_generated_and_no_other(page, report):
+    assert "This catalog is generated." in page
+    assert "generated" not in render(replace(report, generated=False)).split("</style>")[1]
+
+
+@pytest.mark.parametrize(
+    ("part", "missing", "sentence", "command"),
+    [
+        ("samples", (), "No sample images are here yet.", "lookalike init PHOTOS_OR_TABLE"),
+        ("pool", None, "There is no pool yet.", "lookalike discover --top 5"),
+        ("measures", None, "No encoder has been measured yet.", "lookalike evaluate"),
+        ("strips", (), "No results are shown yet.", "lookalike embed ENCODER"),
+        ("next_steps", (), "No next step was recorded.", "lookalike status"),
+        ("left_out", (), "No image was left out.", ""),
+        ("conflicts", (), "No labels contradict each other.", ""),
+        ("facts", (), "In short", ""),
+        ("notes", (), "Conflicts and notes", ""),
+    ],
+)
+def test_a_missing_part_is_named_with_the_command_that_makes_it(report, part, missing, sentence, command):
+    page = render(replace(report, **{part: missing}))
+    assert sentence in page
+    assert command in page
+    assert Reader(page).open == []
+
+
+def test_a_report_of_nothing_names_every_command():
+    page = render(EMPTY)
+    for command in ("init", "embed", "discover", "labels import", "evaluate", "report", "status"):
+        assert f"<code>lookalike {command}" in page
+    assert "There are no labels yet" in page
+    assert "No labels contradict" not in page
+
+
+def test_a_pool_without_labels_says_so(report):
+    pool = replace(report.pool, labelled=0, positives=None)
+    page = text(render(replace(EMPTY, pool=pool)))
+    assert "the experts have not settled any pair yet" in page
+    assert "lookalike labels import FILE" in page
+
+
+def test_names_are_escaped_everywhere(page):
+    assert "<script" not in page
+    assert "alert(1)" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &#34;it&#39;s&#34; [x]\\n{{ 7 * 7 }}.jpg" in page
+
+
+def test_nothing_from_outside_is_taken_as_markup(report):
+    nasty_photo = Photo(NASTY, NASTY, NASTY, thumbnail("chair", 1))
+    nasty_row = replace(report.measures.rows[0], encoder=NASTY)
+    page = render(
+        replace(
+            report,
+            title=NASTY,
+            subtitle=NASTY,
+            created=NASTY,
+            facts=((NASTY, NASTY),),
+            samples=(nasty_photo,),
+            left_out=((NASTY, 1, (NASTY,)),),
+            pool=replace(
+                report.pool, figures=replace(report.pool.figures, generators=(NASTY, NASTY + "2", "a", "b"))
+            ),
+            measures=replace(report.measures, rows=(nasty_row, *report.measures.rows)),
+            strips=(StripGroup(NASTY, NASTY, (Strip(nasty_photo, NASTY, (), NASTY),)),),
+            conflicts=(NASTY,),
+            notes=(f"a `{NASTY}` b",),
+            next_steps=(f"lookalike {NASTY}",),
+        )
+    )
+    assert "<script" not in page
+    assert "</title> " not in page
+    assert Reader(page).open == []
+    assert not [name for _, attributes in Reader(page).tags for name in attributes if name.startswith("on")]
+
+
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_any_name_becomes_one_line_that_can_be_written(name):
+    shown = formats.printable(name)
+    shown.encode()
+    assert not re.search(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_nothing_is_fetched(page):
+    addresses = re.findall(r"[a-z]+://[^\s\"'<]*", page)
+    assert set(addresses) <= {"http://www.w3.org/2000/svg"}
+    assert "@import" not in page
+    assert "url(" not in page
+    assert "default-src 'none'" in page
+    linked = [a.get("href", "") or a.get("src", "") for tag, a in Reader(page).tags]
+    assert all(address.startswith(("#", "data:")) for address in linked if address)
+
+
+def test_a_picture_is_embedded_once_however_often_it_is_shown(page, report):
+    shown = list(page_module.photos(report))
+    below = sum(len(strips) - 1 for group in report.strips for _, strips in page_module.by_query(group))
+    distinct = {photo.thumbnail for photo in shown}
+    assert page.count("data:image/jpeg;base64,") == len(distinct) < len(shown)
+    assert len(re.findall(r'<use href="#p\d+"/>', page)) == len(shown) - below
+
+
+def test_every_picture_has_words(page):
+    thumbs = re.findall(r'<svg class="thumb"[^>]*role="img"><title>([^<]+)</title>', page)
+    assert len(thumbs) == page.count('class="thumb"')
+    assert "sofa/003.jpg: item sofa-003, sofa" in thumbs
+
+
+def test_a_photo_without_a_picture_says_so():
+    page = render(replace(EMPTY, samples=(Photo("a.jpg", "a", "", b""),)))
+    assert 'aria-label="a.jpg: no picture"' in page
+
+
+def test_a_thumbnail_that_is_no_jpeg_is_refused():
+    with pytest.raises(ArgumentError, match=r"'a\.png'"):
+        render(replace(EMPTY, samples=(Photo("a.png", "a", "", b"\x89PNG"),)))
+
+
+def test_labels_are_told_in_words_and_a_missing_label_is_no_negative():
+    query = photo("chair", 1)
+    hits = tuple(Hit(photo("chair", 2 + i), 0.5, label) for i, label in enumerate((1, 0, None)))
+    page = render(replace(EMPTY, strips=(StripGroup("g", "", (Strip(query, "e", hits),)),)))
+    items = re.findall(r'<li class="hit (\w+)">(.*?)</li>', page, re.DOTALL)
+    assert [word for word, _ in items] == ["similar", "dissimilar", "unjudged"]
+    for word, item in items:
+        assert f"#sign-{word}" in item
+        assert text(item).endswith(word)
+
+
+def test_an_unknown_label_is_refused():
+    strip = Strip(photo("chair", 1), "e", (Hit(photo("chair", 2), 0.5, 2),))
+    with pytest.raises(ArgumentError, match="label 2"):
+        render(replace(EMPTY, strips=(StripGroup("g", "", (strip,)),)))
+
+
+def test_encoders_of_one_query_stand_under_one_another(report):
+    page = render(replace(report, strips=report.strips[:1]))
+    assert len(re.findall(r'<article class="query"', page)) == 2
+    assert len(re.findall(r'<div class="answer">', page)) == 4
+
+
+def test_a_page_that_is_too_large_is_refused_with_a_way_out(monkeypatch, report):
+    monkeypatch.setattr(page_module, "LIMIT_BYTES", 1000)
+    with pytest.raises(ArgumentError, match=r"MB") as raised:
+        render(report)
+    assert "fewer" in raised.value.fix
+    assert "smaller" in raised.value.fix
+
+
+def test_two_hundred_results_stay_well_under_the_limit(page):
+    assert LIMIT_BYTES == 5_000_000
+    assert len(page.encode()) < 400_000
+
+
+def test_the_same_report_gives_the_same_bytes(page, report):
+    assert render(report) == page
+
+
+@pytest.mark.parametrize("module", [formats, explanations, page_module])
+def test_examples_in_docstrings_run(module):
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert not result.failed
