@@ -10,6 +10,8 @@ import typer
 
 from lookalike.cli.console import JsonOption, next_step, number, print_json, progress, say, table
 
+SHOWN = ("HR@5", "coverage@5", "EHR@5", "AUC_mac", "DCS(alpha=10)")
+
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demo's workspace.")] = Path(
@@ -37,16 +39,22 @@ def demo(
             {"workspace": str(output), "report": str(made.report), "scores": scores, "true_HR@5": truth}
         )
         return
-    say("", "HR@5 counts unjudged results as misses; EHR@5 estimates; the generated catalog knows the truth:")
+    say(
+        "",
+        "HR@5 counts unjudged results as misses, EHR@5 leaves them out; the generated catalog knows the truth:",
+    )
     rows = [
         [
-            f"{one.encoder}{'' if one.encoder in made.evaluation.generators else ' (did not feed the pool)'}",
-            *(f"{one[name].value:.3f}" for name in ("DCS(alpha=10)", "coverage@5", "HR@5", "EHR@5")),
-            f"{truth[one.encoder] or 0:.3f}",
+            f"{name}{'' if name in made.evaluation.generators else ' (did not feed the pool)'}",
+            *(f"{values[measure] or 0:.3f}" for measure in SHOWN),
+            f"{truth[name] or 0:.3f}",
         ]
-        for one in made.evaluation.scores
+        for name, values in scores.items()
     ]
-    table(["encoder", "DCS", "coverage@5", "HR@5", "EHR@5", "true HR@5"], rows)
+    table(["encoder", *SHOWN, "true HR@5"], rows)
+    first = {measure: max(scores, key=lambda name: scores[name][measure] or 0.0) for measure in SHOWN}
+    said = ", ".join(f"{measure} {encoder}" for measure, encoder in first.items() if measure != "coverage@5")
+    say(f"Highest by {said}. In truth: {max(truth, key=lambda name: truth[name] or 0.0)}.")
     say(
         "",
         f"Done in {time.monotonic() - started:.0f} s. The report: {made.report.resolve()} (open it in a browser).",

@@ -7,7 +7,7 @@ photos -> Catalog -> Embeddings -> Pool -> votes -> Labels
                                   Scores
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int, Int8, Shaped
+from numpy.typing import ArrayLike
 
 from lookalike.core.checks import codes, fingerprint, one_of, strings
-from lookalike.core.errors import NotComparableError
+from lookalike.core.errors import LabelsError, NotComparableError
 
 ROLES = ("query", "gallery", "both")
 SPLITS = ("train", "validation", "test")
@@ -145,9 +146,21 @@ class Labels:
         return len(self.query)
 
     @classmethod
-    def of(cls, query: object, candidate: object, label: object) -> "Labels":
-        """Labels from any three sequences of one length."""
-        return cls(strings(query), strings(candidate), np.asarray(label, dtype=np.int8))  # type: ignore[arg-type]
+    def of(cls, query: Iterable[object], candidate: Iterable[object], label: ArrayLike) -> "Labels":
+        """Labels from any three sequences of one length; a label is 0 or 1 and nothing else."""
+        given = np.asarray(label)
+        if given.size and not (given.dtype.kind in "biuf" and np.isin(given, (0, 1)).all()):
+            raise LabelsError(
+                f"A label is 0 or 1, but these were given: {', '.join(sorted({repr(v) for v in given.tolist()})[:5])}.",
+                fix="Give 1 for similar and 0 for dissimilar; leave out pairs without a label.",
+            )
+        columns = strings(query), strings(candidate), given.astype(np.int8)
+        if len({len(column) for column in columns}) > 1:
+            raise LabelsError(
+                "There are {:,} queries, {:,} candidates and {:,} labels.".format(*map(len, columns)),
+                fix="Give one query, one candidate and one label per pair.",
+            )
+        return cls(*columns)
 
 
 @dataclass(frozen=True)
@@ -196,7 +209,8 @@ class JudgedRanks:
 
     `above` candidates score strictly better, `tied` others score equally (within the tie tolerance); the
     zero-based rank is `above + tied / 2` among `candidates`. At item level `candidate` is an item,
-    at image level an image.
+    at image level an image. `score` is what ranks were counted on: cosine, dot product, or minus half the squared
+    Euclidean distance. Scores, of two queries too, within `tolerance` are equal.
     """
 
     encoder: str
@@ -208,6 +222,7 @@ class JudgedRanks:
     score: Float[np.ndarray, " pairs"]
     candidates: Int[np.ndarray, " pairs"]
     basis: Basis
+    tolerance: float = 1e-6
 
     def __len__(self) -> int:
         return len(self.query)

@@ -8,7 +8,6 @@ import numpy as np
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.fold import better_and_tied, mean_over_queries, per_query, pooled
 
-TIE = 1e-6
 ONE_SIDED = "no query has both a positive and a negative label"
 NO_PAIR = "the labels are not of both kinds"
 NO_POSITIVE = "no query has a positive label"
@@ -33,14 +32,14 @@ def auc_micro(judged: JudgedRanks) -> Score:
     """AUC over the scores of all labelled pairs together (EDS 6.3).
 
     The share of (positive, negative) pairs, of whichever queries, in which the positive scores higher; scores
-    within 1e-6 are equal and count half. Undefined unless there are labels of both kinds.
+    within the tie tolerance (1e-6 of cosine) are equal and count half. Undefined unless there are labels of both kinds.
     """
     positive = judged.label == 1
     high, low = _scores(judged, positive), _scores(judged, ~positive)
     if len(high) == 0 or len(low) == 0:
         return pooled(judged, float("nan"), NO_PAIR)
-    under = np.searchsorted(low, high - TIE, side="left")
-    not_over = np.searchsorted(low, high + TIE, side="right")
+    under = np.searchsorted(low, high - judged.tolerance, side="left")
+    not_over = np.searchsorted(low, high + judged.tolerance, side="right")
     return pooled(judged, float((under + not_over).sum() / (2.0 * len(high) * len(low))), NO_PAIR)
 
 
@@ -61,15 +60,15 @@ def pr_auc_macro(judged: JudgedRanks) -> Score:
 
 
 def pr_auc_micro(judged: JudgedRanks) -> Score:
-    """Average precision over the scores of all labelled pairs together; scores within 1e-6 enter together."""
+    """Average precision over the scores of all labelled pairs together; equal scores enter together."""
     positive = judged.label == 1
     high, every = _scores(judged, positive), _scores(judged, np.ones(len(judged), bool))
     if len(high) == 0:
         return pooled(judged, float("nan"), "no label is positive")
-    positives_in = len(high) - np.searchsorted(high, high - TIE, side="left")
-    labelled_in = len(every) - np.searchsorted(every, high - TIE, side="left")
+    positives_in = len(high) - np.searchsorted(high, high - judged.tolerance, side="left")
+    labelled_in = len(every) - np.searchsorted(every, high - judged.tolerance, side="left")
     return pooled(judged, float(np.mean(positives_in / labelled_in)), NO_PAIR)
 
 
 def _scores(judged: JudgedRanks, which: np.ndarray) -> np.ndarray:
-    return np.sort(judged.score[which].astype(np.float64))
+    return np.sort(judged.score[which]).astype(np.float64)

@@ -10,6 +10,20 @@ from lookalike.evaluate.fold import per_query, ratio
 ALONE = "every labelled candidate is the only candidate of its query, so it has no percentile rank"
 
 
+def check_alpha(alpha: float) -> float:
+    """The alpha itself; any number will do, infinite ones too, but NaN is none."""
+    if np.isnan(alpha):
+        raise MeasureError("DCS has alpha = nan.", fix="Give a number: DCS(alpha=10).")
+    return alpha
+
+
+def check_average(average: str) -> str:
+    """The way to average itself, if it is one."""
+    if average not in ("micro", "macro"):
+        raise MeasureError(f"DCS has average={average}.", fix="Use average=micro or average=macro.")
+    return average
+
+
 def percentile(judged: JudgedRanks) -> Float64[np.ndarray, " pairs"]:
     """p = 1 - r / (n - 1): 1 at the top, 0 at the bottom, NaN where the candidate is alone (n = 1)."""
     others = judged.candidates - 1.0
@@ -29,9 +43,7 @@ def phi(p: Float[np.ndarray, " n"], alpha: float) -> Float64[np.ndarray, " n"]:
     [0.0, 0.0, 1.0]
     """
     p = np.asarray(p, np.float64)
-    if np.isnan(alpha):
-        raise MeasureError("DCS has alpha = nan.", fix="Give a number: DCS(alpha=10).")
-    if alpha == 0:
+    if check_alpha(alpha) == 0:
         return p.copy()
     if alpha < 0:
         return np.asarray(1.0 - phi(1.0 - p, -alpha))
@@ -58,8 +70,7 @@ def dcs(
     `alpha_negative` (default alpha) does so for negatives. Unjudged pairs earn nothing and cost nothing.
     Pairs alone in their list (n = 1) have no percentile and are left out. Range 0 to 1.
     """
-    if average not in ("micro", "macro"):
-        raise MeasureError(f"DCS has average={average}.", fix="Use average=micro or average=macro.")
+    check_average(average)
     p = percentile(judged)
     ranked = ~np.isnan(p)
     values = credit(p, judged.label, alpha, alpha if alpha_negative is None else alpha_negative)

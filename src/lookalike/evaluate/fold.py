@@ -11,7 +11,7 @@ NO_LABELS = "no labelled pair can be ranked"
 def per_query(judged: JudgedRanks, values: Shaped[np.ndarray, " pairs"]) -> Float64[np.ndarray, " queries"]:
     """Sum of row values for each query, in order of `judged.query_codes`."""
     names, code = judged.query_codes
-    return np.bincount(code, weights=np.asarray(values, np.float64), minlength=len(names))
+    return np.bincount(code, weights=values, minlength=len(names)).astype(np.float64)
 
 
 def mean_over_queries(
@@ -42,7 +42,8 @@ def pooled(judged: JudgedRanks, value: float, reason: str) -> Score:
     """A value of all pairs at once, which no per-query parts add up to."""
     none = np.empty(0, np.float64)
     why = "" if not np.isnan(value) else (reason if len(judged) else NO_LABELS)
-    return Score("", value, len(judged.query_codes[0]), judged.query_codes[0][:0], none, none, why)
+    queries = 0 if np.isnan(value) else len(judged.query_codes[0])
+    return Score("", value, queries, judged.query_codes[0][:0], none, none, why)
 
 
 def better_and_tied(

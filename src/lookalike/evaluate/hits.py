@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Float64
 
+from lookalike.core.errors import MeasureError
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.fold import mean_over_queries, per_query
 
@@ -13,7 +14,16 @@ def membership(judged: JudgedRanks, k: int) -> Float64[np.ndarray, " pairs"]:
     Without ties this is 1 for rank < K, else 0. With ties it is what a random order of equals would give, so
     a constant scorer gets neither 0 nor 1 by luck of file names.
     """
+    if k < 1:
+        raise MeasureError(
+            f"K is {k}; a list has at least one place.", fix="Give K of 1 or more, as in HR@5."
+        )
     return np.asarray(np.clip((k - judged.above) / (judged.tied + 1.0), 0.0, 1.0))
+
+
+def _share(members: Float64[np.ndarray, " queries"], k: int) -> Float64[np.ndarray, " queries"]:
+    """Members / K, never over 1: where a ties with b and b with c but a not with c, shares can add up to more."""
+    return np.minimum(members / k, 1.0)
 
 
 def hit_rate(judged: JudgedRanks, k: int) -> Score:
@@ -21,7 +31,7 @@ def hit_rate(judged: JudgedRanks, k: int) -> Score:
 
     An unjudged candidate earns nothing, so with incomplete labels this is a lower bound. Range 0 to 1.
     """
-    hits = per_query(judged, membership(judged, k) * (judged.label == 1)) / k
+    hits = _share(per_query(judged, membership(judged, k) * (judged.label == 1)), k)
     return mean_over_queries(judged, hits, np.ones(len(hits), bool), "")
 
 
@@ -40,5 +50,5 @@ def estimated_hit_rate(judged: JudgedRanks, k: int) -> Score:
 
 def coverage(judged: JudgedRanks, k: int) -> Score:
     """coverage@K = labelled in the top K / K, mean over queries that have a label (VSD 5)."""
-    labelled = per_query(judged, membership(judged, k)) / k
+    labelled = _share(per_query(judged, membership(judged, k)), k)
     return mean_over_queries(judged, labelled, np.ones(len(labelled), bool), "")

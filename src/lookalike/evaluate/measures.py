@@ -13,7 +13,7 @@ from lookalike.core.errors import MeasureError
 from lookalike.core.types import JudgedRanks, Score, Scores
 from lookalike.evaluate.auc import auc_macro, auc_micro, pr_auc_macro, pr_auc_micro
 from lookalike.evaluate.bpref import bpref
-from lookalike.evaluate.credit import dcs
+from lookalike.evaluate.credit import check_alpha, check_average, dcs
 from lookalike.evaluate.hits import coverage, estimated_hit_rate, hit_rate
 
 Value = float | str
@@ -80,6 +80,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 )
 
 DEFAULT = ("DCS", "HR@5", "EHR@5", "coverage@5", "AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF")
+_WHOLE = re.compile(r"^[1-9][0-9]{0,8}$")
 _FORM = re.compile(
     r"^\s*(?P<name>[A-Za-z][\w-]*)\s*(?:@\s*(?P<k>[^()\s]+)\s*)?(?:\((?P<parameters>.*)\))?\s*$"
 )
@@ -174,7 +175,7 @@ def _k(text: str | None, family: Family) -> int | None:
         if text is not None:
             raise MeasureError(f"{family.name} takes no @K, but got @{text}.", fix=f"Write {family.name}.")
         return None
-    if text is None or not text.isdigit() or int(text) < 1:
+    if text is None or not _WHOLE.match(text):
         got = "nothing" if text is None else f"@{text}"
         raise MeasureError(
             f"{family.name} needs a whole number K of 1 or more after @, but got {got}.",
@@ -191,15 +192,17 @@ def _parameters(text: str, family: Family) -> dict[str, Value]:
         if not equals or key not in known:
             listed = ", ".join(f"{name}=..." for name in known) or "none"
             raise MeasureError(f"{family.name} has no parameter {part!r}.", fix=f"Its parameters: {listed}.")
+        if key in given:
+            raise MeasureError(f"{family.name} has {key} twice.", fix=f"Give {key} once.")
         given[key] = _value(key, value, family)
     return given
 
 
 def _value(key: str, value: str, family: Family) -> Value:
     if key == "average":
-        return value
+        return check_average(value)
     try:
-        return float(value)
+        return check_alpha(float(value))
     except ValueError:
         raise MeasureError(
             f"{family.name} has {key}={value}, which is no number.", fix=f"Write {family.name}({key}=10)."

@@ -9,7 +9,7 @@ from lookalike.core.checks import at_least
 from lookalike.core.types import Catalog, Embeddings, Rule
 from lookalike.rank.blocks import Progress, each_block
 from lookalike.rank.gallery import Gallery, prepare
-from lookalike.rank.vectors import Ready, aligned, as_queries, shown_score
+from lookalike.rank.vectors import Ready, aligned, as_queries, score_of, shown_score, tie_tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ def top_lists(
     rule = rule or Rule()
     vectors = aligned(catalog, embeddings)
     gallery = prepare(catalog, vectors, rule)
-    queries = as_queries(vectors, np.asarray(query_rows, np.int64), rule.similarity)
+    queries = as_queries(vectors, np.asarray(query_rows, np.int64), rule.similarity, gallery.center)
     return _best(gallery, queries, np.asarray(query_rows, np.int64), k, threads, progress)
 
 
@@ -54,7 +54,7 @@ def top_for_vectors(
     """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
     rule = rule or Rule()
     gallery = prepare(catalog, aligned(catalog, embeddings), rule)
-    queries = as_queries(vectors, np.arange(len(vectors)), rule.similarity)
+    queries = as_queries(vectors, np.arange(len(vectors)), rule.similarity, gallery.center)
     return _best(gallery, queries, np.full(len(vectors), -1, np.int64), k, None, None)
 
 
@@ -70,6 +70,7 @@ def _best(
 
     k = min(at_least(k, 1, "k"), gallery.units)
     hidden_start, hidden = gallery.hidden(query_rows)
+    tolerance = tie_tolerance(queries.norm, gallery.longest, gallery.rule.similarity)
     score = np.empty((len(query_rows), k), np.float32)
     unit, column = np.empty((len(query_rows), k), np.int64), np.empty((len(query_rows), k), np.int64)
 
@@ -78,9 +79,9 @@ def _best(
             scores,
             gallery.classes,
             gallery.order,
-            gallery.unit_of,
             hidden_start[first : last + 1],
             hidden,
+            tolerance[first:last],
             score[first:last],
             unit[first:last],
             column[first:last],
@@ -88,7 +89,8 @@ def _best(
 
     each_block(queries.rows, gallery.vectors, pick, threads=threads, progress=progress)
     found = column >= 0
-    shown = shown_score(score, queries.norm[:, None], gallery.rule.similarity).astype(np.float32)
+    similarity = gallery.rule.similarity
+    shown = shown_score(score_of(np.where(found, score, 0), queries.norm[:, None], similarity), similarity)
     return TopLists(
         np.where(found, gallery.row[column], -1), np.where(found, shown, np.nan).astype(np.float32)
     )

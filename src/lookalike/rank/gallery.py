@@ -13,7 +13,7 @@ from jaxtyping import Float32, Int, Int64
 
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import Catalog, Rule
-from lookalike.rank.vectors import as_gallery
+from lookalike.rank.vectors import as_gallery, center_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Gallery:
     """Prepared candidates. `row` is the catalog row of each column, `unit` its unit.
 
     `classes` rows are (images per unit, units, first column, first unit); `order` is each unit's place by
-    first appearance in the catalog, `unit_of` the inverse; `unit_of_code` is the unit of an item code (at image
+    first appearance in the catalog; `unit_of_code` is the unit of an item code (at image
     level of a catalog row), -1 where the gallery has none.
     `columns_start` and `columns` list the columns of each item code; `column` is the column of a catalog
     row or -1.
@@ -29,12 +29,12 @@ class Gallery:
 
     rule: Rule
     vectors: Float32[np.ndarray, "columns dimension"]
+    center: Float32[np.ndarray, " dimension_as_given"]
     longest: float
     row: Int[np.ndarray, " columns"]
     unit: Int[np.ndarray, " columns"]
     classes: Int64[np.ndarray, "classes 4"]
     order: Int[np.ndarray, " units"]
-    unit_of: Int[np.ndarray, " units"]
     unit_of_code: Int[np.ndarray, " codes"]
     item_code: Int[np.ndarray, " images"]
     columns_start: Int[np.ndarray, " items_and_one"]
@@ -94,18 +94,19 @@ def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
     unit = unit_of_code[code]
     by_class = _by_class(unit, size[order])
     rows, unit = rows[by_class], unit[by_class]
-    ready = as_gallery(vectors, rows, rule.similarity)
+    center = center_of(vectors, rows, rule.similarity)
+    ready = as_gallery(vectors, rows, rule.similarity, center)
     column = np.full(len(catalog), -1, np.int64)
     column[rows] = np.arange(len(rows))
     return Gallery(
         rule=rule,
         vectors=ready.rows,
+        center=center,
         longest=float(ready.norm.max()),
         row=rows,
         unit=unit,
         classes=_classes(size[order]),
         order=order,
-        unit_of=np.argsort(order),
         unit_of_code=unit_of_code,
         item_code=item_code,
         columns_start=_starts(np.bincount(item_code[rows], minlength=len(item_names))),

@@ -1,12 +1,15 @@
 """Judged ranks: one row per labelled pair, from blocked products and counting; never a full sort."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
 from lookalike.rank.blocks import Progress, each_block
 from lookalike.rank.gallery import Gallery, prepare
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.rank.vectors import aligned, as_queries, shown_score, tie_tolerance
+from lookalike.rank.vectors import aligned, as_queries, score_of, tie_tolerance
 
 
 def judged_ranks(
@@ -26,7 +29,8 @@ def judged_ranks(
     rank many encoders on the same basis.
     """
     if isinstance(labels, JudgedPairs):
-        pairs, rule = labels, labels.basis.rule
+        pairs = labels
+        rule = _require_basis(catalog, pairs, rule)
     else:
         rule = rule or Rule()
         pairs = judged_pairs(catalog, labels, rule)
@@ -52,12 +56,12 @@ def _count(
     pairs: JudgedPairs,
     threads: int | None,
     progress: Progress | None,
-) -> dict[str, np.ndarray]:
-    """Fill above, tied, score and candidates for pairs sorted by query."""
+) -> dict[str, Any]:
+    """The counted columns of judged ranks, for pairs sorted by query."""
     from lookalike.rank.kernels import rank_block
 
     similarity = gallery.rule.similarity
-    queries = as_queries(vectors, query_rows, similarity)
+    queries = as_queries(vectors, query_rows, similarity, gallery.center)
     tolerance = tie_tolerance(queries.norm, gallery.longest, similarity)
     target = gallery.unit_of_code[pairs.code]
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
@@ -84,6 +88,13 @@ def _count(
     return {
         "above": above,
         "tied": tied,
-        "score": shown_score(score, np.repeat(queries.norm, count), similarity),
+        "score": score_of(score, np.repeat(queries.norm, count), similarity),
         "candidates": np.repeat(per_query, count),
+        "tolerance": float(tolerance.max(initial=0.0)),
     }
+
+
+def _require_basis(catalog: Catalog, pairs: JudgedPairs, rule: Rule | None) -> Rule:
+    """Refuse pairs that were settled on another catalog or for another rule."""
+    pairs.basis.require_same(replace(pairs.basis, catalog=catalog.fingerprint, rule=rule or pairs.basis.rule))
+    return pairs.basis.rule

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 TILE = 4096
-DROP_COST = 12  # a pass that drops costs as much as counting this many thresholds
+DROP_COST = 8  # a pass that drops costs as much as counting this many thresholds
 SCAN = 64
 HIDDEN = np.float32(-np.inf)
 
@@ -25,19 +25,22 @@ def compiled(function: F) -> F:
 
 
 @compiled
-def take_rows(vectors: np.ndarray, rows: np.ndarray, unit: bool, taken: np.ndarray, norm: np.ndarray) -> None:
-    """taken[i] = vectors[rows[i]], divided by its length if `unit`; norm[i] is the length, summed in float64."""
+def take_rows(
+    vectors: np.ndarray, rows: np.ndarray, center: np.ndarray, unit: bool, taken: np.ndarray, norm: np.ndarray
+) -> None:
+    """taken[i] = vectors[rows[i]] - center, over its length if `unit`; norm[i] is the length, in float64 sums."""
     width = vectors.shape[1]
     for i in range(len(rows)):
         row = vectors[rows[i]]
         total = 0.0
         for d in range(width):
-            total += np.float64(row[d]) * np.float64(row[d])
+            x = row[d] - center[d]
+            total += np.float64(x) * np.float64(x)
         length = np.float32(np.sqrt(total))
         norm[i] = length
         scale = np.float32(1.0) / length if unit else np.float32(1.0)
         for d in range(width):
-            taken[i, d] = row[d] * scale
+            taken[i, d] = (row[d] - center[d]) * scale
 
 
 @compiled
@@ -163,42 +166,91 @@ def rank_block(
 
 
 @compiled
-def insert(x: np.float32, u: int, filled: int, values: np.ndarray, places: np.ndarray) -> int:
-    """Keep a short list sorted by (score down, place up); returns how many stand in it now."""
+def insert(x: np.float32, filled: int, values: np.ndarray) -> int:
+    """Keep the largest values in a short falling list; returns how many stand in it now."""
     if filled == len(values):
-        last = filled - 1
-        if x < values[last] or (x == values[last] and u > places[last]):
+        if x <= values[filled - 1]:
             return filled
-        at = last
+        at = filled - 1
     else:
         at = filled
         filled += 1
-    while at > 0 and (values[at - 1] < x or (values[at - 1] == x and places[at - 1] > u)):
+    while at > 0 and values[at - 1] < x:
         values[at] = values[at - 1]
-        places[at] = places[at - 1]
         at -= 1
     values[at] = x
-    places[at] = u
     return filled
 
 
 @compiled
-def best_k(values: np.ndarray, order: np.ndarray, top_values: np.ndarray, top_places: np.ndarray) -> int:
-    """The best K of a row, ties by `order`. A stretch is looked into only if it holds a score that may enter."""
+def largest(values: np.ndarray, top: np.ndarray) -> int:
+    """The largest values of a row, falling. A stretch is looked into only if it holds one that may enter."""
     filled = 0
-    enters = HIDDEN
+    least = HIDDEN
     for start in range(0, len(values), SCAN):
-        stop = min(start + SCAN, len(values))
+        tile = values[start : start + SCAN]
         may = np.float32(0)
-        for j in range(start, stop):
-            may += np.float32(values[j] >= enters)
+        for j in range(len(tile)):
+            may += np.float32(tile[j] > least)
         if may == 0:
             continue
-        for j in range(start, stop):
-            if values[j] >= enters and values[j] > HIDDEN:
-                filled = insert(values[j], order[j], filled, top_values, top_places)
-                if filled == len(top_values):
-                    enters = top_values[filled - 1]
+        for j in range(len(tile)):
+            if tile[j] > least:
+                filled = insert(tile[j], filled, top)
+                if filled == len(top):
+                    least = top[filled - 1]
+    return filled
+
+
+@compiled
+def places_from(values: np.ndarray, least: np.float32, places: np.ndarray) -> int:
+    """Where the values of at least `least` stand; returns how many there are."""
+    found = 0
+    for start in range(0, len(values), SCAN):
+        tile = values[start : start + SCAN]
+        may = np.float32(0)
+        for j in range(len(tile)):
+            may += np.float32(tile[j] >= least)
+        if may == 0:
+            continue
+        for j in range(len(tile)):
+            if tile[j] >= least:
+                places[found] = start + j
+                found += 1
+    return found
+
+
+@compiled
+def best_k(
+    values: np.ndarray,
+    order: np.ndarray,
+    tolerance: np.float32,
+    places: np.ndarray,
+    top_values: np.ndarray,
+    top_units: np.ndarray,
+) -> int:
+    """The best K units of a row; returns how many there are.
+
+    From the best downwards, all within the tolerance of the first that is left are equals and stand by `order`, so
+    that rounding decides nothing.
+    """
+    filled = largest(values, top_values)
+    if filled == 0:
+        return 0
+    units = places[: places_from(values, top_values[filled - 1] - tolerance, places)]
+    units = units[np.argsort(-values[units], kind="mergesort")]
+    start = 0
+    while start < filled:
+        stop = start + 1
+        while stop < len(units) and values[units[start]] - values[units[stop]] <= tolerance:
+            stop += 1
+        if stop > start + 1:
+            equals = units[start:stop]
+            units[start:stop] = equals[np.argsort(order[equals], kind="mergesort")]
+        start = stop
+    for k in range(filled):
+        top_units[k] = units[k]
+        top_values[k] = values[units[k]]
     return filled
 
 
@@ -207,21 +259,21 @@ def top_block(
     scores: np.ndarray,
     classes: np.ndarray,
     order: np.ndarray,
-    unit_of: np.ndarray,
     hidden_start: np.ndarray,
     hidden: np.ndarray,
+    tolerance: np.ndarray,
     top_values: np.ndarray,
     top_units: np.ndarray,
     top_columns: np.ndarray,
 ) -> None:
     """The K best units of each finished row, and the column of the image each stands for.
 
-    `order[u]` is the tie-breaking place of unit u and `unit_of` its inverse. Where fewer than K
-    candidates exist the rest of a row stays -1.
+    `order[u]` is the place of unit u among equals. Where fewer than K candidates exist the rest of a row is -1.
     """
     units = classes[-1, 3] + classes[-1, 1]
     single = len(classes) == 1 and classes[0, 0] == 1
     best = np.empty(0 if single else units, np.float32)
+    places = np.empty(units, np.int64)
     for b in range(len(scores)):
         row = scores[b]
         for h in range(hidden_start[b], hidden_start[b + 1]):
@@ -230,26 +282,26 @@ def top_block(
         if not single:
             best_of_units(row, classes, best)
             values = best
-        filled = best_k(values, order, top_values[b], top_units[b])
+        filled = best_k(values, order, tolerance[b], places, top_values[b], top_units[b])
         for k in range(filled):
-            unit = unit_of[top_units[b, k]]
-            top_units[b, k] = unit
-            top_columns[b, k] = best_column(row, classes, unit)
+            top_columns[b, k] = best_column(row, classes, top_units[b, k], tolerance[b])
         for k in range(filled, top_values.shape[1]):
             top_units[b, k] = -1
             top_columns[b, k] = -1
 
 
 @compiled
-def best_column(row: np.ndarray, classes: np.ndarray, unit: int) -> int:
-    """The column of the best image of a unit; the first of equals."""
+def best_column(row: np.ndarray, classes: np.ndarray, unit: int, tolerance: np.float32) -> int:
+    """The column of the best image of a unit; the first of those within the tolerance of it."""
     found = -1
     for c in range(len(classes)):
         size, units, column, first = classes[c, 0], classes[c, 1], classes[c, 2], classes[c, 3]
         if first <= unit < first + units:
-            found = column + unit - first
-            for k in range(1, size):
-                other = column + k * units + unit - first
-                if row[other] > row[found]:
-                    found = other
+            best = HIDDEN
+            for k in range(size):
+                best = max(best, row[column + k * units + unit - first])
+            for k in range(size - 1, -1, -1):
+                at = column + k * units + unit - first
+                if row[at] >= best - tolerance and row[at] > HIDDEN:
+                    found = at
     return found

@@ -50,17 +50,16 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     settle.drop((settle.q < 0) | (settle.c < 0), "the catalog lacks the image")
     settle.drop(settle.q == settle.c, "query and candidate are one image")
     settle.drop(catalog.item[settle.q] == catalog.item[settle.c], "both photos show one item")
-    # Conflicts come before roles and splits: a contradicted label is no evidence in either direction.
-    low, high = np.minimum(settle.q, settle.c), np.maximum(settle.q, settle.c)
-    settle.drop(_both_ways(low * len(catalog) + high, settle.label), "labelled both similar and dissimilar")
-    settle.drop(~catalog.is_query(rule.split)[settle.q], "the query may not be asked here (role or split)")
-    settle.drop(
-        ~catalog.is_gallery(rule.split)[settle.c], "the candidate is not in the gallery (role or split)"
-    )
+    # Conflicts come before roles and splits: a contradicted label is no evidence anywhere.
     names, code = catalog.item_codes if rule.level == "item" else (catalog.image, np.arange(len(catalog)))
-    if rule.level == "item":
-        key = settle.q * len(names) + code[settle.c]
-        settle.drop(_both_ways(key, settle.label), "photos of one item labelled both ways for one query")
+    low, high = np.minimum(settle.q, settle.c), np.maximum(settle.q, settle.c)
+    of_pair = _both_ways(low * len(catalog) + high, settle.label)
+    of_item = _both_ways(settle.q * len(names) + code[settle.c], settle.label)
+    settle.drop(of_pair, "labelled both similar and dissimilar")
+    settle.drop(of_item[~of_pair], "photos of one item labelled both ways for one query")
+    settle.drop(~catalog.is_query(rule.split)[settle.q], "the query may not be asked here (role or split)")
+    gone = ~catalog.is_gallery(rule.split)[settle.c]
+    settle.drop(gone, "the candidate is not in the gallery (role or split)")
     _, first = np.unique(settle.q * len(names) + code[settle.c], return_index=True)
     query_row, candidate, label = settle.q[first], code[settle.c[first]], settle.label[first]
     query, name = catalog.image[query_row], names[candidate]

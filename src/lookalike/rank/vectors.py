@@ -38,29 +38,52 @@ class Ready(NamedTuple):
 
 
 def as_queries(
-    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+    vectors: Float[np.ndarray, "images dimension"],
+    rows: Int[np.ndarray, " n"],
+    similarity: str,
+    center: Float32[np.ndarray, " center"],
 ) -> Ready:
     """Rows for the left side of the product (see `as_gallery`)."""
-    ready = _chosen(vectors, rows, similarity)
+    if vectors.shape[1] != len(center):
+        raise EmbeddingsError(
+            f"The query's vector has {vectors.shape[1]:,} numbers, those of the gallery {len(center):,}.",
+            fix="Encode the query with the encoder that made the gallery's vectors.",
+        )
+    ready = _chosen(vectors, rows, similarity, center)
     if similarity == "euclidean":
         ready.rows[:, -1] = 1.0
     return ready
 
 
 def as_gallery(
-    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+    vectors: Float[np.ndarray, "images dimension"],
+    rows: Int[np.ndarray, " n"],
+    similarity: str,
+    center: Float32[np.ndarray, " dimension"],
 ) -> Ready:
     """The chosen rows for the right side of the product.
 
     - cosine: unit rows, so the product is q.g / (|q| |g|).
     - dot: the rows themselves.
-    - euclidean: one more column, -|g|^2 / 2 against the query's 1, so the product is q.g - |g|^2 / 2,
-      which falls as the distance |q - g| grows.
+    - euclidean: rows minus the center, which changes no distance and keeps the product exact where all vectors
+      lie far from zero; and one more column, -|g|^2 / 2 against the query's 1, so the product is
+      q.g - |g|^2 / 2, which falls as the distance |q - g| grows.
     """
-    ready = _chosen(vectors, rows, similarity)
+    ready = _chosen(vectors, rows, similarity, center)
     if similarity == "euclidean":
         ready.rows[:, -1] = -(ready.norm**2) / 2
     return ready
+
+
+def center_of(
+    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+) -> Float32[np.ndarray, " dimension"]:
+    """What is subtracted from every vector: their mean for Euclidean distance, else nothing."""
+    total = np.zeros(vectors.shape[1], np.float64)
+    if similarity == "euclidean":
+        for first in range(0, len(rows), SLICE):
+            total += vectors[rows[first : first + SLICE]].sum(axis=0, dtype=np.float64)
+    return (total / max(len(rows), 1)).astype(np.float32)
 
 
 def tie_tolerance(
@@ -78,15 +101,19 @@ def tie_tolerance(
     return (TIE * (query_norm.astype(np.float64) ** 2 + longest**2) / 2).astype(np.float32)
 
 
-def shown_score(product: np.ndarray, query_norm: np.ndarray, similarity: str) -> np.ndarray:
-    """The score people read: cosine, dot product, or minus the Euclidean distance."""
+def score_of(product: np.ndarray, query_norm: np.ndarray, similarity: str) -> np.ndarray:
+    """The score ranks were counted on: cosine, dot product, or minus half the squared Euclidean distance."""
     if similarity != "euclidean":
         return product
-    squared = np.maximum(query_norm.astype(np.float64) ** 2 - 2.0 * product, 0.0)
-    return (-np.sqrt(squared)).astype(np.float32)
+    return np.minimum(product - query_norm.astype(np.float64) ** 2 / 2, 0.0).astype(np.float32)
 
 
-def _chosen(vectors: np.ndarray, rows: np.ndarray, similarity: str) -> Ready:
+def shown_score(score: np.ndarray, similarity: str) -> np.ndarray:
+    """The score people read: cosine, dot product, or minus the Euclidean distance."""
+    return -np.sqrt(-2.0 * score) if similarity == "euclidean" else score
+
+
+def _chosen(vectors: np.ndarray, rows: np.ndarray, similarity: str, center: np.ndarray) -> Ready:
     """A float32 copy of the chosen rows with their lengths, a slice per thread at a time."""
     from lookalike.rank.kernels import take_rows
 
@@ -96,16 +123,23 @@ def _chosen(vectors: np.ndarray, rows: np.ndarray, similarity: str) -> Ready:
 
     def take(first: int) -> None:
         part = slice(first, first + SLICE)
-        held = vectors[rows[part]] if vectors.dtype != np.float32 else vectors
-        places = np.arange(len(rows[part])) if vectors.dtype != np.float32 else rows[part]
-        take_rows(held.astype(np.float32, copy=False), places, unit, taken[part], norm[part])
+        held, places = vectors, rows[part]
+        if vectors.dtype != np.float32:
+            held, places = vectors[rows[part]].astype(np.float32), np.arange(len(rows[part]))
+        take_rows(held, places, center, unit, taken[part], norm[part])
 
     with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(take, range(0, len(rows), SLICE)))
-    if unit and len(rows) and not norm.min() > 0:
-        row = int(rows[np.argmin(norm)])
-        raise EmbeddingsError(
-            f"The vector in row {row} has length {norm.min()}; cosine is undefined for it.",
-            fix="Remove the image, embed it again, or rank with similarity='dot' or 'euclidean'.",
-        )
+    _require_lengths(norm, rows, unit)
     return Ready(taken, norm)
+
+
+def _require_lengths(norm: np.ndarray, rows: np.ndarray, unit: bool) -> None:
+    wrong = ~np.isfinite(norm) | ((norm == 0) & unit)
+    if wrong.any():
+        row, length = int(rows[wrong][0]), float(norm[wrong][0])
+        ways = ", or rank with similarity='dot' or 'euclidean'" if length == 0 else ""
+        raise EmbeddingsError(
+            f"The vector in row {row} has length {length}; nothing can be ranked by it.",
+            fix=f"Embed that image again, or leave it out of the catalog{ways}.",
+        )

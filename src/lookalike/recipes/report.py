@@ -35,7 +35,6 @@ from lookalike.store.disk import write_file
 from lookalike.store.workspace import REPORTS, Workspace
 
 THUMBNAIL, SAMPLES, STRIPS, HITS, ENCODERS = 120, 18, 3, 5, 4
-QUERY_MEASURE = "DCS(alpha=10)"
 
 
 def report(
@@ -199,7 +198,7 @@ def _strips(workspace: Workspace, gallery: _Photos, found: Evaluation | None) ->
         )
         chosen = {"Random queries": (rows[:STRIPS].tolist(), "Drawn at random; nothing is labelled yet.")}
     else:
-        encoders = [one.encoder for one in _by_score(found)[:ENCODERS]]
+        encoders = [one.encoder for one in found.scores][:ENCODERS]
         chosen = _chosen(workspace, found)
     strips = _strips_of(workspace, gallery, encoders, [row for rows, _ in chosen.values() for row in rows])
     return tuple(
@@ -209,25 +208,22 @@ def _strips(workspace: Workspace, gallery: _Photos, found: Evaluation | None) ->
     )
 
 
-def _by_score(found: Evaluation) -> list[Scores]:
-    return sorted(found.scores, key=lambda one: -np.nan_to_num(one[QUERY_MEASURE].value, nan=-1.0))
-
-
 def _chosen(workspace: Workspace, found: Evaluation) -> dict[str, tuple[list[int], str]]:
-    """Catalog rows of the best, worst and random labelled queries, by the leading encoder's credit per query."""
-    leader = _by_score(found)[0]
-    score = leader[QUERY_MEASURE]
-    ranked = np.flatnonzero(score.denominator > 0)
-    credit = score.numerator[ranked] / score.denominator[ranked]
-    rows = np.array([workspace.catalog.row[query] for query in score.query[ranked]], np.int64)
-    order = rows[np.lexsort((rows, credit))].tolist()
-    worst, best = order[:STRIPS], order[::-1][:STRIPS]
-    rest = [row for row in order if row not in {*worst, *best}]
+    """Catalog rows of the best, worst and random labelled queries, by what all encoders show at the top."""
+    hits, labelled = (
+        np.mean([one[name].numerator for one in found.scores], axis=0) for name in ("HR@5", "coverage@5")
+    )
+    rows = np.array([workspace.catalog.row[query] for query in found.scores[0]["HR@5"].query], np.int64)
+    best = rows[np.lexsort((rows, -hits))][:STRIPS].tolist()
+    worst = [row for row in rows[np.lexsort((rows, hits, -(labelled - hits)))] if row not in best][:STRIPS]
+    rest = [row for row in rows.tolist() if row not in {*worst, *best}]
     drawn = np.random.default_rng(workspace.settings.seed).permutation(len(rest))[:STRIPS]
-    by = f"by mean credit per query (DCS) of {leader.encoder}, the leading encoder"
     return {
-        "Best queries": (best, f"Highest {by}."),
-        "Worst queries": (worst, f"Lowest {by}."),
+        "Best queries": (best, "The most results known to be similar in the first 5, over all encoders."),
+        "Worst queries": (
+            worst,
+            "The most results known to be dissimilar in the first 5, over all encoders.",
+        ),
         "Random queries": ([rest[i] for i in drawn], "Drawn at random from the labelled queries."),
     }
 
