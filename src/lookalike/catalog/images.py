@@ -3,18 +3,18 @@
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
 from lookalike.catalog.photo import MODES, SIDEWAYS, load_rgb, open_photo, orientation, thumbnail, why
 from lookalike.core.errors import ArgumentError
+from lookalike.core.progress import Progress
 
 __all__ = [
     "MAX_MEGAPIXELS",
     "Checked",
-    "Progress",
     "check_image",
     "check_images",
     "load_rgb",
@@ -25,8 +25,6 @@ __all__ = [
 LEAST_SIDE = 8
 MAX_MEGAPIXELS = 100.0
 BLOCK = 4096  # photos handed to the threads at a time: bounds what waits, at any catalog's size
-
-Progress = Callable[[int, int], None]
 
 
 class Checked(NamedTuple):

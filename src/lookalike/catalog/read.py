@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.catalog.folder import read_folder
-from lookalike.catalog.images import MAX_MEGAPIXELS, Checked, Progress, check_images, within
+from lookalike.catalog.images import MAX_MEGAPIXELS, Checked, check_images, within
 from lookalike.catalog.rows import Rows, counted
 from lookalike.catalog.split import assign_splits, crossing_items
 from lookalike.catalog.table import read_table
 from lookalike.catalog.walk import ENDINGS
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError
+from lookalike.core.progress import Progress
 from lookalike.core.types import SPLITS, Catalog, LeftOut
 
 

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,9 +47,20 @@ def say(*sentences: str) -> None:
 
 
 def next_step(*commands: str) -> None:
-    """Say what comes next."""
+    """Say what comes next, in words that can be typed here."""
     for at, command in enumerate(commands):
-        out.print(Text("Next: " if at == 0 else "      ", style="bold") + Text(command, style="cyan"))
+        typed = command.replace("lookalike", program(), 1) if command.startswith("lookalike ") else command
+        out.print(
+            Text("Next: " if at == 0 else "      ", style="bold") + Text(printable(typed), style="cyan")
+        )
+
+
+def program() -> str:
+    """`lookalike` where a shell finds it, else the path it was started by."""
+    started = Path(sys.argv[0])
+    if started.name != "lookalike" or shutil.which("lookalike"):
+        return "lookalike"
+    return os.path.relpath(started) if started.is_relative_to(Path.cwd()) else str(started)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:

@@ -11,13 +11,13 @@ from PIL import Image
 from lookalike.catalog import load_rgb
 from lookalike.core.checks import shortened
 from lookalike.core.errors import CatalogError, EmbeddingsError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 from lookalike.encode.descriptor import PREPROCESSING, SIDE, describe, parts_of
 from lookalike.encode.spec import EncoderSpec
 
 AHEAD = 64  # photos decoded or waiting per worker: keeps memory flat whatever the catalog's size
 
-Progress = Callable[[int, int], None]
 Encode = Callable[[Image.Image], np.ndarray]
 
 

@@ -12,12 +12,12 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from lookalike.core.progress import Progress
 from lookalike.rank.cores import cores
 
 BLOCK_FLOATS = 2**24
 HEIGHTS = (32, 256)
 
-Progress = Callable[[int, int], None]
 Task = Callable[[int, int, np.ndarray], None]
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float, Float32, Int, Int64
 
 from lookalike.core.checks import at_least
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Rule
-from lookalike.rank.blocks import Progress, each_block
+from lookalike.rank.blocks import each_block
 from lookalike.rank.gallery import Gallery, prepare
 from lookalike.rank.vectors import Ready, aligned, as_queries, score_of, shown_score, tie_tolerance
 

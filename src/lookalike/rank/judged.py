@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
-from lookalike.rank.blocks import Progress, each_block
+from lookalike.rank.blocks import each_block
 from lookalike.rank.gallery import Gallery, prepare
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.rank.vectors import aligned, as_queries, score_of, tie_tolerance

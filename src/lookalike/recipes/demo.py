@@ -11,10 +11,10 @@ import numpy as np
 from lookalike.catalog.studio import Studio, consensus, experts, studio, true_labels, vote, write_photos
 from lookalike.core.checks import codes
 from lookalike.core.errors import WorkspaceError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels, Pool, Scores
 from lookalike.discover.figures import PoolFigures
 from lookalike.discover.pool import unordered_pairs
-from lookalike.encode.run import Progress
 from lookalike.evaluate.measures import DEFAULT
 from lookalike.recipes import values
 from lookalike.recipes.discover import discover, figures

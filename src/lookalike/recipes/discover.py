@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from lookalike.core.errors import PoolError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Pool, Rule
 from lookalike.discover.figures import PoolFigures, pool_figures
 from lookalike.discover.pool import extended
-from lookalike.encode.run import Progress
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes import values
 from lookalike.search.exact import judged_items

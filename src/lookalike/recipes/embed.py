@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings
 from lookalike.encode.precomputed import precomputed
-from lookalike.encode.run import Progress, encode_catalog, photo_encoder
+from lookalike.encode.run import encode_catalog, photo_encoder
 from lookalike.encode.spec import check_name, parse, require_built
 from lookalike.rank.cores import cores
 from lookalike.store.workspace import Workspace

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.core.errors import LabelsError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Rule, Scores
-from lookalike.encode.run import Progress
 from lookalike.evaluate.measures import parse
 from lookalike.rank.pairs import Unusable, judged_pairs
 from lookalike.recipes import values

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lookalike.catalog import Reading, catalog_from
-from lookalike.encode.run import Progress
+from lookalike.core.progress import Progress
 from lookalike.store.settings import Settings
 from lookalike.store.workspace import Workspace
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from lookalike.catalog import thumbnail
 from lookalike.core.errors import LookalikeError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Rule, Scores
 from lookalike.discover.figures import expert_hours
-from lookalike.encode.run import Progress
 from lookalike.evaluate.measures import DEFAULT, parse
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs

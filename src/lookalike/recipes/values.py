@@ -18,10 +18,11 @@ import numpy as np
 from lookalike.catalog import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, SearchError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
 from lookalike.discover.pool import given_queries, pool, sample_queries
 from lookalike.encode.precomputed import check_vectors, precomputed
-from lookalike.encode.run import Progress, encode_catalog
+from lookalike.encode.run import encode_catalog
 from lookalike.encode.spec import parse, require_built
 from lookalike.evaluate import measures as table
 from lookalike.rank.cores import cores

@@ -1,7 +1,6 @@
 """Embeddings on disk: `embeddings/NAME/vectors.npy` and a `manifest.json` that says what made them."""
 
 import json
-import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -62,11 +61,6 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
     except (OSError, ValueError, EOFError) as error:
         raise _damaged(folder, error) from None
     return Embeddings(folder.name, catalog.image, vectors, manifest.spec)
-
-
-def remove_embeddings(folder: Path) -> None:
-    """Delete one encoder's vectors."""
-    shutil.rmtree(folder)
 
 
 def _damaged(folder: Path, error: Exception) -> EmbeddingsError:

@@ -1,7 +1,7 @@
 """Writing a studio's photos to a folder, and showing some of them at once."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from PIL import Image
 from lookalike.catalog.studio.items import Studio
 from lookalike.core.checks import at_least
 from lookalike.core.errors import StorageError
+from lookalike.core.progress import Progress
 
 _CHUNK = 16
 _PAPER = (250, 248, 245)
@@ -22,7 +23,7 @@ def write_photos(
     *,
     rows: Sequence[int] | np.ndarray | None = None,
     size: int = 160,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     workers: int | None = None,
 ) -> None:
     """Draw photos (by default all) and write each as a PNG file at its path below the folder.
