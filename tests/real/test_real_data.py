@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOKALIKE_DATA", ROOT.parent / "shared" / "data"))
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.skipif(not (DATA / "objects92").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)"),
+    pytest.mark.skipif(
+        not (DATA / "objects92").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)"
+    ),
 ]
 SAME_CATEGORY = {  # the data pack's own reference values: top 1, top 10
     "mobilenetv1_100": (0.640, 0.575),

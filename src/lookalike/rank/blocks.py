@@ -1,8 +1,9 @@
 """Finished rows of scores, block by block, on every core: the one loop all ranking runs in.
 
 Each worker thread multiplies a block of queries of one fixed height by the whole gallery with one BLAS thread
-and then hands the finished rows to compiled counting. The fixed height keeps results the same whatever
-queries share a block: a product of another shape differs in its last bits.
+and then hands the finished rows to compiled counting, which reads the labelled scores from those same rows: a
+product computed apart, or of another shape, differs in its last bits. On some processors the product's last bits also
+depend on a query's place in its block; the tie tolerance, ten times wider, is there for that.
 """
 
 import threading

@@ -71,7 +71,7 @@ def _best(
 
     k = min(at_least(k, 1, "k"), gallery.units)
     hidden_start, hidden = gallery.hidden(query_rows)
-    tolerance = tie_tolerance(queries.norm, gallery.longest, gallery.rule.similarity)
+    tolerance = tie_tolerance(queries.norm, gallery.typical, gallery.rule.similarity)
     score = np.empty((len(query_rows), k), np.float32)
     unit, column = np.empty((len(query_rows), k), np.int64), np.empty((len(query_rows), k), np.int64)
 

@@ -30,7 +30,7 @@ class Gallery:
     rule: Rule
     vectors: Float32[np.ndarray, "columns dimension"]
     center: Float32[np.ndarray, " dimension_as_given"]
-    longest: float
+    typical: float
     row: Int[np.ndarray, " columns"]
     unit: Int[np.ndarray, " columns"]
     classes: Int64[np.ndarray, "classes 4"]
@@ -102,7 +102,7 @@ def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
         rule=rule,
         vectors=ready.rows,
         center=center,
-        longest=float(ready.norm.max()),
+        typical=float(np.median(ready.norm)),
         row=rows,
         unit=unit,
         classes=_classes(size[order]),

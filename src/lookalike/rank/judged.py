@@ -63,7 +63,7 @@ def _count(
 
     similarity = gallery.rule.similarity
     queries = as_queries(vectors, query_rows, similarity, gallery.center)
-    tolerance = tie_tolerance(queries.norm, gallery.longest, similarity)
+    tolerance = tie_tolerance(queries.norm, gallery.typical, similarity)
     target = gallery.unit_of_code[pairs.code]
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     hidden_start, hidden = gallery.hidden(query_rows)
@@ -91,7 +91,7 @@ def _count(
         "tied": tied,
         "score": score_of(score, np.repeat(queries.norm, count), similarity),
         "candidates": np.repeat(per_query, count),
-        "tolerance": float(tolerance.max(initial=0.0)),
+        "tolerance": float(np.median(tolerance)) if len(tolerance) else 0.0,
     }
 
 

@@ -13,6 +13,7 @@ from lookalike.rank.cores import cores
 
 TIE = 1e-6
 SLICE = 4096
+CENTER_ROWS = 1024
 
 
 def aligned(catalog: Catalog, embeddings: Embeddings) -> np.ndarray:
@@ -78,27 +79,31 @@ def as_gallery(
 def center_of(
     vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
 ) -> Float32[np.ndarray, " dimension"]:
-    """What is subtracted from every vector: their mean for Euclidean distance, else nothing."""
-    total = np.zeros(vectors.shape[1], np.float64)
-    if similarity == "euclidean":
-        for first in range(0, len(rows), SLICE):
-            total += vectors[rows[first : first + SLICE]].sum(axis=0, dtype=np.float64)
-    return (total / max(len(rows), 1)).astype(np.float32)
+    """What is subtracted from every vector: nothing, or for Euclidean distance where the vectors lie.
+
+    The median of each coordinate over at most 1,024 evenly spaced rows, which a few far vectors do not move.
+    """
+    if similarity != "euclidean" or len(rows) == 0:
+        return np.zeros(vectors.shape[1], np.float32)
+    spaced = rows[:: -(-len(rows) // CENTER_ROWS)]
+    return np.median(vectors[spaced].astype(np.float32), axis=0).astype(np.float32)
 
 
 def tie_tolerance(
-    query_norm: Float32[np.ndarray, " queries"], longest: float, similarity: str
+    query_norm: Float32[np.ndarray, " queries"], typical: float, similarity: str
 ) -> Float32[np.ndarray, " queries"]:
-    """What counts as equal, per query: 1e-6 of cosine, and for the others 1e-6 of the largest score's size.
+    """What counts as equal, per query: 1e-6 of cosine, and for the others 1e-6 of the size of a typical score.
 
-    - dot: 1e-6 |q| max|g|.
-    - euclidean: 1e-6 (|q|^2 + max|g|^2) / 2 of half the squared distance, which for unit vectors is 1e-6 of cosine.
+    `typical` is the median length of the gallery's vectors (for Euclidean distance: from the center).
+
+    - dot: 1e-6 |q| typical.
+    - euclidean: 1e-6 (|q|^2 + typical^2) / 2, of half the squared distance.
     """
     if similarity == "cosine":
         return np.full(len(query_norm), TIE, np.float32)
     if similarity == "dot":
-        return (TIE * query_norm * longest).astype(np.float32)
-    return (TIE * (query_norm.astype(np.float64) ** 2 + longest**2) / 2).astype(np.float32)
+        return (TIE * query_norm * typical).astype(np.float32)
+    return (TIE * (query_norm.astype(np.float64) ** 2 + typical**2) / 2).astype(np.float32)
 
 
 def score_of(product: np.ndarray, query_norm: np.ndarray, similarity: str) -> np.ndarray:
