@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 import lookalike
+from lookalike.cli import STOPPED
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
 from lookalike.cli.discover import discover
@@ -20,7 +21,7 @@ from lookalike.cli.search import search
 from lookalike.cli.status import status
 from lookalike.core.errors import LookalikeError
 
-FAILED, STOPPED = 1, 130
+FAILED = 1
 
 app = typer.Typer(
     name="lookalike",
