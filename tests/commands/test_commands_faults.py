@@ -214,7 +214,7 @@ def test_a_photo_removed_after_init_is_named(lookalike, photos, tmp_path):
     (mine / "bowl/000/1.png").unlink()
     refused(lookalike("embed", "descriptor:color"), "bowl/000/1.png", "no longer there")
     (mine / "bowl/000/1.png").write_bytes(b"not a photo")
-    refused(lookalike("embed", "descriptor:color"), "bowl/000/1.png", "no longer be read")
+    refused(lookalike("embed", "descriptor:color"), "bowl/000/1.png", "changed since")
 
 
 def test_settings_edited_by_hand(lookalike, workspace):

@@ -75,7 +75,7 @@ def test_results_do_not_depend_on_the_queries_that_share_a_block(similarity: str
         rows = [at[pair] for pair in keys(alone)]
         assert alone.above.tolist() == together.above[rows].tolist()
         assert alone.tied.tolist() == together.tied[rows].tolist()
-        assert alone.score.tobytes() == together.score[rows].tobytes()
+        np.testing.assert_allclose(alone.score, together.score[rows], atol=together.tolerance / 4)
 
 
 @needs_avx2
@@ -105,6 +105,38 @@ print(same.count(False))
     assert on_another_kernel(program) == "0"
 
 
+@needs_avx2
+def test_one_photo_asked_at_every_place_of_a_block_gets_the_same_ranks_on_every_product_kernel():
+    """Candidates stand as densely as in a catalog of a million: 4e-7 of cosine apart, of which rounding is a sixth.
+
+    SPEC 4: a product computed apart differs in its last bits, and ranks slip. A tolerance does not mend that: it only
+    moves the place where a candidate slips, from a difference of 0 to one of the tolerance.
+    """
+    program = """
+import numpy as np
+from oracles.ranking import Photo
+from oracles.settling import Vote
+from oracles.worlds import catalog_of, embeddings_of, labels_of
+from lookalike.rank.judged import judged_ranks
+random = np.random.default_rng(0)
+photo = random.normal(size=384)
+photo /= np.linalg.norm(photo)
+across = random.normal(size=(2000, 384))
+across -= np.outer(across @ photo, photo)
+across /= np.linalg.norm(across, axis=1, keepdims=True)
+cosine = 0.5 + 4e-7 * random.permutation(2000)
+gallery = cosine[:, None] * photo + np.sqrt(1 - cosine[:, None] ** 2) * across
+photos = [Photo(f"q{at}", f"q{at}", "query") for at in range(256)]
+photos += [Photo(f"c{at}", f"p{at}", "gallery") for at in range(2000)]
+catalog = catalog_of(photos)
+embeddings = embeddings_of(catalog, np.concatenate([np.tile(photo, (256, 1)), gallery]))
+votes = [Vote(f"q{q}", f"c{c}", 1) for q in range(256) for c in range(0, 2000, 100)]
+above = judged_ranks(catalog, embeddings, labels_of(votes)).above.reshape(256, 20)
+print((above != above[0]).any(axis=0).sum())
+"""
+    assert on_another_kernel(program) == "0"
+
+
 def test_top_lists_do_not_depend_on_the_queries_that_share_a_block():
     catalog = shop(400)
     embeddings = embeddings_of(catalog, vectors(catalog, 37))
@@ -112,7 +144,7 @@ def test_top_lists_do_not_depend_on_the_queries_that_share_a_block():
     for query in (0, 17, 255, 256, 399):
         alone = top_lists(catalog, embeddings, np.array([query]), 9)
         assert alone.row.tolist() == together.row[[query]].tolist()
-        assert alone.score.tobytes() == together.score[[query]].tobytes()
+        np.testing.assert_allclose(alone.score, together.score[[query]], atol=2.5e-7)
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)

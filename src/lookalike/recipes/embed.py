@@ -21,17 +21,18 @@ def embed(
     name = spec.short_name if name is None else check_name(name)
     with workspace.embedding(name):
         if spec.source == "precomputed":
-            vectors, preprocessing = precomputed(workspace.catalog, Path(spec.name)), "not known: precomputed"
+            vectors = precomputed(workspace.catalog, Path(spec.name))
+            made = Embeddings(name, workspace.catalog.image, vectors, str(spec))
+            workspace.save_embeddings(made, "not known: precomputed")
         else:
             if workspace.photos is None:
                 raise EmbeddingsError(
                     f"{spec} needs photos, but this workspace has none.",
                     fix="Make it again with the photos: lookalike init TABLE --images FOLDER --replace",
                 )
-            preprocessing = photo_encoder(spec)[1]
-            vectors = encode_catalog(
-                workspace.catalog, workspace.photos, spec, workers=cores(), progress=progress
+            shards = workspace.shards(name, str(spec), photo_encoder(spec)[1])
+            encode_catalog(
+                workspace.catalog, workspace.photos, spec, shards, workers=cores(), progress=progress
             )
-        made = Embeddings(name, workspace.catalog.image, vectors, str(spec))
-        workspace.save_embeddings(made, preprocessing)
-    return made
+            workspace.finish_shards(shards)
+    return workspace.embeddings(name)

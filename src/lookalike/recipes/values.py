@@ -22,7 +22,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
 from lookalike.discover.pool import given_queries, pool, sample_queries
 from lookalike.encode.precomputed import check_vectors, precomputed
-from lookalike.encode.run import encode_catalog
+from lookalike.encode.run import InMemory, encode_catalog
 from lookalike.encode.spec import parse, require_built
 from lookalike.evaluate import measures as table
 from lookalike.rank.cores import cores
@@ -72,7 +72,9 @@ def embed(
     elif photos is None:
         raise EmbeddingsError(f"{spec} needs the photos.", fix="Give the folder their paths are relative to.")
     else:
-        vectors = encode_catalog(catalog, Path(photos), spec, workers=cores(), progress=progress)
+        sink = InMemory()
+        encode_catalog(catalog, Path(photos), spec, sink, workers=cores(), progress=progress)
+        vectors = sink.vectors
     return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
 
 

@@ -1,17 +1,23 @@
 """Embeddings on disk: `embeddings/NAME/vectors.npy` and a `manifest.json` that says what made them."""
 
+import contextlib
 import json
+import os
+import shutil
+import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float32
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog, Embeddings
-from lookalike.store.disk import new_folder
+from lookalike.store.disk import FULL, disk_errors, new_folder, take_place, write_file
 
-VECTORS, MANIFEST = "vectors.npy", "manifest.json"
+VECTORS, MANIFEST, JOURNAL = "vectors.npy", "manifest.json", "shards.jsonl"
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,103 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
     except (OSError, ValueError, EOFError) as error:
         raise _damaged(folder, error) from None
     return Embeddings(folder.name, catalog.image, vectors, manifest.spec)
+
+
+class Shards:
+    """Vectors under construction: `embeddings/.NAME.partial`. A finished shard survives a kill and a power cut.
+
+    `vectors.npy` has its full size from the start, so a full disk is known before the work; `shards.jsonl` gets
+    a line, flushed after the vectors themselves, for every finished shard. What was begun for other images,
+    another encoder string or other preprocessing is begun anew.
+    """
+
+    def __init__(self, target: Path, catalog: Catalog, key: Mapping[str, str]) -> None:
+        self.target, self.catalog = target, catalog
+        self.folder = target.with_name(f".{target.name}.partial")
+        self.key = dict(key)
+        self.dimension = 0
+        self.done: dict[int, int] = {}
+        with disk_errors("reading what was begun", self.folder):
+            self._resume()
+
+    def holds(self, first: int, last: int) -> bool:
+        """Whether a shard was finished, by this run or one before it."""
+        return self.done.get(first) == last
+
+    def put(self, first: int, vectors: Float32[np.ndarray, "rows dimension"]) -> None:
+        """Write one shard and make it last."""
+        with disk_errors(f"writing the vectors of {self.target.name}", self.folder):
+            if not self.done:
+                self._begin(vectors.shape[1])
+            with (self.folder / VECTORS).open("r+b") as file:
+                file.seek(self._offset(first))
+                file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            self._note(first, first + len(vectors), vectors)
+
+    def finish(self, manifest: Manifest) -> None:
+        """Put the finished vectors in their place."""
+        with disk_errors(f"finishing the vectors of {self.target.name}", self.folder):
+            write_file(self.folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
+            take_place(self.folder, self.target)
+            (self.target / JOURNAL).unlink()
+
+    def _resume(self) -> None:
+        """Find the shards that an earlier run finished, or clear away what cannot be continued."""
+        try:
+            head, *lines = (self.folder / JOURNAL).read_text(encoding="utf-8").splitlines()
+            told = json.loads(head)
+            if told["key"] != self.key:
+                raise ValueError("begun for something else")
+            self.dimension = int(told["dimension"])
+            rows = np.load(self.folder / VECTORS, mmap_mode="r")
+        except (OSError, ValueError, KeyError, TypeError):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        for line in lines:
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # a line cut off by a kill
+                shard = json.loads(line)
+                first, last = int(shard["first"]), int(shard["last"])
+                if shard["sum"] == zlib.crc32(rows[first:last].tobytes()):
+                    self.done[first] = last
+
+    def _begin(self, dimension: int) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self.dimension = dimension
+        with (self.folder / VECTORS).open("wb") as file:
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": "<f4", "fortran_order": False, "shape": (len(self.catalog), dimension)}
+            )
+            size = file.tell() + 4 * len(self.catalog) * dimension
+            _reserve(file.fileno(), size)
+            file.flush()
+            os.fsync(file.fileno())
+        line = json.dumps({"key": self.key, "dimension": dimension})
+        write_file(self.folder / JOURNAL, (line + "\n").encode())
+
+    def _note(self, first: int, last: int, vectors: np.ndarray) -> None:
+        line = json.dumps({"first": first, "last": last, "sum": zlib.crc32(vectors.tobytes())})
+        with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.done[first] = last
+
+    def _offset(self, first: int) -> int:
+        size = (self.folder / VECTORS).stat().st_size
+        return size - 4 * (len(self.catalog) - first) * self.dimension
+
+
+def _reserve(handle: int, size: int) -> None:
+    """Take the room on the disk now, where the file system can; else the file only gets its size."""
+    try:
+        os.posix_fallocate(handle, 0, size)
+    except (AttributeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
+        os.ftruncate(handle, size)
 
 
 def _damaged(folder: Path, error: Exception) -> EmbeddingsError:

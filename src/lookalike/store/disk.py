@@ -74,13 +74,17 @@ def new_folder(target: Path) -> Iterator[Path]:
     try:
         with disk_errors(doing, target):
             yield temporary
-            sync_folder(temporary)
-            _take_place(temporary, target)
+            take_place(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _take_place(temporary: Path, target: Path) -> None:
+def take_place(temporary: Path, target: Path) -> None:
+    """Put a filled folder where another may stand, its files on the disk first."""
+    for path in temporary.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    sync_folder(temporary)
     old = target.with_name(f".{target.name}.{os.getpid()}.old.new")
     if target.exists():
         target.rename(old)

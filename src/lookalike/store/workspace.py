@@ -16,6 +16,7 @@ from lookalike.store import schema
 from lookalike.store.arrays import (
     MANIFEST,
     Manifest,
+    Shards,
     images_fingerprint,
     load_embeddings,
     read_manifest,
@@ -103,15 +104,27 @@ class Workspace:
 
     def save_embeddings(self, embeddings: Embeddings, preprocessing: str) -> None:
         """Write an encoder's vectors as a whole."""
-        manifest = Manifest(
-            spec=embeddings.spec,
+        manifest = self._manifest(embeddings.spec, preprocessing, int(embeddings.vectors.shape[1]))
+        save_embeddings(self.folder / EMBEDDINGS / embeddings.encoder, embeddings, manifest)
+
+    def shards(self, encoder: str, spec: str, preprocessing: str) -> Shards:
+        """An encoder's vectors under construction, with the shards that an earlier run finished."""
+        key = {"spec": spec, "preprocessing": preprocessing, "images": images_fingerprint(self.catalog)}
+        return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, key)
+
+    def finish_shards(self, shards: Shards) -> None:
+        """Put an encoder's finished vectors in their place."""
+        shards.finish(self._manifest(shards.key["spec"], shards.key["preprocessing"], shards.dimension))
+
+    def _manifest(self, spec: str, preprocessing: str, dimension: int) -> Manifest:
+        return Manifest(
+            spec=spec,
             preprocessing=preprocessing,
             images=images_fingerprint(self.catalog),
-            rows=len(embeddings),
-            dimension=int(embeddings.vectors.shape[1]),
+            rows=len(self.catalog),
+            dimension=dimension,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        save_embeddings(self.folder / EMBEDDINGS / embeddings.encoder, embeddings, manifest)
 
     def _vectors(self, encoder: str) -> Path:
         if encoder not in self.encoders:
