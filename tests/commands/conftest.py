@@ -95,11 +95,11 @@ def labelled(lookalike, workspace) -> Path:
     return workspace
 
 
-def start(*arguments: object, cwd: Path, **options: Any) -> subprocess.Popen[str]:
+def start(*arguments: object, cwd: Path, out: Any = subprocess.PIPE, **options: Any) -> subprocess.Popen[str]:
     """Start a command as a process of its own."""
     command = [sys.executable, "-m", "lookalike", *(str(argument) for argument in arguments)]
     return subprocess.Popen(
-        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ, **options
+        command, cwd=cwd, stdout=out, stderr=subprocess.PIPE, text=True, env=os.environ, **options
     )
 
 

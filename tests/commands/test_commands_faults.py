@@ -265,3 +265,84 @@ def test_a_catalog_of_one_image(lookalike, photos, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="paths that are no folders are made the Linux way here")
 def test_a_workspace_that_cannot_be_written(lookalike, photos):
     refused(lookalike("init", photos, "--workspace", "/proc/nowhere"), "/proc/nowhere")
+
+
+def test_pairs_that_cannot_be_written_leave_the_pool(lookalike, workspace):
+    before = lookalike("status", "--json").json["pool"]
+    refused(
+        lookalike("discover", "--top", 1, "--queries", 2, "--replace", "--pairs", "no/such/pairs.csv"),
+        "pairs.csv",
+    )
+    refused(lookalike("discover", "--top", 1, "--queries", 2, "--replace", "--pairs", "pairs.docx"), ".csv")
+    assert lookalike("status", "--json").json["pool"] == before
+
+
+def test_a_name_of_another_encoder_is_taken(lookalike, workspace):
+    refused(lookalike("embed", "descriptor:lbp", "--name", "color"), "taken", "--replace")
+    refused(lookalike("embed", "descriptor:color", "--name", "COLOR"), "taken")
+    assert lookalike("embed", "descriptor:color").status == 0
+    assert lookalike("embed", "descriptor:lbp", "--name", "color", "--replace").status == 0
+    made_by = {encoder["name"]: encoder["spec"] for encoder in lookalike("status", "--json").json["encoders"]}
+    assert made_by["color"] == "descriptor:lbp"
+
+
+@pytest.mark.parametrize("damage", ["other", "zeros", "gone", "manifest"])
+def test_damaged_vectors_are_never_measured(lookalike, labelled, damage):
+    vectors = labelled / "embeddings/hog/vectors.npy"
+    if damage == "other":
+        np.save(vectors, np.ones((36, 8), np.float16))
+    elif damage == "zeros":
+        content = vectors.read_bytes()
+        vectors.write_bytes(content[:-4000] + bytes(4000))
+    elif damage == "gone":
+        vectors.unlink()
+    else:
+        (labelled / "embeddings/hog/manifest.json").write_text("{}")
+    refused(lookalike("evaluate", "hog"), "hog are damaged", "embed again")
+    assert lookalike("evaluate", "color").status == 0
+    states = {encoder["name"]: encoder["state"] for encoder in lookalike("status", "--json").json["encoders"]}
+    assert states["color"] == ""
+    assert states["hog"].startswith("damaged")
+
+
+def test_a_missing_database_is_not_made_anew(lookalike, workspace):
+    for path in workspace.glob("lookalike.db*"):
+        path.unlink()
+    refused(lookalike("status"), "no lookalike.db", "backup")
+    assert not (workspace / "lookalike.db").exists()
+
+
+def test_photos_that_moved_are_noticed(lookalike, photos, tmp_path):
+    mine = tmp_path / "mine"
+    shutil.copytree(photos, mine)
+    lookalike("init", mine)
+    lookalike("embed", "descriptor:color")
+    mine.rename(tmp_path / "elsewhere")
+    assert "36 are no longer there" in lookalike("status").out
+    assert lookalike("report").status == 0
+    assert "can no longer be read" in (tmp_path / "reports/report.html").read_text()
+
+
+def test_numbers_nobody_can_mean(lookalike, workspace, photos):
+    assert lookalike("init", photos, "-w", "x", "--seed", -1).status == 2
+    assert lookalike("discover", "--seed", -5, "--replace").status == 2
+    assert lookalike("discover", "--top", 99999999999999999999, "--replace").status == 2
+    refused(lookalike("evaluate", "--measures", ""), "No measure was named")
+    refused(lookalike("discover", "--generators", "", "--replace"), "generators")
+
+
+def test_a_table_with_very_many_columns(lookalike, tmp_path):
+    (tmp_path / "wide.csv").write_text(
+        "image," + ",".join(f"c{i}" for i in range(50_000)) + "\n" + "a.png" + "," * 50_000 + "\n"
+    )
+    refused(lookalike("init", "wide.csv"), "50,001 columns")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_an_output_that_cannot_be_written(labelled, started):
+    with Path("/dev/full").open("w") as full:
+        process = started("evaluate", cwd=labelled, out=full)
+        _, complaint = process.communicate()
+    assert process.returncode == 1
+    assert "output cannot be written" in complaint
+    assert "Traceback" not in complaint

@@ -191,3 +191,31 @@ def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
     monkeypatch.setattr(judged, "each_block", lambda *a, **k: (calls.append(1), each(*a, **k))[1])
     assert lookalike("evaluate").status == 0
     assert len(calls) == 2
+
+
+def test_a_pool_is_shown_and_written_as_it_is_when_nothing_else_is_asked_for(lookalike, workspace):
+    small = lookalike(
+        "discover", "--generators", "color,hog", "--top", 2, "--queries", 5, "--replace", "--json"
+    ).json
+    again = lookalike("discover", "--pairs", "pairs.csv", "--json").json
+    assert (again["pairs"], again["queries"], again["top"]) == (small["pairs"], 5, 2)
+    assert len((workspace / "pairs.csv").read_text().splitlines()) == small["pairs"] + 1
+    lookalike("embed", "descriptor:lbp")
+    more = lookalike("discover", "--generators", "lbp", "--json").json
+    assert (more["queries"], more["top"], more["generators"]) == (5, 2, ["color", "hog", "lbp"])
+
+
+def test_next_steps_name_the_workspace_they_are_for(lookalike, photos, tmp_path):
+    said = lookalike("init", photos, "--workspace", "my shop").out
+    assert "descriptor:lbp --workspace 'my shop'" in said
+    assert "--workspace 'my shop'" in lookalike("status", "-w", "my shop").out
+
+
+def test_the_tutorials_photo_is_in_the_demo():
+    from pathlib import Path
+
+    from lookalike.catalog.studio import studio
+
+    tutorial = (Path(__file__).parents[2] / "docs/tutorial.md").read_text()
+    image = tutorial.split("lookalike search ")[1].split()[0]
+    assert image in studio(1000, photos_per_item=2).catalog().row

@@ -12,6 +12,7 @@ from lookalike.core.errors import CatalogError
 if TYPE_CHECKING:
     from _csv import Reader
 
+MOST_COLUMNS = 2_000
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MARKS = (  # longest first: the mark of UTF-16 begins that of UTF-32
     (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
@@ -49,6 +50,12 @@ def read_records(path: Path, wanted: str = "image") -> Records:
         what = "holds no line of text" if not text.strip() else "is not text: it holds zero bytes"
         raise CatalogError(f"{str(path)!r} {what}.", fix="Save the table as CSV in UTF-8.")
     delimiter = _delimiter(text, wanted)
+    columns = text[: text.find("\n")].count(delimiter) + 1 if "\n" in text else 1
+    if columns > MOST_COLUMNS:
+        raise CatalogError(
+            f"{str(path)!r} has {columns:,} columns; more than {MOST_COLUMNS:,} are not read.",
+            fix="Keep the columns a catalog needs: image, path, item, category, role, split and a few of yours.",
+        )
     (_, header), *rest = list(_records(text, delimiter, path))
     if not rest:
         raise CatalogError(f"{str(path)!r} has column names but no rows.", fix="Add one row for each image.")

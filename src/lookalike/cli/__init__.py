@@ -6,29 +6,24 @@ import sys
 from types import FrameType
 
 STOPPED = 130
+SHOW_CURSOR = b"\x1b[?25h"
 
 
 def main() -> None:
     """Run a command; a user's mistake or Ctrl-C ends in a sentence, never in a traceback."""
-    try:
-        signal.signal(signal.SIGINT, _interrupt)
-        from lookalike.cli.app import run
+    signal.signal(signal.SIGINT, _stop)
+    from lookalike.cli.app import run
 
-        status = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before or after the command proper
-        sys.stderr.write("Stopped.\n")
-        status = STOPPED
-    sys.exit(status)
+    sys.exit(run(sys.argv[1:]))
 
 
-def _interrupt(_number: int, frame: FrameType | None) -> None:
-    """Ctrl-C: stop the command; at once if it is still importing, where Python would swallow the exception.
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Ctrl-C: leave at once.
 
-    Leaving at once is safe anywhere: whatever is written is written as a whole or not at all.
+    Whatever a command writes is written as a whole or not at all, so it may be left anywhere; an exception could be
+    swallowed by whichever library is at work.
     """
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            os.write(2, b"Stopped.\n")
-            os._exit(STOPPED)
-        frame = frame.f_back
-    raise KeyboardInterrupt
+    if os.isatty(2):
+        os.write(2, b"\r" + SHOW_CURSOR)
+    os.write(2, b"Stopped. What was finished is kept; nothing is half-written.\n")
+    os._exit(STOPPED)

@@ -8,7 +8,6 @@ import typer
 from rich.text import Text
 
 import lookalike
-from lookalike.cli import STOPPED
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
 from lookalike.cli.discover import discover
@@ -56,15 +55,18 @@ def options(
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return the exit status: 0 done, 1 refused, 2 wrong usage, 130 stopped."""
+    """Run one command and return the exit status: 0 done, 1 refused, 2 wrong usage."""
     try:
         app(args=arguments, prog_name="lookalike", standalone_mode=False)
     except LookalikeError as error:
         return _refused(error, as_json="--json" in arguments)
-    except (KeyboardInterrupt, typer.Abort):
-        err.print("Stopped. What was finished is kept; nothing is half-written.")
-        return STOPPED
     except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        if error.filename is not None:  # not the output, but a file nobody expected to fail
+            raise
+        sys.stderr.write(f"Error: the output cannot be written: {error.strerror}.\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -18,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 QUIET_SECONDS = 5.0
+HERE = Path()
 
 WorkspaceOption = Annotated[
     Path,
@@ -46,13 +48,27 @@ def say(*sentences: str) -> None:
         out.print(Text(printable(sentence)))
 
 
-def next_step(*commands: str) -> None:
+def next_step(*commands: str, workspace: Path = HERE) -> None:
     """Say what comes next, in words that can be typed here."""
+    where = "" if workspace == HERE else f" --workspace {shlex.quote(str(workspace))}"
     for at, command in enumerate(commands):
-        typed = command.replace("lookalike", program(), 1) if command.startswith("lookalike ") else command
+        typed = (
+            command.replace("lookalike", program(), 1) + where
+            if command.startswith("lookalike ")
+            else command
+        )
         out.print(
             Text("Next: " if at == 0 else "      ", style="bold") + Text(printable(typed), style="cyan")
         )
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> plural(1, "query", "queries"), plural(2_000, "pair")
+    ('1 query', '2,000 pairs')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def program() -> str:

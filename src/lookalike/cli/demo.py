@@ -19,7 +19,7 @@ def demo(
     ),
     images: Annotated[int, typer.Option(help="Photos to draw.", min=200, max=100_000)] = 1000,
     queries: Annotated[int, typer.Option(help="Queries to label for.", min=10)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of everything.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything.", min=0)] = 0,
     json: JsonOption = False,
 ) -> None:
     """The whole loop on a generated catalog: photos in, pairs out, labels in, scores out, a report."""

@@ -11,6 +11,7 @@ from lookalike.cli.console import (
     WorkspaceOption,
     next_step,
     number,
+    plural,
     print_json,
     progress,
     say,
@@ -21,13 +22,21 @@ from lookalike.cli.console import (
 def discover(
     workspace: WorkspaceOption = Path(),
     generators: Annotated[
-        str | None, typer.Option(help="Encoders that fill the pool, by commas.", show_default="all")
+        str | None,
+        typer.Option(help="Encoders that fill the pool, by commas.", show_default="all, for a new pool"),
     ] = None,
     top: Annotated[
-        int, typer.Option(help="Distinct items each generator puts forward per query.", min=1)
-    ] = 5,
+        int | None,
+        typer.Option(
+            help="Distinct items each generator puts forward per query.",
+            show_default="the pool's, else 5",
+            min=1,
+            max=100_000,
+        ),
+    ] = None,
     queries: Annotated[
-        int | None, typer.Option(help="How many queries to sample.", show_default="all", min=1)
+        int | None,
+        typer.Option(help="How many queries to sample.", show_default="the pool's, else all", min=1),
     ] = None,
     queries_file: Annotated[
         Path | None, typer.Option(help="Text file with one query image per line.")
@@ -38,33 +47,34 @@ def discover(
     ] = None,
     votes: Annotated[int, typer.Option(help="Votes per pair, for the estimate of hours.", min=1)] = 2,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the sample.", show_default="the workspace's")
+        int | None, typer.Option(help="Seed of the sample.", show_default="the workspace's", min=0)
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Start the pool afresh instead of extending it.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Pool the pairs worth labelling: each generator's top distinct items per query, once each."""
+    """Pool the pairs worth labelling: each generator's top distinct items per query, once each.
+
+    A pool that is there already is extended by new generators, and only shown where nothing else is asked for.
+    """
     from lookalike.discover.figures import expert_hours
     from lookalike.recipes.discover import discover as make
     from lookalike.recipes.discover import figures, labelled
-    from lookalike.store.label_files import write_pair_file
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
     with progress("Ranking", quiet=json) as bar:
         pool = make(
             opened,
-            [name.strip() for name in generators.split(",") if name.strip()] if generators else None,
+            None if generators is None else [name.strip() for name in generators.split(",") if name.strip()],
             top=top,
             queries=_listed(queries_file) if queries_file else queries,
             seed=seed,
             replace=replace,
+            pairs=pairs,
             progress=bar,
         )
-    if pairs is not None:
-        write_pair_file(pool, pairs)
     told = figures(opened, pool)
     labels, positives = labelled(opened, pool)
     low, high = expert_hours(told.asked, votes)
@@ -94,10 +104,12 @@ def discover(
         )
         return
     say(
-        f"{told.pairs:,} pairs for {told.queries:,} queries ({told.per_query:.1f} candidates each); "
+        f"{plural(told.pairs, 'pair')} for {plural(told.queries, 'query', 'queries')} "
+        f"({told.per_query:,.1f} candidates each); "
         f"{100 * told.duplicates:.0f} % of the {told.most:,} places were duplicates.",
-        f"Labelling all pairs instead would take {told.saving_pairs:,.0f} times as many.",
-        f"With {votes} votes per pair, {told.asked:,} pairs to ask: about {low:,.0f} to {high:,.0f} expert-hours.",
+        f"Labelling all pairs instead would be {told.saving_pairs:,.0f} times the work.",
+        f"With {plural(votes, 'vote')} per pair, {plural(told.asked, 'pair')} to ask: "
+        f"about {low:,.0f} to {high:,.0f} expert-hours.",
     )
     if labels:
         say(f"{labels:,} of these pairs are labelled, {positives:,} of them similar.")

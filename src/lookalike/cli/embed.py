@@ -22,6 +22,9 @@ def embed(
     name: Annotated[
         str | None, typer.Option(help="Short name of the encoder.", show_default="made from the string")
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Overwrite the vectors of another encoder of this name.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Turn the catalog's photos into vectors, or take in vectors you have."""
@@ -38,7 +41,7 @@ def embed(
     for text in encoder:
         started = time.monotonic()
         with progress(f"Embedding {text}", quiet=json) as bar:
-            made = make(opened, text, name=name, progress=bar)
+            made = make(opened, text, name=name, replace=replace, progress=bar)
         rows, dimension = made.vectors.shape
         told.append({"encoder": made.encoder, "spec": made.spec, "images": rows, "dimension": dimension})
         if not json:
@@ -49,11 +52,12 @@ def embed(
         print_json({"encoders": told})
         return
     if opened.label_count():
-        next_step("lookalike evaluate")
+        next_step("lookalike evaluate", workspace=workspace)
     elif len(opened.encoders) > 1:
-        next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5")
+        next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5", workspace=workspace)
     else:
         next_step(
             f"lookalike search IMAGE --encoder {opened.encoders[0]}",
             "lookalike embed another encoder, so that `lookalike discover` has several to pool",
+            workspace=workspace,
         )

@@ -46,7 +46,7 @@ def evaluate(
     from lookalike.recipes.evaluate import evaluate as measure
     from lookalike.store.workspace import Workspace
 
-    asked = names(measures) if measures else list(DEFAULT)
+    asked = list(dict.fromkeys(names(measures))) if measures is not None else list(DEFAULT)
     rule = Rule(level=level, similarity=similarity, split=split)
     with progress("Ranking", quiet=json) as bar:
         found = measure(Workspace(workspace), encoder or [], asked, rule=rule, progress=bar)
@@ -73,6 +73,7 @@ def evaluate(
     heads = [f"{one.encoder}{' *' if one.encoder in found.generators else ''}" for one in found.scores]
     rows = [[printed[name], *(_cell(one[printed[name]]) for one in found.scores)] for name in found.measures]
     table(["measure", *heads], rows)
+    say("In parentheses: over how many queries.")
     if found.generators:
         say("* fed the pool: HR@K and coverage@K favour it, and EHR@K can flatter the others.")
     for name in found.measures:
@@ -83,7 +84,7 @@ def evaluate(
         say(f"Undefined: {reason}.")
     for part in found.unusable:
         say(f"{part.count:,} labels left out: {part.reason}.")
-    next_step("lookalike report")
+    next_step("lookalike report", workspace=workspace)
 
 
 def _as_json(score: Score) -> dict[str, Any]:
@@ -92,4 +93,4 @@ def _as_json(score: Score) -> dict[str, Any]:
 
 
 def _cell(score: Score) -> str:
-    return "undefined" if math.isnan(score.value) else f"{score.value:.4f}"
+    return "undefined (0)" if math.isnan(score.value) else f"{score.value:.4f} ({score.queries:,})"

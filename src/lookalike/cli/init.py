@@ -29,7 +29,7 @@ def init(
         list[str] | None,
         typer.Option(help="A column under another name: --column image=filename. Repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the splits and of later samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the splits and of later samples.", min=0)] = 0,
     max_megapixels: Annotated[float, typer.Option(help="Larger photos are left out.")] = 100.0,
     replace: Annotated[bool, typer.Option("--replace", help="Start an existing workspace afresh.")] = False,
     json: JsonOption = False,
@@ -71,7 +71,8 @@ def init(
     next_step(
         "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
         if made.photos
-        else "lookalike embed precomputed:vectors.npy --name mine"
+        else "lookalike embed precomputed:vectors.npy --name mine",
+        workspace=workspace,
     )
 
 

@@ -53,7 +53,7 @@ def import_(
     for fault in read.faults:
         say(f"{fault.count:,} rows passed over, {fault.reason}: {fault.where}")
     _tell_unusable(found.unusable)
-    next_step("lookalike evaluate" if opened.encoders else "lookalike embed ENCODER")
+    next_step("lookalike evaluate" if opened.encoders else "lookalike embed ENCODER", workspace=workspace)
 
 
 @labels.command("export")
@@ -109,7 +109,9 @@ def stats(
         rows.append(("pairs of the pool labelled", f"{found.pool_labelled:,} of {found.pool_pairs:,}"))
     table(["", ""], rows)
     _tell_unusable(found.unusable)
-    next_step("lookalike evaluate" if found.labels else "lookalike labels import labels.csv")
+    next_step(
+        "lookalike evaluate" if found.labels else "lookalike labels import labels.csv", workspace=workspace
+    )
 
 
 def _tell_unusable(unusable: tuple[Unusable, ...]) -> None:

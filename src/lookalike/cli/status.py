@@ -7,7 +7,7 @@ from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_
 
 def status(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> None:
     """What is in the workspace, what is stale, and what comes next."""
-    from lookalike.recipes.status import next_command
+    from lookalike.recipes.status import LOOKED_AT, next_command
     from lookalike.recipes.status import status as look
     from lookalike.store.workspace import Workspace
 
@@ -21,18 +21,22 @@ def status(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> Non
     rows = [
         ("images", f"{found.images:,} of {found.items:,} items in {found.categories:,} categories"),
         ("left out", f"{found.left_out:,}"),
-        ("pool", "none yet" if found.pool is None else f"{found.pool:,} pairs"),
+        (
+            "pool",
+            "none yet" if found.pool is None else f"{found.pool:,} pairs, {found.pool_labelled:,} labelled",
+        ),
         ("labels", f"{found.labels:,}"),
     ]
     table(["", ""], rows, left=2)
+    if found.photos_missing:
+        say(
+            f"Of the first {min(found.images, LOOKED_AT):,} photos {found.photos_missing:,} are no longer there."
+        )
     if found.encoders:
         say("")
         table(
             ["encoder", "made by", "", "dimension"],
-            [
-                (e.name, e.spec, "stale: embed it again" if e.stale else "", f"{e.dimension:,}")
-                for e in found.encoders
-            ],
+            [(e.name, e.spec, e.state, f"{e.dimension:,}") for e in found.encoders],
             left=3,
         )
-    next_step(next_command(found))
+    next_step(next_command(found), workspace=workspace)

@@ -22,7 +22,8 @@ def precomputed(catalog: Catalog, file: Path) -> np.ndarray:
     rows = _rows_by_id(catalog, ids, vectors) if ids.is_file() else _rows_by_position(catalog, file, vectors)
     chosen = np.empty((len(rows), vectors.shape[1]), np.float32)
     for first in range(0, len(rows), SLICE):
-        chosen[first : first + SLICE] = vectors[rows[first : first + SLICE]]
+        with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
+            chosen[first : first + SLICE] = vectors[rows[first : first + SLICE]]
     check_vectors(catalog, chosen, str(file))
     return chosen
 
@@ -34,7 +35,7 @@ def check_vectors(catalog: Catalog, vectors: np.ndarray, source: str) -> None:
         bad = ~np.isfinite(part).all(axis=1)
         zero = ~bad & ~part.any(axis=1)
         for where, what in (
-            (bad, "NaN or infinite values"),
+            (bad, "NaN, infinite or too large values"),
             (zero, "only zeros, so no direction to compare"),
         ):
             if where.any():
@@ -46,6 +47,8 @@ def check_vectors(catalog: Catalog, vectors: np.ndarray, source: str) -> None:
 
 
 def _open(file: Path) -> np.ndarray:
+    if file.is_dir():
+        raise EmbeddingsError(f"{str(file)!r} is a folder.", fix="Give the path of a .npy file.")
     if not file.is_file():
         raise EmbeddingsError(
             f"There is no file {str(file)!r}.",
@@ -63,9 +66,13 @@ def _open(file: Path) -> np.ndarray:
         or vectors.shape[1] == 0
         or vectors.dtype.kind != "f"
     ):
-        shape = getattr(vectors, "shape", "no shape")
+        held = (
+            f"{vectors.dtype} values of shape {vectors.shape}"
+            if isinstance(vectors, np.ndarray)
+            else "several arrays"
+        )
         raise EmbeddingsError(
-            f"{file} holds an array of {getattr(vectors, 'dtype', type(vectors))} with shape {shape}.",
+            f"{file} holds {held}.",
             fix="Save one floating-point row per image: shape (images, dimensions).",
         )
     return vectors

@@ -66,7 +66,11 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 auc_micro,
                 ranks_only=False,
             ),
-            Family("AUC_mac", "the same within each query, mean over queries", auc_macro),
+            Family(
+                "AUC_mac",
+                "chance that a similar result ranks above a dissimilar one of its query, mean over queries",
+                auc_macro,
+            ),
             Family(
                 "PR-AUC_mic",
                 "average precision over all labelled pairs together",
@@ -178,7 +182,7 @@ def _k(text: str | None, family: Family) -> int | None:
     if text is None or not _WHOLE.match(text):
         got = "nothing" if text is None else f"@{text}"
         raise MeasureError(
-            f"{family.name} needs a whole number K of 1 or more after @, but got {got}.",
+            f"{family.name} needs a whole number K from 1 to 999,999,999 after @, but got {got}.",
             fix=f"Write {family.name}@5.",
         )
     return int(text)

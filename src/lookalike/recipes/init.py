@@ -24,6 +24,8 @@ def init(
     progress: Progress | None = None,
 ) -> tuple[Workspace, Reading]:
     """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read."""
+    if str(source) == ".":
+        source = Path.cwd()
     if not replace:
         Workspace.require_absent(folder)
     reading = catalog_from(

@@ -77,7 +77,7 @@ def gather(
         measures=None if found is None else _measures(found, truth),
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
-        notes=_notes(found),
+        notes=_notes(found, gallery.unreadable),
         next_steps=(next_command(status(workspace)),),
     )
 
@@ -111,6 +111,7 @@ class _Photos:
     def __init__(self, workspace: Workspace) -> None:
         self.catalog, self.root = workspace.catalog, workspace.photos
         self.made: dict[int, Photo] = {}
+        self.unreadable: list[str] = []
 
     def photo(self, row: int) -> Photo:
         """One image as a page shows it; without a picture where there is none to be read."""
@@ -121,7 +122,7 @@ class _Photos:
                 try:
                     picture = thumbnail(self.root / catalog.path[row], THUMBNAIL)
                 except LookalikeError:
-                    picture = b""
+                    self.unreadable.append(catalog.image[row])
             self.made[row] = Photo(catalog.image[row], catalog.item[row], catalog.category[row], picture)
         return self.made[row]
 
@@ -249,10 +250,12 @@ def _note(labels: list[int | None]) -> str:
     return f"{sum(known)} similar, {len(known) - sum(known)} dissimilar, {len(labels) - len(known)} unjudged"
 
 
-def _notes(found: Evaluation | None) -> tuple[str, ...]:
+def _notes(found: Evaluation | None, unreadable: list[str]) -> tuple[str, ...]:
+    missing = (f"{len(unreadable):,} photos of this page can no longer be read.",) if unreadable else ()
     if found is None:
-        return ()
+        return missing
     return (
+        *missing,
         f"Scores are over {found.labels:,} labelled pairs at item level, by cosine, against the whole gallery.",
         "A pair without a label is unjudged. It is never counted as dissimilar.",
     )

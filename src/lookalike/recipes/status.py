@@ -2,19 +2,23 @@
 
 from dataclasses import dataclass
 
+from lookalike.core.errors import EmbeddingsError
+from lookalike.recipes.discover import labelled
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
+
+LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True)
 class EncoderStatus:
-    """One encoder's vectors; stale ones were made for other images."""
+    """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged."""
 
     name: str
     spec: str
     dimension: int
     created: str
-    stale: bool
+    state: str
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,14 @@ class Status:
     left_out: int
     encoders: tuple[EncoderStatus, ...]
     pool: int | None
+    pool_labelled: int
     labels: int
+    photos_missing: int
 
 
 def status(workspace: Workspace) -> Status:
     """Look at every part of a workspace."""
     catalog, pool = workspace.catalog, workspace.pool()
-    now = images_fingerprint(catalog)
-    manifests = [(name, workspace.manifest(name)) for name in workspace.encoders]
     return Status(
         folder=str(workspace.folder.resolve()),
         source=workspace.settings.source,
@@ -46,23 +50,43 @@ def status(workspace: Workspace) -> Status:
         items=len(set(catalog.item)),
         categories=len(set(catalog.category) - {""}),
         left_out=len(catalog.left_out),
-        encoders=tuple(
-            EncoderStatus(n, m.spec, m.dimension, m.created, m.images != now) for n, m in manifests
-        ),
+        encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
         pool=None if pool is None else len(pool),
+        pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
         labels=workspace.label_count(),
+        photos_missing=_missing(workspace),
     )
+
+
+def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
+    try:
+        manifest = workspace.manifest(name)
+        stale = manifest.images != images_fingerprint(workspace.catalog)
+        state = "stale: embed it again" if stale else ""
+        if not stale:
+            workspace.embeddings(name)
+    except EmbeddingsError:
+        return EncoderStatus(name, "", 0, "", "damaged: delete its folder and embed it again")
+    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state)
+
+
+def _missing(workspace: Workspace) -> int:
+    """How many photos are no longer where they were, among the first thousand."""
+    root = workspace.photos
+    if root is None:
+        return 0
+    return sum(not (root / path).is_file() for path in workspace.catalog.path[:LOOKED_AT])
 
 
 def next_command(found: Status) -> str:
     """The step that is missing next."""
-    stale = [encoder for encoder in found.encoders if encoder.stale]
+    stale = [encoder for encoder in found.encoders if encoder.state.startswith("stale")]
     if stale:
         return f"lookalike embed '{stale[0].spec}' --name {stale[0].name}"
     if not found.encoders:
         return "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
-    if found.labels:
-        return "lookalike evaluate"
-    if found.pool is None:
+    if found.pool is None and not found.labels:
         return "lookalike discover --top 5"
-    return "lookalike labels import labels.csv"
+    if not found.labels:
+        return "lookalike discover --pairs pairs.csv"
+    return "lookalike evaluate"

@@ -17,7 +17,7 @@ import numpy as np
 
 from lookalike.catalog import catalog_from
 from lookalike.core.checks import at_least
-from lookalike.core.errors import EmbeddingsError, SearchError
+from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
 from lookalike.discover.pool import given_queries, pool, sample_queries
@@ -103,6 +103,10 @@ def make_pool(
         rows = given_queries(catalog, list(queries))
     rule = Rule(similarity=similarity)
     listed = list(generators)
+    if len({generator.encoder for generator in listed}) < len(listed):
+        raise PoolError(
+            "Two generators have one name.", fix="Give each Embeddings an encoder name of its own."
+        )
     lists = {}
     for done, generator in enumerate(listed):
         found = top_lists(catalog, generator, rows, top, rule, progress=_part(progress, done, len(listed)))

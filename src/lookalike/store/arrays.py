@@ -6,7 +6,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,15 @@ from lookalike.core.types import Catalog, Embeddings
 from lookalike.store.disk import FULL, disk_errors, new_folder, take_place, write_file
 
 VECTORS, MANIFEST, JOURNAL = "vectors.npy", "manifest.json", "shards.jsonl"
+LARGE = 1 << 29  # files above this are not summed each time they are opened
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the vectors are of. `images` is a fingerprint of ids and photo contents, in catalog order."""
+    """What the vectors are of, and the sum by which damage to them shows.
+
+    `images` is a fingerprint of ids and photo contents, in catalog order; `sum` is the CRC-32 of `vectors.npy`.
+    """
 
     spec: str
     preprocessing: str
@@ -30,6 +34,7 @@ class Manifest:
     rows: int
     dimension: int
     created: str
+    sum: int = 0
 
 
 def images_fingerprint(catalog: Catalog) -> str:
@@ -41,7 +46,8 @@ def save_embeddings(folder: Path, embeddings: Embeddings, manifest: Manifest) ->
     """Write a folder as a whole: it holds all of the vectors or is not there."""
     with new_folder(folder) as new:
         with (new / VECTORS).open("wb") as file:
-            np.save(file, embeddings.vectors)
+            np.save(file, np.asarray(embeddings.vectors, np.float32))
+        manifest = replace(manifest, sum=file_sum(new / VECTORS))
         (new / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
 
 
@@ -49,8 +55,8 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of one encoder's vectors."""
     try:
         return Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise _damaged(folder, error) from None
+    except (OSError, ValueError, TypeError):
+        raise _damaged(folder, f"{MANIFEST} cannot be read") from None
 
 
 def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
@@ -64,9 +70,21 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
         )
     try:
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise _damaged(folder, error) from None
+        whole = (folder / VECTORS).stat().st_size > LARGE or file_sum(folder / VECTORS) == manifest.sum
+    except (OSError, ValueError, EOFError):
+        raise _damaged(folder, f"{VECTORS} cannot be read") from None
+    if not whole or vectors.shape != (manifest.rows, manifest.dimension) or vectors.dtype != np.float32:
+        raise _damaged(folder, f"{VECTORS} is not the file that was written")
     return Embeddings(folder.name, catalog.image, vectors, manifest.spec)
+
+
+def file_sum(path: Path) -> int:
+    """CRC-32 of a file, read a piece at a time."""
+    total = 0
+    with path.open("rb") as file:
+        while piece := file.read(1 << 22):
+            total = zlib.crc32(piece, total)
+    return total
 
 
 class Shards:
@@ -105,6 +123,7 @@ class Shards:
     def finish(self, manifest: Manifest) -> None:
         """Put the finished vectors in their place."""
         with disk_errors(f"finishing the vectors of {self.target.name}", self.folder):
+            manifest = replace(manifest, sum=file_sum(self.folder / VECTORS))
             write_file(self.folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
             take_place(self.folder, self.target)
             (self.target / JOURNAL).unlink()
@@ -166,8 +185,8 @@ def _reserve(handle: int, size: int) -> None:
         os.ftruncate(handle, size)
 
 
-def _damaged(folder: Path, error: Exception) -> EmbeddingsError:
+def _damaged(folder: Path, what: str) -> EmbeddingsError:
     return EmbeddingsError(
-        f"The vectors of {folder.name} are damaged ({error}).",
+        f"The vectors of {folder.name} are damaged: {what}.",
         fix=f"Delete {folder} and embed again.",
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import delete, func, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
-from lookalike.core.errors import EmbeddingsError, WorkspaceError
+from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool
 from lookalike.store import schema
 from lookalike.store.arrays import (
@@ -36,6 +36,11 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.settings = read_settings(folder)
+        if not (folder / DATABASE).is_file():
+            raise StorageError(
+                f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
+                fix="Restore the file from a backup, or start afresh: lookalike init PHOTOS_OR_TABLE --replace",
+            )
         self.database = Database(folder / DATABASE)
         self.database.migrate()
 
@@ -85,6 +90,17 @@ class Workspace:
     def encoders(self) -> list[str]:
         """Names of the encoders that have vectors here."""
         return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
+
+    def require_free(self, encoder: str, spec: str) -> None:
+        """Refuse a name that belongs to another encoder, or differs from one by case only."""
+        for name in self.encoders:
+            if name.casefold() == encoder.casefold() and (
+                name != encoder or self.manifest(name).spec != spec
+            ):
+                raise EmbeddingsError(
+                    f"The name {encoder!r} is taken: {name} holds the vectors of {self.manifest(name).spec}.",
+                    fix="Choose another name with --name NAME, or overwrite those vectors with --replace.",
+                )
 
     def manifest(self, encoder: str) -> Manifest:
         """What made an encoder's vectors."""
