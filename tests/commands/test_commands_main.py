@@ -208,7 +208,15 @@ def test_a_pool_is_shown_and_written_as_it_is_when_nothing_else_is_asked_for(loo
 def test_next_steps_name_the_workspace_they_are_for(lookalike, photos, tmp_path):
     said = lookalike("init", photos, "--workspace", "my shop").out
     assert "descriptor:lbp --workspace 'my shop'" in said
-    assert "--workspace 'my shop'" in lookalike("status", "-w", "my shop").out
+    for command in (
+        ("status",),
+        ("embed", "descriptor:color"),
+        ("embed", "descriptor:hog"),
+        ("discover", "--top", 2),
+        ("discover", "--pairs", "pairs.csv"),
+    ):
+        told = lookalike(*command, "-w", "my shop").out.split("Next: ")[1]
+        assert all(line.strip().endswith("--workspace 'my shop'") for line in told.splitlines()), told
 
 
 def test_the_tutorials_photo_is_in_the_demo():

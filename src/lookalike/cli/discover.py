@@ -1,6 +1,7 @@
 """`lookalike discover`."""
 
 import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -121,13 +122,13 @@ def discover(
             [[g, *row, f"{u:,}"] for g, row, u in zip(told.generators, cells, told.unique, strict=True)],
         )
     if labels:
-        next_step("lookalike evaluate")
+        next_step("lookalike evaluate", workspace=workspace)
     elif pairs is not None:
-        next_step(
-            f"fill in the label column of {pairs} (1 similar, 0 not), then lookalike labels import {pairs}"
-        )
+        say(f"Fill in the label column of {pairs}: 1 similar, 0 not, blank where nobody can say.")
+        next_step(f"lookalike labels import {shlex.quote(str(pairs))}", workspace=workspace)
     else:
-        next_step("lookalike discover --pairs pairs.csv   (writes the pairs with an empty label column)")
+        say("To label them, write the pairs to a file with an empty label column.")
+        next_step("lookalike discover --pairs pairs.csv", workspace=workspace)
 
 
 def _listed(file: Path) -> list[str]:

@@ -1,5 +1,6 @@
 """`lookalike embed`."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -56,8 +57,10 @@ def embed(
     elif len(opened.encoders) > 1:
         next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5", workspace=workspace)
     else:
+        say("Several encoders make a better pool than one.")
+        example = shlex.quote(opened.catalog.image[0])
         next_step(
-            f"lookalike search IMAGE --encoder {opened.encoders[0]}",
-            "lookalike embed another encoder, so that `lookalike discover` has several to pool",
+            "lookalike embed descriptor:hog" if opened.photos else "lookalike embed precomputed:other.npy",
+            f"lookalike search {example} --encoder {opened.encoders[0]}",
             workspace=workspace,
         )
