@@ -227,3 +227,12 @@ def test_the_tutorials_photo_is_in_the_demo():
     tutorial = (Path(__file__).parents[2] / "docs/tutorial.md").read_text()
     image = tutorial.split("lookalike search ")[1].split()[0]
     assert image in studio(1000, photos_per_item=2).catalog().row
+
+
+def test_the_report_names_the_largest_categories_and_counts_the_others(lookalike, photos, tmp_path):
+    rows = "".join(f"bowl/00{n % 6}/{1 + n // 6 % 2}.png,p{n},kind{n:02d}\n" for n in range(15))
+    (tmp_path / "catalog.csv").write_text("path,image,category\n" + rows)
+    assert lookalike("init", "catalog.csv", "--images", photos).status == 0
+    assert lookalike("report").status == 0
+    page = (tmp_path / "reports/report.html").read_text()
+    assert "kind11 1 and 3 more" in page

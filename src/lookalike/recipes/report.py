@@ -35,6 +35,7 @@ from lookalike.store.disk import write_file
 from lookalike.store.workspace import REPORTS, Workspace
 
 THUMBNAIL, SAMPLES, STRIPS, HITS, ENCODERS = 120, 18, 3, 5, 4
+CATEGORIES = 12  # the largest are named, the others counted
 
 
 def report(
@@ -133,8 +134,10 @@ def _facts(workspace: Workspace) -> tuple[tuple[str, str], ...]:
     splits = ", ".join(
         f"{split} {(catalog.split == split).sum():,}" for split in ("train", "validation", "test")
     )
-    categories = Counter(catalog.category)
-    largest = ", ".join(f"{name} {count:,}" for name, count in categories.most_common(8) if name)
+    categories = [(name, count) for name, count in Counter(catalog.category).most_common() if name]
+    largest = ", ".join(f"{name} {count:,}" for name, count in categories[:CATEGORIES])
+    if len(categories) > CATEGORIES:
+        largest += f" and {len(categories) - CATEGORIES:,} more"
     facts = [
         ("Images", f"{len(catalog):,}"),
         ("Items", f"{len(items):,}, {len(catalog) / max(len(items), 1):.1f} photos each"),
