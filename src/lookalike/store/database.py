@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 
-VERSION = "0001"
+VERSION = "0002"
 BUSY_MS = 30_000
 
 

@@ -1,6 +1,17 @@
 """The tables of a workspace's database, as the newest migration leaves them."""
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 tables = MetaData()
 
@@ -19,6 +30,14 @@ image = Table(
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),
     Column("columns", Text, nullable=False),  # the table's other columns, a JSON object
+    Column("duplicate", Integer, nullable=False, server_default="-1"),  # group of duplicate photos; -1: none
+)
+
+signature = Table(
+    "signature",
+    tables,
+    Column("digest", Text, primary_key=True),  # of the photo's content
+    Column("signature", LargeBinary, nullable=False),  # what near duplicates are recognised by
 )
 
 left_out = Table(
@@ -79,3 +98,13 @@ pool_source = Table(
 )
 
 Index("pool_source_pair", pool_source.c.pair)
+
+random_pair = Table(
+    "random_pair",
+    tables,
+    Column("place", Integer, primary_key=True),  # in the order they were drawn
+    Column("query", Text, nullable=False),
+    Column("item", Text, nullable=False),
+    Column("candidate", Text, nullable=False),
+    UniqueConstraint("query", "item"),
+)
