@@ -177,7 +177,7 @@ def test_vector_files_that_are_none(lookalike, workspace):
         ("descripter:color", ["Did you mean descriptor:color"]),
         ("descriptor:colour", ["'colour'", "color, layout, hog, lbp"]),
         ("descriptor:color+color", ["twice"]),
-        ("timm:resnet50", ["timm", "precomputed:vectors.npy"]),
+        ("hf:facebook/dinov2-base", ["transformers", "precomputed:vectors.npy"]),
     ],
 )
 def test_encoder_strings_that_name_nothing(lookalike, workspace, text, words):
@@ -223,7 +223,8 @@ def test_settings_edited_by_hand(lookalike, workspace):
     for change, words in (
         (good + "colour = 3\n", ["'colour'"]),
         (good.replace("seed = 0", 'seed = "zero"'), ["seed"]),
-        (good.replace("format = 1", "format = 99"), ["newer Lookalike"]),
+        (good.replace("format = 2", "format = 99"), ["newer Lookalike"]),
+        (good.replace("format = 2", "format = 0"), ["format is 0"]),
         (good.replace("photos =", "photos"), ["TOML"]),
     ):
         settings.write_text(change)

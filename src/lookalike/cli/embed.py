@@ -1,57 +1,132 @@
 """`lookalike embed`."""
 
+import math
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_json, progress, say
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, progress, say
 from lookalike.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from lookalike.encode.estimate import Estimate
+    from lookalike.store.workspace import Workspace
 
 
 def embed(
     encoder: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            help="Encoder strings, e.g. descriptor:color+hog or precomputed:vectors.npy.",
+            help="Encoder strings, e.g. descriptor:color+hog, timm:resnet50 or precomputed:vectors.npy.",
             metavar="ENCODER...",
+            show_default=False,
         ),
-    ],
+    ] = None,
     workspace: WorkspaceOption = Path(),
     name: Annotated[
         str | None, typer.Option(help="Short name of the encoder.", show_default="made from the string")
+    ] = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Bring every encoder up to date with the catalog.")
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that read photos.", show_default="one per core", min=1, max=256),
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Overwrite the vectors of another encoder of this name.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Turn the catalog's photos into vectors, or take in vectors you have."""
+    """Turn the catalog's photos into vectors, or take in vectors you have.
+
+    A run that was stopped goes on where it stood; photos that did not change are not computed again.
+    """
+    from lookalike.encode.spec import parse
     from lookalike.recipes.embed import embed as make
     from lookalike.store.workspace import Workspace
 
-    if name is not None and len(encoder) > 1:
-        raise ArgumentError(
-            f"--name {name} goes with one encoder, but {len(encoder)} are given.",
-            fix="Embed them one by one.",
-        )
     opened = Workspace(workspace)
     told = []
-    for text in encoder:
+    for text, called in _asked(opened, encoder or [], name, stale):
         started = time.monotonic()
-        with progress(f"Embedding {text}", quiet=json) as bar:
-            made = make(opened, text, name=name, replace=replace, progress=bar)
+        with progress(f"Embedding {called or parse(text).short_name}", quiet=json) as bar:
+            made = make(
+                opened,
+                text,
+                name=called,
+                replace=replace,
+                workers=workers,
+                begin=None if json else _tell,
+                progress=bar,
+            )
         rows, dimension = made.vectors.shape
         told.append({"encoder": made.encoder, "spec": made.spec, "images": rows, "dimension": dimension})
         if not json:
-            say(
-                f"{made.encoder}: {rows:,} vectors of {dimension:,} numbers in {time.monotonic() - started:.1f} s."
-            )
+            spent = time.monotonic() - started
+            say(f"{made.encoder}: {rows:,} vectors of {dimension:,} numbers in {spent:.1f} s.")
     if json:
         print_json({"encoders": told})
         return
+    if stale and not told:
+        say("No encoder is stale.")
+    _next(opened, workspace)
+
+
+def _asked(
+    opened: "Workspace", encoders: list[str], name: str | None, stale: bool
+) -> list[tuple[str, str | None]]:
+    """Encoder strings and the names they are to have."""
+    from lookalike.recipes.embed import again
+    from lookalike.recipes.embed import stale as find
+
+    if bool(encoders) == stale:
+        raise ArgumentError(
+            "No encoder is named." if not encoders else "--stale goes without encoder strings.",
+            fix="For instance: lookalike embed descriptor:color descriptor:hog, or lookalike embed --stale",
+        )
+    if stale:
+        return [(again(opened, one), one) for one in find(opened)]
+    if name is not None and len(encoders) > 1:
+        raise ArgumentError(
+            f"--name {name} goes with one encoder, but {len(encoders)} are given.",
+            fix="Embed them one by one.",
+        )
+    return [(text, name) for text in encoders]
+
+
+def _tell(ahead: "Estimate") -> None:
+    """What a long run will cost, before it begins."""
+    if not ahead.compute:
+        say(f"All {plural(ahead.known, 'photo')} are known: their vectors are copied.")
+        return
+    known = f" ({ahead.known:,} more are known)" if ahead.known else ""
+    if not math.isnan(ahead.seconds):
+        say(
+            f"{plural(ahead.compute, 'photo')} to embed{known}: about {duration(ahead.seconds)}, "
+            f"{ahead.bytes / 1e6:,.0f} MB on disk."
+        )
+    elif known:
+        say(f"{plural(ahead.compute, 'photo')} to embed{known}.")
+
+
+def duration(seconds: float) -> str:
+    """A time people read.
+
+    >>> duration(7), duration(200), duration(5000)
+    ('7 s', '3 min', '1 h 23 min')
+    """
+    if seconds < 100:
+        return f"{max(seconds, 1):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _next(opened: "Workspace", workspace: Path) -> None:
+    """The step after vectors."""
     if opened.label_count():
         next_step("lookalike evaluate", workspace=workspace)
     elif len(opened.encoders) > 1:

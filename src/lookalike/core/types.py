@@ -90,6 +90,20 @@ class Catalog:
         return np.asarray(self.split == one_of(split, SPLITS, "split"), dtype=bool)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What made an encoder's vectors: one origin and one photo make one vector.
+
+    `spec` is the encoder string, `preprocessing` says in words how photos are fitted, `weights` is a hash of the
+    network's parameters ("" where there are none), `precision` what it computed in.
+    """
+
+    spec: str
+    preprocessing: str
+    weights: str = ""
+    precision: str = "float32"
+
+
 @dataclass(frozen=True, eq=False)
 class Embeddings:
     """One encoder over one catalog: `vectors[i]` is the vector of `image[i]`.

@@ -6,12 +6,15 @@ A name joins parts by `+`: each is scaled to length 1, so they weigh the same.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 from PIL import Image
 
 from lookalike.core.errors import EncoderError
+from lookalike.core.types import Origin
 from lookalike.encode.spec import EncoderSpec
 
 SIDE = 128
@@ -93,3 +96,39 @@ def describe(photo: Image.Image, parts: tuple[str, ...]) -> np.ndarray:
     pixels = on_square(photo)
     scaled = [(vector := PARTS[part](pixels)) / np.linalg.norm(vector) for part in parts]
     return np.concatenate(scaled).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Describe:
+    """`describe` with its parts bound, in a form that can be sent to another process."""
+
+    parts: tuple[str, ...]
+
+    def __call__(self, photo: Image.Image) -> np.ndarray:
+        """One photo's vector."""
+        return describe(photo, self.parts)
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """A descriptor as an encoder: the workers do all of it, so nothing is left for batches."""
+
+    origin: Origin
+    prepare: Describe
+    size_hint: int = 2 * SIDE
+    batch: int = 64
+    threads: int = 1
+
+    @classmethod
+    def of(cls, spec: EncoderSpec) -> "Descriptor":
+        """The descriptor a string names."""
+        return cls(Origin(str(spec), PREPROCESSING), Describe(parts_of(spec)))
+
+    @cached_property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return len(self.prepare(Image.new("RGB", (SIDE, SIDE), "white")))
+
+    def vectors(self, ready: np.ndarray) -> np.ndarray:
+        """The workers' vectors as they are."""
+        return ready

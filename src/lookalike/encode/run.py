@@ -1,47 +1,26 @@
-"""Photos of a catalog to vectors, on every core."""
+"""Photos of a catalog to vectors: workers decode, the encoder takes batches, finished shards go to a sink.
 
-import hashlib
-import io
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+The three stages run at the same time, in the order of the catalog, with a bounded number of photos between them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float32
-from PIL import Image
+from jaxtyping import Float32, Int64
 
-from lookalike.catalog import load_rgb
 from lookalike.core.checks import shortened
-from lookalike.core.errors import CatalogError, EmbeddingsError
+from lookalike.core.cores import cores
+from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
-from lookalike.encode.descriptor import PREPROCESSING, SIDE, describe, parts_of
-from lookalike.encode.spec import EncoderSpec
+from lookalike.encode.decode import AHEAD, CHUNK, Chunk, Ready, in_order, make_ready, workers
+from lookalike.encode.encoder import Encoder
 
 SHARD = 1024  # rows that are finished together: what a kill can cost
-AHEAD = 64  # photos decoded or waiting per worker: keeps memory flat whatever the catalog's size
-
-Encode = Callable[[Image.Image], np.ndarray]
-
-
-def photo_encoder(spec: EncoderSpec) -> tuple[Encode, str]:
-    """The function that turns one RGB photo into its vector, and its preprocessing in words."""
-    if spec.source == "descriptor":
-        parts = parts_of(spec)
-        return lambda photo: describe(photo, parts), PREPROCESSING
-    raise EmbeddingsError(
-        f"{spec} holds vectors of known images; it cannot encode a new photo.",
-        fix="Search by the id of an image in the catalog, or use an encoder such as descriptor:color+hog.",
-    )
-
-
-def encode_photo(path: Path, spec: EncoderSpec) -> np.ndarray:
-    """One new photo's vector."""
-    encode, _ = photo_encoder(spec)
-    return encode(load_rgb(path, size_hint=2 * SIDE))
 
 
 class Sink(Protocol):
@@ -74,78 +53,141 @@ class InMemory:
         return np.concatenate(self.shards)
 
 
+class Known(NamedTuple):
+    """Vectors of the same origin that are there already: catalog row i has vectors[row[i]], -1 for none."""
+
+    vectors: Float32[np.ndarray, "known dimension"]
+    row: Int64[np.ndarray, " images"]
+
+
+class _Shard(NamedTuple):
+    """A stretch of catalog rows, those of them to compute, and which of these are done."""
+
+    first: int
+    last: int
+    todo: np.ndarray
+
+
+class _Batch(NamedTuple):
+    """Photos on their way through the encoder, of one shard; `done` counts the bad ones too."""
+
+    rows: tuple[int, ...]
+    photos: np.ndarray
+    bad: tuple[tuple[int, str], ...]
+
+    @property
+    def done(self) -> int:
+        return len(self.rows) + len(self.bad)
+
+
 def encode_catalog(
     catalog: Catalog,
     root: Path,
-    spec: EncoderSpec,
+    encoder: Encoder,
     sink: Sink,
     *,
-    workers: int,
+    known: Known | None = None,
+    workers_count: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Vectors of all photos into a sink, shard by shard in catalog order.
+    """Vectors of all photos into a sink, shard by shard in catalog order; `known` ones are copied.
 
     A photo that is gone, unreadable or not the one that was checked at `init` is an error, which names all of
     them once the other shards are done.
     """
-    encode, _ = photo_encoder(spec)
+    count = workers_count or cores()
+    shards = _shards(catalog, sink, known)
+    photos = sum(len(shard.todo) for shard in shards)
     bad: dict[str, list[str]] = {}
-
-    def one(row: int) -> np.ndarray | str:
-        found = _photo(root / catalog.path[row], catalog.digest[row])
-        return found if isinstance(found, str) else encode(found)
-
-    for first in range(0, len(catalog), SHARD):
-        last = min(first + SHARD, len(catalog))
-        if not sink.holds(first, last):
-            vectors: list[np.ndarray] = []
-            for row, vector in enumerate(_in_order(one, range(first, last), workers), start=first):
-                if isinstance(vector, str):
-                    bad.setdefault(vector, []).append(catalog.image[row])
-                else:
-                    vectors.append(vector)
+    done = len(catalog) - photos
+    with workers(count, photos) as pool, ThreadPoolExecutor(encoder.threads) as threads:
+        work = partial(make_ready, str(root), encoder.prepare, encoder.size_hint)
+        ready = in_order(pool, work, _chunks(catalog, shards), AHEAD * count)
+        run = partial(_run, encoder)
+        batches = in_order(threads, run, _batches(ready, encoder.batch), encoder.threads + 1)
+        for shard in shards:
+            vectors = np.empty((shard.last - shard.first, encoder.dimension), np.float32)
+            whole, left = True, len(shard.todo)
+            while left:
+                batch, found = next(batches)
+                vectors[np.array(batch.rows, np.int64) - shard.first] = found
+                for row, what in batch.bad:
+                    bad.setdefault(what, []).append(catalog.image[row])
+                    whole = False
+                left, done = left - batch.done, done + batch.done
                 if progress:
-                    progress(row + 1, len(catalog))
-            if len(vectors) == last - first:
-                sink.put(first, np.stack(vectors))
-        elif progress:
-            progress(last, len(catalog))
+                    progress(done, len(catalog))
+            if whole:
+                _copy(known, shard, vectors)
+                sink.put(shard.first, vectors)
     if bad:
         raise _unreadable(bad, root)
 
 
-def _photo(path: Path, digest: str) -> Image.Image | str:
-    """The photo that the catalog means, or what is wrong with it."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return "no longer there"
-    if digest and hashlib.sha256(content).hexdigest() != digest:
-        return "changed since the catalog was made"
-    try:
-        return load_rgb(io.BytesIO(content), size_hint=2 * SIDE)
-    except CatalogError:
-        return "unreadable"
+def _shards(catalog: Catalog, sink: Sink, known: Known | None) -> list[_Shard]:
+    """The stretches that are not finished."""
+    ends = ((first, min(first + SHARD, len(catalog))) for first in range(0, len(catalog), SHARD))
+    rows = np.arange(len(catalog))
+    new = np.ones(len(catalog), bool) if known is None else known.row < 0
+    return [
+        _Shard(first, last, rows[first:last][new[first:last]])
+        for first, last in ends
+        if not sink.holds(first, last)
+    ]
 
 
-def _in_order(
-    work: Callable[[int], np.ndarray | str], rows: Iterable[int], workers: int
-) -> Iterator[np.ndarray | str]:
-    """Results in the order of the rows, with a bounded number under way."""
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            waiting = iter(rows)
-            under_way = deque(pool.submit(work, row) for row in islice(waiting, AHEAD * workers))
-            while under_way:
-                yield under_way.popleft().result()
-                under_way.extend(pool.submit(work, row) for row in islice(waiting, 1))
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+def _chunks(catalog: Catalog, shards: Sequence[_Shard]) -> Iterator[Chunk]:
+    """What to compute, in pieces for the workers; no piece reaches across shards."""
+    for shard in shards:
+        for at in range(0, len(shard.todo), CHUNK):
+            rows = shard.todo[at : at + CHUNK]
+            yield Chunk(tuple(rows.tolist()), tuple(catalog.path[rows]), tuple(catalog.digest[rows]))
+
+
+def _batches(ready: Iterable[Ready], size: int) -> Iterator[_Batch]:
+    """Pieces joined to what the encoder takes best, never across shards."""
+    waiting: list[Ready] = []
+    for piece in ready:
+        if waiting and _shard_of(piece) != _shard_of(waiting[0]):
+            yield _joined(waiting)
+            waiting = []
+        waiting.append(piece)
+        if sum(len(one.rows) for one in waiting) >= size:
+            yield _joined(waiting)
+            waiting = []
+    if waiting:
+        yield _joined(waiting)
+
+
+def _shard_of(piece: Ready) -> int:
+    return (piece.rows[0] if piece.rows else piece.bad[0][0]) // SHARD
+
+
+def _joined(pieces: list[Ready]) -> _Batch:
+    photos = [piece.photos for piece in pieces if piece.rows]
+    return _Batch(
+        tuple(row for piece in pieces for row in piece.rows),
+        photos[0] if len(photos) == 1 else np.concatenate(photos) if photos else np.empty(0),
+        tuple(one for piece in pieces for one in piece.bad),
+    )
+
+
+def _run(encoder: Encoder, batch: _Batch) -> tuple[_Batch, np.ndarray]:
+    if not batch.rows:
+        return batch, np.empty((0, encoder.dimension), np.float32)
+    return batch._replace(photos=np.empty(0)), encoder.vectors(batch.photos)
+
+
+def _copy(known: Known | None, shard: _Shard, vectors: np.ndarray) -> None:
+    """Put the vectors that were known in their places."""
+    if known is not None:
+        source = known.row[shard.first : shard.last]
+        vectors[source >= 0] = known.vectors[source[source >= 0]]
 
 
 def _unreadable(bad: dict[str, list[str]], root: Path) -> EmbeddingsError:
     listed = "; ".join(f"{len(images):,} {what}: {shortened(images)}" for what, images in bad.items())
     return EmbeddingsError(
         f"Some photos under {root} cannot be embedded. {listed}.",
-        fix="Put them back, or make the catalog again as it is now: lookalike init ... --replace",
+        fix="Put them back, or let the catalog follow: lookalike catalog refresh",
     )

@@ -9,9 +9,11 @@
 A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
 """
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -30,7 +32,8 @@ SOURCES = MappingProxyType(
         "checkpoint": "an encoder finetuned in this workspace",
     }
 )
-BUILT = ("descriptor", "precomputed")
+BUILT = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
+FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
 
@@ -60,10 +63,27 @@ class EncoderSpec:
         >>> parse("precomputed:out/my vectors.npy").short_name, parse("descriptor:color+hog").short_name
         ('my-vectors', 'color+hog')
         """
-        stem = self.name.rsplit("/", 1)[-1]
+        stem = self.name.split("/")[0 if self.source == "torchvision" else -1]
         if self.source in ("precomputed", "onnx"):
             stem = stem.rsplit(".", 1)[0] or stem
         return check_name(_SAFE.sub("-", stem).strip("-.") or self.source)
+
+
+def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
+    """The spec with its file named so that it is found later: from `base` on if it lies in there, else in full.
+
+    A file that is not in the current folder is left as it is written; it may be in `base`.
+    """
+
+    def place(path: str) -> str:
+        if not Path(path).exists():
+            return path
+        full, folder = Path(os.path.abspath(path)), Path(os.path.abspath(base))
+        return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
+
+    options = tuple((key, place(value) if key == "weights" else value) for key, value in spec.options)
+    name = place(spec.name) if spec.source in FILES else spec.name
+    return replace(spec, name=name, options=options)
 
 
 def parse(text: str) -> EncoderSpec:
@@ -83,17 +103,6 @@ def parse(text: str) -> EncoderSpec:
         )
     name, mark, query = rest.rpartition("?") if "?" in rest else (rest, "", "")
     return EncoderSpec(source, unquote(name) if mark else name, _options(query, text) if mark else ())
-
-
-def require_built(spec: EncoderSpec) -> None:
-    """Say plainly which sources this version can compute."""
-    if spec.source not in BUILT:
-        raise EncoderError(
-            f"{spec} names {SOURCES[spec.source]}; this version computes only "
-            f"{' and '.join(f'{source}:' for source in BUILT)} encoders.",
-            fix="Compute the vectors yourself, save them with numpy.save in the order of your table, and use "
-            "precomputed:vectors.npy.",
-        )
 
 
 def check_name(name: str) -> str:

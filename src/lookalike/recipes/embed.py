@@ -1,17 +1,26 @@
 """`embed`: one encoder over the workspace's catalog."""
 
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 
-from lookalike.core.errors import EmbeddingsError
+import numpy as np
+
+from lookalike.core.cores import cores
+from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Embeddings
+from lookalike.core.types import Embeddings, Origin
+from lookalike.encode.encoder import open_encoder
+from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.precomputed import precomputed
-from lookalike.encode.run import encode_catalog, photo_encoder
-from lookalike.encode.spec import check_name, parse, require_built
-from lookalike.rank.cores import cores
+from lookalike.encode.run import encode_catalog
+from lookalike.encode.spec import EncoderSpec, check_name, located, parse
+from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 
 NOT_KNOWN = "not known: precomputed"
+
+Begin = Callable[[Estimate], None]
 
 
 def embed(
@@ -20,32 +29,83 @@ def embed(
     *,
     name: str | None = None,
     replace: bool = False,
+    workers: int | None = None,
+    begin: Begin | None = None,
     progress: Progress | None = None,
 ) -> Embeddings:
     """Compute or take in an encoder's vectors and keep them under a short name.
 
-    A name that holds the vectors of another encoder string is refused unless `replace`.
+    Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept.
+    A name that holds the vectors of another encoder string is refused unless `replace`. `begin` is told what lies
+    ahead before it begins.
     """
-    spec = parse(encoder)
-    require_built(spec)
+    spec = located(parse(encoder), workspace.folder)
     name = spec.short_name if name is None else check_name(name)
-    preprocessing = NOT_KNOWN if spec.source == "precomputed" else photo_encoder(spec)[1]
     if not replace:
         workspace.require_free(name, str(spec))
     with workspace.embedding(name):
         if spec.source == "precomputed":
-            vectors = precomputed(workspace.catalog, Path(spec.name))
-            made = Embeddings(name, workspace.catalog.image, vectors, str(spec))
-            workspace.save_embeddings(made, preprocessing)
+            _take_in(workspace, spec, name)
         else:
-            if workspace.photos is None:
-                raise EmbeddingsError(
-                    f"{spec} needs photos, but this workspace has none.",
-                    fix="Make it again with the photos: lookalike init TABLE --images FOLDER --replace",
-                )
-            shards = workspace.shards(name, str(spec), preprocessing)
-            encode_catalog(
-                workspace.catalog, workspace.photos, spec, shards, workers=cores(), progress=progress
-            )
-            workspace.finish_shards(shards)
+            _compute(workspace, spec, name, workers or cores(), begin, progress)
     return workspace.embeddings(name)
+
+
+def stale(workspace: Workspace) -> list[str]:
+    """Encoders whose vectors are of another state of the catalog."""
+    now = images_fingerprint(workspace.catalog)
+    return [name for name in workspace.encoders if workspace.manifest(name).images != now]
+
+
+def _take_in(workspace: Workspace, spec: EncoderSpec, name: str) -> None:
+    """Vectors from a file; where the catalog has only lost images since, those that were taken in before."""
+    origin = Origin(str(spec), NOT_KNOWN)
+    try:
+        vectors = precomputed(workspace.catalog, _file(spec, workspace.folder))
+    except EmbeddingsError:
+        known = workspace.known_rows(name, origin)
+        if known is None or (known.row < 0).any():
+            raise
+        vectors = np.asarray(known.vectors)[known.row]
+    workspace.save_embeddings(name, vectors, origin)
+
+
+def _file(spec: EncoderSpec, base: Path) -> Path:
+    return base / spec.name if (base / spec.name).exists() else Path(spec.name)
+
+
+def _compute(
+    workspace: Workspace,
+    spec: EncoderSpec,
+    name: str,
+    workers: int,
+    begin: Begin | None,
+    progress: Progress | None,
+) -> None:
+    catalog, photos = workspace.catalog, workspace.photos
+    if photos is None:
+        raise EmbeddingsError(
+            f"{spec} needs photos, but this workspace has none.",
+            fix="Make it again with the photos: lookalike init TABLE --images FOLDER --replace",
+        )
+    encoder = open_encoder(spec, workspace.folder)
+    known = workspace.known_rows(name, encoder.origin)
+    shards = workspace.shards(name, encoder.origin)
+    if begin:
+        new = np.ones(len(catalog), bool) if known is None else known.row < 0
+        for first, last in shards.done.items():
+            new[first:last] = False
+        begin(estimate(catalog, photos, encoder, np.flatnonzero(new), workers))
+    encode_catalog(catalog, photos, encoder, shards, known=known, workers_count=workers, progress=progress)
+    workspace.finish_shards(shards, encoder.origin)
+
+
+def again(workspace: Workspace, name: str) -> str:
+    """The encoder string that made an encoder's vectors, to be embedded again; it must still be one."""
+    spec = workspace.manifest(name).spec
+    if not spec:
+        raise EncoderError(
+            f"It is not known what made the vectors of {name}.",
+            fix=f"Embed it by its string: lookalike embed ENCODER --name {shlex.quote(name)} --replace",
+        )
+    return spec

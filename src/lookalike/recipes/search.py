@@ -1,12 +1,14 @@
 """`search`: distinct items for an image of the catalog or a new photo."""
 
+import shlex
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from lookalike.catalog import load_rgb
 from lookalike.core.errors import SearchError
-from lookalike.core.types import Rule
-from lookalike.encode.run import encode_photo
+from lookalike.core.types import Origin, Rule
+from lookalike.encode.encoder import encode_photo, open_encoder
 from lookalike.encode.spec import parse
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import Result, by_image, by_vector, judged_items
@@ -32,7 +34,13 @@ def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: i
         pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
         judged = judged_items(pairs)
         return Found(query, image, encoder, by_image(workspace.catalog, embeddings, image, k, None, judged))
-    vector = encode_photo(Path(query), parse(embeddings.spec))
+    opened = open_encoder(parse(embeddings.spec), workspace.folder)
+    if changed := _changed(workspace.manifest(encoder).origin, opened.origin):
+        raise SearchError(
+            f"{encoder} is not what it was when the catalog was embedded: its {' and '.join(changed)} changed.",
+            fix=f"Embed the catalog again: lookalike embed {shlex.quote(embeddings.spec)} --name {encoder}",
+        )
+    vector = encode_photo(load_rgb(Path(query), size_hint=opened.size_hint), opened)
     return Found(query, None, encoder, by_vector(workspace.catalog, embeddings, vector, k))
 
 
@@ -63,3 +71,9 @@ def _only_encoder(workspace: Workspace) -> str:
         listed = ", ".join(names) or "none yet: lookalike embed ENCODER"
         raise SearchError(f"Say which encoder to search with; there are {listed}.", fix="Add --encoder NAME.")
     return names[0]
+
+
+def _changed(then: Origin, now: Origin) -> list[str]:
+    """What is another now; a photo computed in another precision may be searched with."""
+    names = ("spec", "preprocessing", "weights")
+    return [name for name in names if getattr(then, name) != getattr(now, name)]

@@ -21,11 +21,11 @@ from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
 from lookalike.discover.pool import given_queries, pool, sample_queries
+from lookalike.encode.encoder import open_encoder
 from lookalike.encode.precomputed import check_vectors, precomputed
 from lookalike.encode.run import InMemory, encode_catalog
-from lookalike.encode.spec import parse, require_built
+from lookalike.encode.spec import parse
 from lookalike.evaluate import measures as table
-from lookalike.rank.cores import cores
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
@@ -66,14 +66,13 @@ def embed(
 ) -> Embeddings:
     """One encoder over a catalog. `photos` is the folder its paths are relative to."""
     spec = parse(encoder)
-    require_built(spec)
     if spec.source == "precomputed":
         vectors = precomputed(catalog, Path(spec.name))
     elif photos is None:
         raise EmbeddingsError(f"{spec} needs the photos.", fix="Give the folder their paths are relative to.")
     else:
         sink = InMemory()
-        encode_catalog(catalog, Path(photos), spec, sink, workers=cores(), progress=progress)
+        encode_catalog(catalog, Path(photos), open_encoder(spec), sink, progress=progress)
         vectors = sink.vectors
     return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
 

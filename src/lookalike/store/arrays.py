@@ -1,6 +1,7 @@
-"""Embeddings on disk: `embeddings/NAME/vectors.npy` and a `manifest.json` that says what made them."""
+"""Embeddings on disk: `embeddings/NAME/vectors.npy`, `rows.npy` and a `manifest.json` that says what made them."""
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -10,31 +11,41 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import EmbeddingsError
-from lookalike.core.types import Catalog, Embeddings
+from lookalike.core.types import Catalog, Embeddings, Origin
+from lookalike.encode.run import Known
 from lookalike.store.disk import FULL, disk_errors, new_folder, take_place, write_file
 
-VECTORS, MANIFEST, JOURNAL = "vectors.npy", "manifest.json", "shards.jsonl"
+VECTORS, ROWS, MANIFEST, JOURNAL = "vectors.npy", "rows.npy", "manifest.json", "shards.jsonl"
 LARGE = 1 << 29  # files above this are not summed each time they are opened
+KEY = 16  # bytes that tell one photo's content from any other's
 
 
 @dataclass(frozen=True)
 class Manifest:
     """What the vectors are of, and the sum by which damage to them shows.
 
-    `images` is a fingerprint of ids and photo contents, in catalog order; `sum` is the CRC-32 of `vectors.npy`.
+    The first four fields are the `Origin`; `images` is a fingerprint of ids and photo contents, in catalog order; `sum`
+    is the CRC-32 of `vectors.npy`.
     """
 
     spec: str
     preprocessing: str
+    weights: str
+    precision: str
     images: str
     rows: int
     dimension: int
     created: str
     sum: int = 0
+
+    @property
+    def origin(self) -> Origin:
+        """What made the vectors."""
+        return Origin(self.spec, self.preprocessing, self.weights, self.precision)
 
 
 def images_fingerprint(catalog: Catalog) -> str:
@@ -42,13 +53,46 @@ def images_fingerprint(catalog: Catalog) -> str:
     return fingerprint(catalog.image, catalog.digest)
 
 
-def save_embeddings(folder: Path, embeddings: Embeddings, manifest: Manifest) -> None:
+def row_keys(catalog: Catalog, spec: str) -> UInt8[np.ndarray, "images 16"]:
+    """What each row's vector depends on: the photo's content; of `precomputed:` vectors the image's id as well."""
+    by_image = spec.startswith("precomputed:")
+    keys = bytearray()
+    for image, digest in zip(catalog.image, catalog.digest, strict=True):
+        if by_image or not digest:
+            keys += hashlib.sha256(f"{image}\0{digest}".encode("utf-8", "surrogatepass")).digest()[:KEY]
+        else:
+            keys += bytes.fromhex(digest[: 2 * KEY])
+    return np.frombuffer(bytes(keys), np.uint8).reshape(len(catalog), KEY)
+
+
+def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> Known | None:
+    """The finished vectors of one origin, and where the catalog's rows are among them; None if there are none."""
+    try:
+        manifest = read_manifest(folder)
+        if manifest.origin != origin:
+            return None
+        had = np.load(folder / ROWS, allow_pickle=False)
+        vectors = _open_vectors(folder, manifest)
+    except (OSError, ValueError, EmbeddingsError):
+        return None
+    place = {key.tobytes(): row for row, key in enumerate(had)}
+    wanted = (place.get(key.tobytes(), -1) for key in row_keys(catalog, origin.spec))
+    return Known(vectors, np.fromiter(wanted, np.int64, len(catalog)))
+
+
+def save_embeddings(folder: Path, catalog: Catalog, vectors: np.ndarray, manifest: Manifest) -> None:
     """Write a folder as a whole: it holds all of the vectors or is not there."""
     with new_folder(folder) as new:
         with (new / VECTORS).open("wb") as file:
-            np.save(file, np.asarray(embeddings.vectors, np.float32))
-        manifest = replace(manifest, sum=file_sum(new / VECTORS))
-        (new / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+            np.save(file, np.asarray(vectors, np.float32))
+        _finish(new, catalog, manifest)
+
+
+def _finish(folder: Path, catalog: Catalog, manifest: Manifest) -> None:
+    """Put the rows' keys and the manifest beside finished vectors."""
+    np.save(folder / ROWS, row_keys(catalog, manifest.spec))
+    manifest = replace(manifest, sum=file_sum(folder / VECTORS))
+    write_file(folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -66,8 +110,13 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
         raise EmbeddingsError(
             f"The vectors of {folder.name} are stale: the catalog's images changed after they were made "
             f"({manifest.rows:,} images then, {len(catalog):,} now).",
-            fix=f"Make them again: lookalike embed '{manifest.spec}' --name {folder.name}",
+            fix="Bring them up to date; only new and changed photos are computed: lookalike embed --stale",
         )
+    return Embeddings(folder.name, catalog.image, _open_vectors(folder, manifest), manifest.spec)
+
+
+def _open_vectors(folder: Path, manifest: Manifest) -> np.ndarray:
+    """The vectors without reading them all, if they are what the manifest says."""
     try:
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         whole = (folder / VECTORS).stat().st_size > LARGE or file_sum(folder / VECTORS) == manifest.sum
@@ -75,7 +124,7 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
         raise _damaged(folder, f"{VECTORS} cannot be read") from None
     if not whole or vectors.shape != (manifest.rows, manifest.dimension) or vectors.dtype != np.float32:
         raise _damaged(folder, f"{VECTORS} is not the file that was written")
-    return Embeddings(folder.name, catalog.image, vectors, manifest.spec)
+    return vectors
 
 
 def file_sum(path: Path) -> int:
@@ -123,8 +172,7 @@ class Shards:
     def finish(self, manifest: Manifest) -> None:
         """Put the finished vectors in their place."""
         with disk_errors(f"finishing the vectors of {self.target.name}", self.folder):
-            manifest = replace(manifest, sum=file_sum(self.folder / VECTORS))
-            write_file(self.folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
+            _finish(self.folder, self.catalog, manifest)
             take_place(self.folder, self.target)
             (self.target / JOURNAL).unlink()
 

@@ -9,7 +9,7 @@ from lookalike.core.errors import WorkspaceError
 from lookalike.store.disk import disk_errors, write_file
 
 FILE = "lookalike.toml"
-FORMAT = 1
+FORMAT = 2
 
 _TEXT = """\
 # A Lookalike workspace. Change a value here and the next command follows it.
@@ -88,5 +88,9 @@ def _checked(given: dict[str, object], path: Path) -> Settings:
             f"{path.parent} was written by a newer Lookalike "
             f"(format {settings.format}, this one knows {FORMAT}).",
             fix="Install the newer Lookalike: pip install --upgrade lookalike",
+        )
+    if settings.format < 1:
+        raise WorkspaceError(
+            f"{path}: format is {settings.format}; the first was 1.", fix="Put the line back as it was."
         )
     return settings

@@ -3,21 +3,25 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 from sqlalchemy import delete, func, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
-from lookalike.core.types import Catalog, Embeddings, Labels, Pool
+from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
+from lookalike.encode.run import Known
 from lookalike.store import schema
 from lookalike.store.arrays import (
     MANIFEST,
     Manifest,
     Shards,
     images_fingerprint,
+    known_rows,
     load_embeddings,
     read_manifest,
     save_embeddings,
@@ -26,6 +30,7 @@ from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
 from lookalike.store.rows import read_catalog, read_labels, read_pool, write_catalog, write_pool
 from lookalike.store.settings import FILE, Settings, read_settings
+from lookalike.store.upgrade import upgrade
 
 DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
 
@@ -43,6 +48,7 @@ class Workspace:
             )
         self.database = Database(folder / DATABASE)
         self.database.migrate()
+        self.settings = upgrade(folder, self.settings, lambda: self.catalog)
 
     @classmethod
     def create(
@@ -118,24 +124,34 @@ class Workspace:
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
 
-    def save_embeddings(self, embeddings: Embeddings, preprocessing: str) -> None:
+    def save_embeddings(self, encoder: str, vectors: np.ndarray, origin: Origin) -> None:
         """Write an encoder's vectors as a whole."""
-        manifest = self._manifest(embeddings.spec, preprocessing, int(embeddings.vectors.shape[1]))
-        save_embeddings(self.folder / EMBEDDINGS / embeddings.encoder, embeddings, manifest)
+        manifest = self._manifest(origin, int(vectors.shape[1]))
+        save_embeddings(self.folder / EMBEDDINGS / encoder, self.catalog, vectors, manifest)
 
-    def shards(self, encoder: str, spec: str, preprocessing: str) -> Shards:
+    def shards(self, encoder: str, origin: Origin) -> Shards:
         """An encoder's vectors under construction, with the shards that an earlier run finished."""
-        key = {"spec": spec, "preprocessing": preprocessing, "images": images_fingerprint(self.catalog)}
+        key = {**asdict(origin), "images": images_fingerprint(self.catalog)}
         return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, key)
 
-    def finish_shards(self, shards: Shards) -> None:
-        """Put an encoder's finished vectors in their place."""
-        shards.finish(self._manifest(shards.key["spec"], shards.key["preprocessing"], shards.dimension))
+    def known_rows(self, encoder: str, origin: Origin) -> Known | None:
+        """Vectors that need not be computed again, of an earlier state of the catalog."""
+        return known_rows(self.folder / EMBEDDINGS / encoder, self.catalog, origin)
 
-    def _manifest(self, spec: str, preprocessing: str, dimension: int) -> Manifest:
+    def finish_shards(self, shards: Shards, origin: Origin) -> None:
+        """Put an encoder's finished vectors in their place."""
+        shards.finish(self._manifest(origin, shards.dimension))
+
+    def remove_embeddings(self, encoder: str) -> None:
+        """Delete an encoder's vectors."""
+        folder = self._vectors(encoder)
+        with self.embedding(encoder), disk_errors(f"removing the vectors of {encoder}", folder):
+            (folder / MANIFEST).unlink()  # first: what is left without it is no encoder's any more
+            shutil.rmtree(folder)
+
+    def _manifest(self, origin: Origin, dimension: int) -> Manifest:
         return Manifest(
-            spec=spec,
-            preprocessing=preprocessing,
+            **asdict(origin),
             images=images_fingerprint(self.catalog),
             rows=len(self.catalog),
             dimension=dimension,

@@ -1,0 +1,56 @@
+"""How long an embedding run will take and how much disk, from a few of its photos."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.core.types import Catalog
+from lookalike.encode.decode import Chunk, make_ready
+from lookalike.encode.encoder import Encoder
+
+SAMPLE = 8
+WORTH_SAYING = 200  # fewer photos are done before an estimate is
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What lies ahead: photos to compute and to copy, seconds (NaN where it was not tried), bytes on disk."""
+
+    compute: int
+    known: int
+    seconds: float
+    bytes: int
+
+
+def estimate(catalog: Catalog, root: Path, encoder: Encoder, rows: np.ndarray, workers: int) -> Estimate:
+    """Try a few of the photos to compute (`rows`): seconds = photos x (decoding / workers + encoding).
+
+    On a card the two go on at the same time, so the slower one counts; on a processor they share the cores.
+    """
+    size = len(catalog) * (4 * encoder.dimension + 16)
+    known = len(catalog) - len(rows)
+    if len(rows) < WORTH_SAYING:
+        return Estimate(len(rows), known, float("nan"), size)
+    sample = rows[np.linspace(0, len(rows) - 1, SAMPLE).astype(np.int64)]
+    chunk = Chunk(tuple(sample.tolist()), tuple(catalog.path[sample]), tuple(catalog.digest[sample]))
+    begun = time.perf_counter()
+    ready = make_ready(str(root), encoder.prepare, encoder.size_hint, chunk)
+    decoding = (time.perf_counter() - begun) / SAMPLE / workers
+    if not ready.rows:
+        return Estimate(len(rows), known, float("nan"), size)
+    encoding = _seconds_per_photo(encoder, ready.photos)
+    each = max(decoding, encoding) if encoder.threads == 1 else decoding + encoding
+    return Estimate(len(rows), known, len(rows) * each, size)
+
+
+def _seconds_per_photo(encoder: Encoder, photos: np.ndarray) -> float:
+    """What encoding one photo takes while all threads work; the first round warms up."""
+    batch = np.concatenate([photos] * (encoder.batch // len(photos) + 1))[: encoder.batch]
+    with ThreadPoolExecutor(encoder.threads) as pool:
+        for _ in range(2):
+            begun = time.perf_counter()
+            list(pool.map(encoder.vectors, [batch] * encoder.threads))
+    return (time.perf_counter() - begun) / (len(batch) * encoder.threads)
