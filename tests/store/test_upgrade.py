@@ -35,7 +35,7 @@ def test_a_workspace_of_format_1_opens_with_all_it_held(folder):
     assert (workspace.embeddings("hog").vectors == old).all()
     assert len(workspace.pool()) == 37
     assert workspace.label_count() == 37
-    assert len(evaluate(workspace, ["color", "hog"], "DCS").scores) == 2
+    assert len(evaluate(workspace, ["color", "hog"], ["DCS"]).scores) == 2
 
 
 def test_its_vectors_are_not_computed_again(folder, monkeypatch):

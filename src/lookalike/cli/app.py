@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 import lookalike
+from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
 from lookalike.cli.discover import discover
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(status)
 app.command()(init)
+app.add_typer(catalog, name="catalog")
 app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")

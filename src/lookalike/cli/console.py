@@ -18,6 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lookalike.core.errors import ArgumentError
+
 QUIET_SECONDS = 5.0
 HERE = Path()
 
@@ -92,6 +94,16 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) 
 def printable(text: str) -> str:
     """Control characters of file names spelled out, so that a name cannot draw on the terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def pairs(given: Sequence[str] | None, option: str, example: str) -> dict[str, str] | None:
+    """Options of the form name=value as a mapping, None where none is given."""
+    if not given:
+        return None
+    found = dict(part.partition("=")[::2] for part in given)
+    if not all(found) or not all(found.values()):
+        raise ArgumentError(f"{option} is {given[0]!r}.", fix=f"Write it like {option} {example}.")
+    return found
 
 
 def print_json(value: Mapping[str, Any]) -> None:

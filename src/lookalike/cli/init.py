@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_json, progress, say
-from lookalike.core.errors import ArgumentError
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, pairs, print_json, progress, say
 
 
 def init(
@@ -43,7 +42,7 @@ def init(
             workspace,
             images=images,
             layout=layout,
-            columns=_columns(column) if column else None,
+            columns=pairs(column, "--column", "image=filename"),
             seed=seed,
             max_megapixels=max_megapixels,
             replace=replace,
@@ -74,10 +73,3 @@ def init(
         else "lookalike embed precomputed:vectors.npy --name mine",
         workspace=workspace,
     )
-
-
-def _columns(given: list[str]) -> dict[str, str]:
-    columns = dict(part.partition("=")[::2] for part in given)
-    if not all(columns.values()):
-        raise ArgumentError(f"--column is {given[0]!r}.", fix="Write it like --column image=filename.")
-    return columns

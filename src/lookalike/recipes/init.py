@@ -37,11 +37,19 @@ def init(
         max_megapixels=max_megapixels,
         progress=progress,
     )
-    settings = Settings(reading.source, _relative(reading.root, folder), seed=seed, generated=generated)
+    settings = Settings(
+        relative(Path(reading.source), folder),
+        relative(reading.root, folder),
+        layout or "",
+        tuple(f"{name}={there}" for name, there in (columns or {}).items()),
+        max_megapixels=max_megapixels,
+        seed=seed,
+        generated=generated,
+    )
     return Workspace.create(folder, reading.catalog, settings, replace=replace), reading
 
 
-def _relative(root: Path | None, folder: Path) -> str:
+def relative(root: Path | None, folder: Path) -> str:
     """Relative to the workspace where the photos lie inside it, so that it can be moved as a whole."""
     if root is None:
         return ""

@@ -67,7 +67,7 @@ def gather(
         else None
     )
     return Report(
-        title="Studio catalog" if settings.generated else _title(Path(settings.source)),
+        title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
         created=now.strftime("%d %B %Y"),
         generated=settings.generated,

@@ -44,7 +44,7 @@ def status(workspace: Workspace) -> Status:
     catalog, pool = workspace.catalog, workspace.pool()
     return Status(
         folder=str(workspace.folder.resolve()),
-        source=workspace.settings.source,
+        source=str(workspace.source),
         generated=workspace.settings.generated,
         images=len(catalog),
         items=len(set(catalog.item)),

@@ -1,5 +1,6 @@
 """The workspace: one folder a person can copy, and the only door to what is in it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,29 @@ class Workspace:
     def photos(self) -> Path | None:
         """The folder photos' paths are relative to, None for a catalog of vectors only."""
         return self.folder / self.settings.photos if self.settings.photos else None
+
+    @property
+    def source(self) -> Path:
+        """The folder or table that `init` read."""
+        return Path(os.path.abspath(self.settings.of(self.folder)))
+
+    @contextmanager
+    def changing_catalog(self, doing: str) -> Iterator[None]:
+        """Let one command at a time change the catalog, from its reading to its writing."""
+        with lock(self.folder, "catalog", doing):
+            self.__dict__.pop("catalog", None)  # another command may have changed it before
+            yield
+
+    def change_catalog(self, catalog: Catalog, settings: Settings, pool: Pool | None) -> None:
+        """Replace the catalog and its pool at once. Settings come first: a source that was noted is read again."""
+        if settings != self.settings:
+            settings.write(self.folder)
+            self.settings = settings
+        with self.database.write() as connection:
+            write_catalog(connection, catalog)
+            if pool is not None:
+                write_pool(connection, pool)
+        self.__dict__["catalog"] = catalog
 
     # Embeddings
 
