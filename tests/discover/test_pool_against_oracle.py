@@ -15,7 +15,8 @@ from oracles.worlds import World, catalog_of, embeddings_of, lattice, worlds
 from lookalike.core.errors import PoolError
 from lookalike.core.types import Pool, Rule
 from lookalike.discover.figures import pool_figures
-from lookalike.discover.pool import extended, given_queries, pool, sample_queries
+from lookalike.discover.pool import extended, pool
+from lookalike.discover.queries import given_queries, sample_queries
 from lookalike.rank.distinct import top_lists
 
 GENERATORS = ("color", "hog", "clip")

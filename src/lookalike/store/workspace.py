@@ -12,6 +12,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool
+from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store import schema
 from lookalike.store.arrays import (
     MANIFEST,
@@ -24,7 +25,15 @@ from lookalike.store.arrays import (
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
-from lookalike.store.rows import read_catalog, read_labels, read_pool, write_catalog, write_pool
+from lookalike.store.rows import (
+    read_catalog,
+    read_labels,
+    read_pool,
+    read_random_pairs,
+    write_catalog,
+    write_pool,
+    write_random_pairs,
+)
 from lookalike.store.settings import FILE, Settings, read_settings
 
 DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
@@ -194,10 +203,17 @@ class Workspace:
         with self.database.read() as connection:
             return read_pool(connection)
 
-    def save_pool(self, pool: Pool) -> None:
-        """Replace the pool."""
+    def random_pairs(self) -> RandomPairs:
+        """The pairs drawn at random for labelling, in the order they were drawn."""
+        with self.database.read() as connection:
+            return read_random_pairs(connection)
+
+    def save_pool(self, pool: Pool, drawn: RandomPairs | None = None) -> None:
+        """Replace the pool, and the random pairs where these are given, in one step."""
         with lock(self.folder, "pool", "discover"), self.database.write() as connection:
             write_pool(connection, pool)
+            if drawn is not None:
+                write_random_pairs(connection, drawn)
 
 
 def _clear(folder: Path) -> None:
