@@ -158,6 +158,13 @@ def test_overlaps(w: World, top: int, seed: int):
     assert figures.mean_overlap == pytest.approx(np.mean(between), abs=1e-5)
 
 
+def test_a_wild_query_has_every_image_of_the_gallery_as_a_candidate():
+    """|A| = |Q||D| where no query is in D (EDS 5.2); two of three queries here are."""
+    photos = [Photo("a", "a"), Photo("b", "b"), Photo("c", "c", "gallery"), Photo("w", "w", "query")]
+    found = made(World(photos, [], []), ("color",), 1, 0).pool
+    assert pool_figures(found, 3, outside=1).saving_pairs == pytest.approx((2 + 2 + 3) / len(found))
+
+
 def test_one_generator_overlaps_with_nobody():
     w = World([Photo("a", "a"), Photo("b", "b")], [[1], [1]], [])
     figures = pool_figures(made(w, ("color",), 1, 0).pool, 2)

@@ -6,8 +6,9 @@ from typing import Any
 
 from lookalike.cli.console import number, plural, say, table
 from lookalike.discover.figures import PoolFigures, expert_hours
-from lookalike.discover.prevalence import PositiveRate, chebyshev_budget, credible_interval
+from lookalike.discover.prevalence import PositiveRate, chebyshev_budget, require_share
 from lookalike.recipes.discover import Discovery, figures, labelled, positive_rate
+from lookalike.report.formats import rough, significant
 from lookalike.store.workspace import Workspace
 
 SOME = 10  # similar pairs, whose cost by chance and by the pool is compared
@@ -38,9 +39,9 @@ class Told:
 
 def require_sensible(precision: float | None, confidence: float) -> None:
     """Refuse a precision or a confidence that is no share before long work begins."""
-    credible_interval(1, 0, 0.0, confidence)
+    require_share(confidence, "confidence")
     if precision is not None:
-        chebyshev_budget(precision, 1.0 - confidence)
+        require_share(precision, "precision")
 
 
 def told_of(
@@ -205,7 +206,7 @@ def _tell_rate(told: Told) -> None:
     if math.isnan(rate.rate):
         say(f"The positive rate is undefined: {rate.reason}.")
         return
-    interval = f"{_share(rate.low)} to {_share(rate.high)} with {_plain(100 * rate.level)} % probability"
+    interval = f"{_share(rate.low)} to {_share(rate.high)} with {significant(100 * rate.level)} % probability"
     if not rate.rate:
         say(
             f"Positive rate: no similar pair was found among {rate.labelled:,} of {rate.pairs:,} pairs; {interval}."
@@ -231,8 +232,8 @@ def _tell_budget(told: Told) -> None:
         return
     whole = " (that is every pair)" if budget.pairs == told.rate.pairs else ""
     say(
-        f"To know the rate to within {_plain(budget.precision)} with {_plain(100 * budget.confidence)} % confidence, "
-        f"if it is {_plain(budget.assumed)} at most, takes {budget.pairs:,} random pairs{whole}: "
+        f"To know the rate to within {significant(budget.precision)} with {significant(100 * budget.confidence)} % "
+        f"confidence, if it is {significant(budget.assumed)} at most, takes {budget.pairs:,} random pairs{whole}: "
         f"{_hours(budget.pairs, told.votes)}."
     )
 
@@ -245,17 +246,10 @@ def _hours(pairs: int, votes: int) -> str:
 
 
 def _share(value: float) -> str:
-    """A share in %, two digits: rates lie between 1 in 2 and 1 in 100,000."""
-    return f"{_plain(100 * value)} %"
-
-
-def _plain(value: float) -> str:
-    """Two digits that count, without an exponent."""
-    shown = f"{float(f'{value:.2g}'):,.10f}".rstrip("0").rstrip(".")
-    return shown or "0"
+    return f"{significant(100 * value)} %"
 
 
 def _rough(value: float) -> str:
     if math.isinf(value):
-        return "any number"
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+        return "any number of times"
+    return rough(value)

@@ -120,7 +120,7 @@ def credible_interval(
     from scipy.optimize import brentq
     from scipy.special import betaincc, betainccinv, xlog1py, xlogy
 
-    _require_share(level, "level")
+    require_share(level, "level")
     shape = positives + 1, labelled - positives + 1
     mass = float(betaincc(*shape, lower_bound))
     if not mass > 1e-300:
@@ -162,8 +162,8 @@ def chebyshev_budget(precision: float, risk: float, rate: float | None = None) -
     >>> chebyshev_budget(0.001, 0.05, rate=0.0005), chebyshev_budget(0.1, 0.05)
     (20000, 500)
     """
-    _require_share(precision, "precision")
-    _require_share(risk, "risk")
+    require_share(precision, "precision")
+    require_share(risk, "risk")
     if rate is not None and rate < precision:
         return _rounded_up(1.0 / (precision * risk))
     worst = 0.5 if rate is None else min(rate, 0.5)
@@ -200,9 +200,10 @@ def _require_counts(pairs: int, known: int, drawn: int, labelled: int, positives
             )
 
 
-def _require_share(value: float, argument: str) -> None:
+def require_share(value: float, argument: str) -> None:
+    """Refuse what is no share between 0 and 1, both left out."""
     if not 0.0 < value < 1.0:
         raise ArgumentError(
             f"{argument} is {value}; it must lie between 0 and 1.",
-            fix=f"Give a share, such as {0.95 if argument == 'level' else 0.05}.",
+            fix=f"Give a share, such as {0.95 if argument in ('level', 'confidence') else 0.05}.",
         )
