@@ -101,6 +101,13 @@ def test_a_drawn_pair_that_is_labelled_already_is_not_asked_again(lookalike, wor
     assert told["random"]["labelled"] == len(both)
     assert len(rows_of(workspace / "rest.csv")) == told["to_label"] == 300 - len(both)
     assert told["positive_rate"]["value"] is None  # those few are pooled ones, no sample of all pairs
+    assert (
+        "All of them are random pairs, which experts will notice"
+        in lookalike("discover", "--pairs", "rest.csv").out
+    )
+    fill_in(workspace / "rest.csv")
+    lookalike("labels", "import", "rest.csv")
+    assert "Every pair is labelled, so rest.csv is empty." in lookalike("discover", "--pairs", "rest.csv").out
 
 
 def test_a_few_blanks_leave_the_rate_and_many_do_not(lookalike, workspace):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_json, progress, say
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, progress, say
 
 
 def discover(
@@ -104,8 +104,15 @@ def discover(
         print_json(as_json(told))
         return
     tell(told)
-    if pairs is not None:
-        say(f"{pairs} has the {len(found.questions):,} pairs left to label.")
+    if pairs is not None and not len(found.questions):
+        say(f"Every pair is labelled, so {pairs} is empty.")
+        next_step("lookalike evaluate", workspace=workspace)
+    elif pairs is not None:
+        say(f"{pairs} has the {plural(len(found.questions), 'pair')} left to label.")
+        if found.only_random_left:
+            say(
+                "All of them are random pairs, which experts will notice: better draw them before labelling starts."
+            )
         say(f"Fill in the label column of {pairs}: 1 similar, 0 not, blank where nobody can say.")
         next_step(f"lookalike labels import {shlex.quote(str(pairs))}", workspace=workspace)
     elif told.labelled:

@@ -44,6 +44,14 @@ class Discovery:
     is_current: bool
     questions: Questions
 
+    @property
+    def only_random_left(self) -> bool:
+        """Whether nothing of the pool is left to label, so that a list of questions tells what it is."""
+        pooled = set(zip(self.pool.query, self.pool.item, strict=True))
+        return len(self.questions) > 0 and pooled.isdisjoint(
+            zip(self.questions.query, self.questions.item, strict=True)
+        )
+
 
 def discover(
     workspace: Workspace,
