@@ -1,6 +1,7 @@
 """The page as a whole: its parts, what it says of missing ones, escaping, pictures, size."""
 
 import doctest
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -277,6 +278,14 @@ def test_what_random_pairs_do_not_tell_yet_is_said(report, counts, said, not_sai
     assert said in page
     assert not_said not in page
     assert "nan" not in page.lower().split("the pool")[1]
+
+
+def test_a_gain_without_an_upper_end_says_at_least(report):
+    rate = rate_of(known=0, positives=0, drawn=10, labelled=10)
+    open_ended = replace(rate, rate=0.01, gain=80.0, gain_low=3.0, known_share=0.5)
+    assert math.isinf(open_ended.gain_high)
+    page = text(render(replace(report, pool=replace(report.pool, rate=open_ended))))
+    assert "than a random one: at least 3.0" in page
 
 
 def test_without_random_pairs_the_page_says_nothing_of_a_rate(page):
