@@ -21,6 +21,8 @@ PROMISED = [
     "find_items",
     "judged_ranks",
     "make_pool",
+    "positive_rate",
+    "random_pairs",
     "read_catalog",
     "read_labels",
     "score",

@@ -15,7 +15,8 @@ from oracles.worlds import World, catalog_of, embeddings_of, lattice, worlds
 from lookalike.core.errors import PoolError
 from lookalike.core.types import Pool, Rule
 from lookalike.discover.figures import pool_figures
-from lookalike.discover.pool import extended, given_queries, pool, sample_queries
+from lookalike.discover.pool import extended, pool
+from lookalike.discover.queries import given_queries, sample_queries
 from lookalike.rank.distinct import top_lists
 
 GENERATORS = ("color", "hog", "clip")
@@ -155,6 +156,13 @@ def test_overlaps(w: World, top: int, seed: int):
                 between.append(exact)
                 assert figures.overlap[i, j] == pytest.approx(exact, abs=1e-5)
     assert figures.mean_overlap == pytest.approx(np.mean(between), abs=1e-5)
+
+
+def test_a_wild_query_has_every_image_of_the_gallery_as_a_candidate():
+    """|A| = |Q||D| where no query is in D (EDS 5.2); two of three queries here are."""
+    photos = [Photo("a", "a"), Photo("b", "b"), Photo("c", "c", "gallery"), Photo("w", "w", "query")]
+    found = made(World(photos, [], []), ("color",), 1, 0).pool
+    assert pool_figures(found, 3, outside=1).saving_pairs == pytest.approx((2 + 2 + 3) / len(found))
 
 
 def test_one_generator_overlaps_with_nobody():

@@ -1,6 +1,7 @@
 """The page as a whole: its parts, what it says of missing ones, escaping, pictures, size."""
 
 import doctest
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from report_sample import NASTY, photo
 
 from lookalike.core.errors import ArgumentError
+from lookalike.discover.prevalence import PositiveRate, positive_rate
 from lookalike.report import explanations, formats
 from lookalike.report import page as page_module
 from lookalike.report.content import Hit, Photo, Report, Strip, StripGroup
@@ -244,3 +246,47 @@ def test_examples_in_docstrings_run(module):
     result = doctest.testmod(module)
     assert result.attempted
     assert not result.failed
+
+
+def rate_of(**counts) -> PositiveRate:
+    given = {"pairs": 105_422_000, "known": 45_920, "drawn": 2_000, "labelled": 2_000, "positives": 2}
+    return positive_rate(**(given | {"pool_labelled": 54_170, "pool_positives": 45_920} | counts))
+
+
+def test_the_positive_rate_stands_with_its_interval_and_the_gain(report):
+    page = text(render(replace(report, pool=replace(report.pool, rate=rate_of()))))
+    assert "0.1 %positive rateof all 105,422,000 pairs are similar, by 2,000 random pairs" in page
+    assert "with 95 % probability 0.044 % to 0.32 %" in page
+    assert "848 timesdiscovery gain" in page
+    assert "266 to 1,946" in page
+    assert (
+        "About 0.1 % of all pairs are similar; in the pool similar pairs are 848 times as frequent." in page
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "said", "not_said"),
+    [
+        ({"labelled": 14, "positives": 4}, "only 14 of 2,000 random pairs are labelled", "discovery gain"),
+        ({"known": 0, "positives": 0}, "0 %positive rate", "discovery gain"),
+        ({"pool_labelled": 0, "pool_positives": 0}, "0.1 %positive rate", "discovery gain"),
+        ({"drawn": 0, "labelled": 0, "positives": 0}, "labelled pairs", "positive rate"),
+    ],
+)
+def test_what_random_pairs_do_not_tell_yet_is_said(report, counts, said, not_said):
+    page = text(render(replace(report, pool=replace(report.pool, rate=rate_of(**counts)))))
+    assert said in page
+    assert not_said not in page
+    assert "nan" not in page.lower().split("the pool")[1]
+
+
+def test_a_gain_without_an_upper_end_says_at_least(report):
+    rate = rate_of(known=0, positives=0, drawn=10, labelled=10)
+    open_ended = replace(rate, rate=0.01, gain=80.0, gain_low=3.0, known_share=0.5)
+    assert math.isinf(open_ended.gain_high)
+    page = text(render(replace(report, pool=replace(report.pool, rate=open_ended))))
+    assert "than a random one: at least 3.0" in page
+
+
+def test_without_random_pairs_the_page_says_nothing_of_a_rate(page):
+    assert "positive rate" not in text(page)

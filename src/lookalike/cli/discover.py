@@ -1,23 +1,12 @@
 """`lookalike discover`."""
 
-import math
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import (
-    JsonOption,
-    WorkspaceOption,
-    next_step,
-    number,
-    plural,
-    print_json,
-    progress,
-    say,
-    table,
-)
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, progress, say
 
 
 def discover(
@@ -42,13 +31,42 @@ def discover(
     queries_file: Annotated[
         Path | None, typer.Option(help="Text file with one query image per line.")
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Ask only images with this value, as column=value. Can be given several times."),
+    ] = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(help="Column whose values share the sample of queries as they share the catalog."),
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            help="How many random pairs there shall be in all, to estimate the positive rate.", min=0
+        ),
+    ] = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(help="Write the pairs, with an empty label column, to a .csv or .parquet file."),
+        typer.Option(
+            help="Write the pairs left to label, with an empty label column, to a .csv or .parquet file."
+        ),
+    ] = None,
+    provenance: Annotated[
+        Path | None,
+        typer.Option(help="Write who put each pair forward, not for experts' eyes, to .csv or .parquet."),
     ] = None,
     votes: Annotated[int, typer.Option(help="Votes per pair, for the estimate of hours.", min=1)] = 2,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            help="Say how many random pairs would tell the positive rate this closely, such as .001."
+        ),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="Probability of the interval and of the wished precision.")
+    ] = 0.95,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the sample.", show_default="the workspace's", min=0)
+        int | None, typer.Option(help="Seed of the sampled queries.", show_default="the workspace's", min=0)
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Start the pool afresh instead of extending it.")
@@ -59,76 +77,60 @@ def discover(
 
     A pool that is there already is extended by new generators, and only shown where nothing else is asked for.
     """
-    from lookalike.discover.figures import expert_hours
+    from lookalike.cli.discovered import as_json, require_sensible, tell, told_of
     from lookalike.recipes.discover import discover as make
-    from lookalike.recipes.discover import figures, labelled
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
+    conditions = [_condition(text) for text in where or []]
+    require_sensible(precision, confidence)
     with progress("Ranking", quiet=json) as bar:
-        pool = make(
+        found = make(
             opened,
             None if generators is None else [name.strip() for name in generators.split(",") if name.strip()],
             top=top,
             queries=_listed(queries_file) if queries_file else queries,
+            where=conditions,
+            stratify=stratify,
             seed=seed,
             replace=replace,
+            random=random,
             pairs=pairs,
+            provenance=provenance,
             progress=bar,
         )
-    told = figures(opened, pool)
-    labels, positives = labelled(opened, pool)
-    low, high = expert_hours(told.asked, votes)
+    told = told_of(opened, found, votes, precision, confidence)
     if json:
-        print_json(
-            {
-                "pairs": told.pairs,
-                "positives": positives,
-                "labelled": labels,
-                "asked": told.asked,
-                "queries": told.queries,
-                "top": told.top,
-                "most": told.most,
-                "duplicates": number(told.duplicates),
-                "candidates_per_query": number(told.per_query),
-                "generators": list(told.generators),
-                "only_by": dict(zip(told.generators, told.unique, strict=True)),
-                "overlap": {
-                    a: {b: number(told.overlap[i, j]) for j, b in enumerate(told.generators) if i != j}
-                    for i, a in enumerate(told.generators)
-                },
-                "mean_overlap": number(told.mean_overlap),
-                "saving_catalog": number(told.saving_catalog),
-                "saving_pairs": number(told.saving_pairs),
-                "hours": {"low": low, "high": high, "votes_per_pair": votes},
-            }
-        )
+        print_json(as_json(told))
         return
-    say(
-        f"{plural(told.pairs, 'pair')} for {plural(told.queries, 'query', 'queries')} "
-        f"({told.per_query:,.1f} candidates each); "
-        f"{100 * told.duplicates:.0f} % of the {told.most:,} places were duplicates.",
-        f"Labelling all pairs instead would be {told.saving_pairs:,.0f} times the work.",
-        f"With {plural(votes, 'vote')} per pair, {plural(told.asked, 'pair')} to ask: "
-        f"about {low:,.0f} to {high:,.0f} expert-hours.",
-    )
-    if labels:
-        say(f"{labels:,} of these pairs are labelled, {positives:,} of them similar.")
-    if len(told.generators) > 1:
-        say("", "Overlap between generators (% of the places they fill):")
-        cells = [["-" if math.isnan(v) else f"{v:.1f}" for v in row] for row in told.overlap]
-        table(
-            ["", *told.generators, "only by it"],
-            [[g, *row, f"{u:,}"] for g, row, u in zip(told.generators, cells, told.unique, strict=True)],
-        )
-    if labels:
+    tell(told)
+    if pairs is not None and not len(found.questions):
+        say(f"Every pair is labelled, so {pairs} is empty.")
         next_step("lookalike evaluate", workspace=workspace)
     elif pairs is not None:
+        say(f"{pairs} has the {plural(len(found.questions), 'pair')} left to label.")
+        if found.only_random_left:
+            say(
+                "All of them are random pairs, which experts will notice: better draw them before labelling starts."
+            )
         say(f"Fill in the label column of {pairs}: 1 similar, 0 not, blank where nobody can say.")
         next_step(f"lookalike labels import {shlex.quote(str(pairs))}", workspace=workspace)
+    elif told.labelled:
+        next_step("lookalike evaluate", workspace=workspace)
     else:
         say("To label them, write the pairs to a file with an empty label column.")
         next_step("lookalike discover --pairs pairs.csv", workspace=workspace)
+
+
+def _condition(text: str) -> tuple[str, str]:
+    from lookalike.core.errors import ArgumentError
+
+    column, sign, value = text.partition("=")
+    if not (sign and column.strip()):
+        raise ArgumentError(
+            f"--where {text!r} is not column=value.", fix="Write for instance --where domain=wild."
+        )
+    return column.strip(), value
 
 
 def _listed(file: Path) -> list[str]:

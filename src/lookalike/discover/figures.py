@@ -18,7 +18,8 @@ class PoolFigures:
 
     `most` is |M||Q|k; `duplicates` the share of it that several generators put forward again;
     `saving_catalog` is |D|/(|M|k) with |D| the images (EDS 3.3 gives about 1,400), `saving_pairs` |A|/|S_k|
-    with |A| = |Q|(|D| - 1); `overlap` is |S_m and S_m'| / (|Q|k) in % with NaN on the diagonal.
+    with |A| = |Q|(|D| - 1), or |Q||D| for queries that are not in D; `overlap` is |S_m and S_m'| / (|Q|k) in %
+    with NaN on the diagonal.
     """
 
     pairs: int
@@ -36,8 +37,8 @@ class PoolFigures:
     saving_pairs: float
 
 
-def pool_figures(pool: Pool, images: int) -> PoolFigures:
-    """Figures of a pool over a catalog of so many images."""
+def pool_figures(pool: Pool, images: int, outside: int = 0) -> PoolFigures:
+    """Figures of a pool over a gallery of so many images; `outside` queries (wild ones) are not among them."""
     queries, generators = len(pool.queries), len(pool.generators)
     most = generators * queries * pool.top
     overlap = overlap_percent(pool)
@@ -57,7 +58,7 @@ def pool_figures(pool: Pool, images: int) -> PoolFigures:
         mean_overlap=float(between.mean()) if len(between) else float("nan"),
         unique=tuple(int(count) for count in alone),
         saving_catalog=images / (generators * pool.top),
-        saving_pairs=queries * (images - 1) / len(pool) if len(pool) else float("nan"),
+        saving_pairs=(queries * (images - 1) + outside) / len(pool) if len(pool) else float("nan"),
     )
 
 

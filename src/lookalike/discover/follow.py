@@ -1,4 +1,4 @@
-"""A pool after its catalog changed: pairs of images that are gone leave it, and nothing else moves."""
+"""Pools and random pairs after their catalog changed: pairs of images that are gone leave, nothing else moves."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Pool
+from lookalike.discover.random_pairs import RandomPairs
 
 
 def following(pool: Pool, catalog: Catalog) -> Pool:
@@ -13,23 +14,14 @@ def following(pool: Pool, catalog: Catalog) -> Pool:
 
     A pair whose photo is gone but whose item has others is shown by the item's first photo.
     """
-    gallery = catalog.is_gallery()
-    items = {
-        item: image
-        for item, image in zip(catalog.item[gallery][::-1], catalog.image[gallery][::-1], strict=True)
-    }
-    place = {pair: at for at, pair in enumerate(_standing(pool, catalog, items))}
-    kept = np.array(list(place), np.int64)
+    kept, candidate = _standing(pool, catalog)
+    place = {pair: at for at, pair in enumerate(kept.tolist())}
     sources = np.array([pair in place for pair in pool.pair.tolist()], bool)
-    candidate = [
-        photo if photo in catalog.row and catalog.item[catalog.row[photo]] == item else items[item]
-        for photo, item in zip(pool.candidate[kept], pool.item[kept], strict=True)
-    ]
     return replace(
         pool,
         query=pool.query[kept],
         item=pool.item[kept],
-        candidate=strings(candidate),
+        candidate=candidate,
         pair=np.array([place[pair] for pair in pool.pair[sources].tolist()], np.int64),
         source=pool.source[sources],
         rank=pool.rank[sources],
@@ -38,7 +30,21 @@ def following(pool: Pool, catalog: Catalog) -> Pool:
     )
 
 
-def _standing(pool: Pool, catalog: Catalog, items: dict[str, str]) -> list[int]:
-    """Pairs whose query is still asked about and whose item is still found."""
-    ends = enumerate(zip(pool.query, pool.item, strict=True))
-    return [at for at, (query, item) in ends if query in catalog.row and item in items]
+def still_drawn(drawn: RandomPairs, catalog: Catalog) -> RandomPairs:
+    """The random pairs that are left: still uniform over all pairs of what is left."""
+    kept, candidate = _standing(drawn, catalog)
+    return RandomPairs(query=drawn.query[kept], item=drawn.item[kept], candidate=candidate)
+
+
+def _standing(pairs: Pool | RandomPairs, catalog: Catalog) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs whose query is still asked about and whose item is still found, and the photos they are shown by."""
+    gallery = catalog.is_gallery()
+    backwards = zip(catalog.item[gallery][::-1], catalog.image[gallery][::-1], strict=True)
+    first_photo = dict(backwards)
+    ends = enumerate(zip(pairs.query, pairs.item, strict=True))
+    kept = [at for at, (query, item) in ends if query in catalog.row and item in first_photo]
+    candidate = strings(
+        photo if photo in catalog.row and catalog.item[catalog.row[photo]] == item else first_photo[item]
+        for photo, item in zip(pairs.candidate[kept], pairs.item[kept], strict=True)
+    )
+    return np.array(kept, np.int64), candidate

@@ -5,34 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float, Int
 
-from lookalike.core.checks import shortened, strings
+from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
 from lookalike.core.types import Catalog, Pool
-
-
-def sample_queries(catalog: Catalog, count: int | None, seed: int, split: str | None = None) -> np.ndarray:
-    """Catalog rows to ask about, in catalog order: all that may be asked, or a seeded sample without repeats."""
-    rows = np.flatnonzero(catalog.is_query(split))
-    if len(rows) == 0:
-        raise PoolError(
-            "No image may be asked about: none has role 'query' or 'both'.",
-            fix="Give some images the role 'query' or 'both' in the table given to `lookalike init`.",
-        )
-    if count is None or count >= len(rows):
-        return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, size=count, replace=False))
-
-
-def given_queries(catalog: Catalog, images: list[str]) -> np.ndarray:
-    """Catalog rows of the named images, in catalog order."""
-    allowed = catalog.is_query()
-    wrong = [image for image in images if image not in catalog.row or not allowed[catalog.row[image]]]
-    if wrong:
-        raise PoolError(
-            f"{len(wrong):,} of {len(images):,} given queries cannot be asked about: {shortened(wrong)}.",
-            fix="Name images of the catalog whose role is 'query' or 'both'.",
-        )
-    return np.array(sorted({catalog.row[image] for image in images}), dtype=np.int64)
 
 
 def pool(

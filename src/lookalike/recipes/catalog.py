@@ -9,7 +9,7 @@ from lookalike.catalog.upkeep import Change, joined, marked, merged, rooted, wit
 from lookalike.core.errors import CatalogError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
-from lookalike.discover.follow import following
+from lookalike.discover.follow import following, still_drawn
 from lookalike.recipes.embed import stale
 from lookalike.recipes.init import relative
 from lookalike.store.settings import Settings, Source
@@ -128,7 +128,8 @@ def _follow(
     """Keep the new catalog, let the pool follow, and count what became stale."""
     pool = workspace.pool()
     followed = following(pool, catalog) if pool is not None else None
-    workspace.change_catalog(catalog, settings, followed)
+    drawn = still_drawn(workspace.random_pairs(), catalog)
+    workspace.change_catalog(catalog, settings, followed, drawn)
     labels = workspace.labels()
     replaced, gone = set(change.replaced), set(change.gone)
     ends = list(zip(labels.query, labels.candidate, strict=True))

@@ -71,7 +71,7 @@ def demo(
             embed(workspace, spec, progress=progress)
     with bar("Ranking") as progress:
         names = [spec.partition(":")[2] for spec in GENERATORS]
-        pool = discover(workspace, names, top=5, queries=queries, seed=seed, progress=progress)
+        pool = discover(workspace, names, top=5, queries=queries, seed=seed, progress=progress).pool
     told = figures(workspace, pool)
     tell(
         f"2. The pool: {told.pairs:,} pairs that {len(names)} encoders put forward for {told.queries} queries, "

@@ -15,7 +15,7 @@ from lookalike.discover.figures import expert_hours
 from lookalike.evaluate.measures import DEFAULT, parse
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.discover import figures, labelled
+from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.status import next_command, status
 from lookalike.report.content import (
@@ -169,7 +169,14 @@ def _pool_part(workspace: Workspace) -> PoolPart | None:
     told = figures(workspace, pool)
     count, positives = labelled(workspace, pool)
     low, high = expert_hours(told.asked)
-    return PoolPart(figures=told, hours_low=low, hours_high=high, labelled=count, positives=positives)
+    return PoolPart(
+        figures=told,
+        hours_low=low,
+        hours_high=high,
+        labelled=count,
+        positives=positives,
+        rate=positive_rate(workspace, pool),
+    )
 
 
 def _measures(found: Evaluation, truth: Sequence[Scores]) -> MeasureTable:

@@ -20,7 +20,12 @@ from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
-from lookalike.discover.pool import given_queries, pool, sample_queries
+from lookalike.discover import prevalence
+from lookalike.discover.pool import pool
+from lookalike.discover.prevalence import PositiveRate
+from lookalike.discover.queries import Where, given_queries, sample_queries
+from lookalike.discover.random_pairs import RandomPairs, all_pairs
+from lookalike.discover.random_pairs import random_pairs as random_pairs_of
 from lookalike.encode.encoder import open_encoder
 from lookalike.encode.precomputed import check_vectors, precomputed
 from lookalike.encode.run import InMemory, encode_catalog
@@ -90,14 +95,26 @@ def make_pool(
     *,
     top: int = 5,
     queries: int | Sequence[str] | None = None,
+    where: Where = (),
+    stratify: str | None = None,
     seed: int = 0,
     similarity: str = "cosine",
     progress: Progress | None = None,
 ) -> Pool:
-    """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default."""
+    """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default.
+
+    `where` asks only images with certain values, such as [("domain", "wild")]; values of one column are alternatives.
+    `stratify` names a column whose values share the sample as they share the images that may be asked about.
+    """
     at_least(top, 1, "top")
     if queries is None or isinstance(queries, int):
-        rows = sample_queries(catalog, None if queries is None else at_least(queries, 1, "queries"), seed)
+        count = None if queries is None else at_least(queries, 1, "queries")
+        rows = sample_queries(catalog, count, seed, where=where, stratify=stratify)
+    elif where or stratify is not None:
+        raise PoolError(
+            "A list of queries is given, so nothing is left to choose or to sample.",
+            fix="Give either the list of queries, or where and stratify.",
+        )
     else:
         rows = given_queries(catalog, list(queries))
     rule = Rule(similarity=similarity)
@@ -111,6 +128,50 @@ def make_pool(
         found = top_lists(catalog, generator, rows, top, rule, progress=_part(progress, done, len(listed)))
         lists[generator.encoder] = (found.row, found.score)
     return pool(catalog, rows, lists, top)
+
+
+def random_pairs(catalog: Catalog, pool: Pool, count: int, *, seed: int = 0) -> RandomPairs:
+    """Pairs of the pool's queries with any item, drawn at random for labelling; more begin with the same ones."""
+    return random_pairs_of(catalog, query_rows(catalog, pool), count, seed)
+
+
+def positive_rate(
+    catalog: Catalog,
+    pool: Pool,
+    drawn: RandomPairs,
+    labels: Labels | JudgedPairs,
+    *,
+    level: float = prevalence.LEVEL,
+) -> PositiveRate:
+    """How many of all pairs are similar, by random pairs and their labels, and what the pool gains (EDS 3.3.1).
+
+    A pair is a query of the pool with an item of the gallery. A drawn pair counts with the label it has,
+    whichever photo of the item got it; drawn pairs that the catalog no longer has do not count.
+    """
+    pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, Rule())
+    judged, asked = judged_items(pairs), set(pool.queries)
+    there = set(catalog.item[catalog.is_gallery()])
+    random = [
+        judged.get((query, item))
+        for query, item in zip(drawn.query, drawn.item, strict=True)
+        if query in asked and query in catalog.row and item in there
+    ]
+    pooled = [judged[ends] for ends in zip(pool.query, pool.item, strict=True) if ends in judged]
+    return prevalence.positive_rate(
+        pairs=len(all_pairs(catalog, query_rows(catalog, pool))),
+        known=sum(label for (query, _), label in judged.items() if query in asked),
+        drawn=len(random),
+        labelled=sum(label is not None for label in random),
+        positives=sum(label == 1 for label in random),
+        pool_labelled=len(pooled),
+        pool_positives=sum(pooled),
+        level=level,
+    )
+
+
+def query_rows(catalog: Catalog, pool: Pool) -> np.ndarray:
+    """Catalog rows of a pool's queries that the catalog still has."""
+    return np.array([catalog.row[query] for query in pool.queries if query in catalog.row], np.int64)
 
 
 def score(

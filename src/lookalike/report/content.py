@@ -7,6 +7,7 @@ and which command makes it.
 from dataclasses import dataclass
 
 from lookalike.discover.figures import PoolFigures
+from lookalike.discover.prevalence import PositiveRate
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class StripGroup:
 class PoolPart:
     """The pool in figures, what labelling it costs in hours, and how much of it is labelled.
 
-    `labelled` counts labelled pairs, `positives` those labelled similar (`None`: not counted).
+    `labelled` counts labelled pairs, `positives` those labelled similar (`None`: not counted). `rate` is the positive
+    rate by random pairs (`None`, or without any: the page says nothing of it).
     """
 
     figures: PoolFigures
@@ -62,6 +64,7 @@ class PoolPart:
     hours_high: float
     labelled: int
     positives: int | None
+    rate: PositiveRate | None = None
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,27 @@ def percent(share: float) -> str:
     return f"{tenth(100 * share)}\N{NO-BREAK SPACE}%" if math.isfinite(share) else "undefined"
 
 
+def significant(number: float) -> str:
+    """Two digits that count, without an exponent: for rates from 1 in 2 to 1 in a million.
+
+    >>> significant(0.000436), significant(84.8), significant(20_000)
+    ('0.00044', '85', '20,000')
+    """
+    if not math.isfinite(number):
+        return "undefined"
+    whole_part, _, rest = f"{float(f'{number:.2g}'):,.15f}".partition(".")
+    return f"{whole_part}.{rest.rstrip('0')}".rstrip(".")
+
+
+def rate(share: float) -> str:
+    """A share that may be tiny, in % with two digits that count. The space does not break.
+
+    >>> rate(0.000436).replace("\N{NO-BREAK SPACE}", " ")
+    '0.044 %'
+    """
+    return f"{significant(100 * share)}\N{NO-BREAK SPACE}%" if math.isfinite(share) else "undefined"
+
+
 def rough(number: float) -> str:
     """A factor or an estimate: one decimal below 10, none from there on.
 

@@ -1,5 +1,6 @@
 """`render`: a report as one HTML page that needs no network, no script and no other file."""
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -105,12 +106,13 @@ def environment() -> Environment:
         tenth=formats.tenth,
         percent=formats.percent,
         rough=formats.rough,
+        rate=formats.rate,
         score=formats.value,
         breakable=breakable,
         by_query=by_query,
         verdict=verdict,
     )
-    made.globals.update(span=formats.span, plural=formats.plural)
+    made.globals.update(span=formats.span, plural=formats.plural, infinity=math.inf)
     return made
 
 

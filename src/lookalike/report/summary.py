@@ -5,7 +5,7 @@ import math
 from lookalike.report.cautions import caution
 from lookalike.report.content import MeasureTable, PoolPart, Report
 from lookalike.report.explanations import MeasureName
-from lookalike.report.formats import listed, percent, plural, span, value, whole
+from lookalike.report.formats import listed, percent, plural, rate, rough, span, value, whole
 
 LEADS = ("DCS", "AUC_mac", "AUC_mic", "BPREF")
 MOST_NAMES = 4
@@ -15,7 +15,7 @@ def summary(report: Report) -> tuple[str, ...]:
     """The few sentences at the top; empty where there is nothing to sum up."""
     told = []
     if report.pool is not None:
-        told += [_asked(report.pool), _labelled(report.pool)]
+        told += [_asked(report.pool), _labelled(report.pool), _gain(report.pool)]
     if report.measures is not None:
         told += [_leader(report.measures), _not_for_top(report.measures)]
     return tuple(filter(None, told))
@@ -37,6 +37,15 @@ def _labelled(pool: PoolPart) -> str:
         "" if pool.positives is None else f"; {percent(pool.positives / pool.labelled)} of them are similar"
     )
     return f"{whole(pool.labelled)} {'pair has' if pool.labelled == 1 else 'pairs have'} a label{similar}."
+
+
+def _gain(pool: PoolPart) -> str:
+    if pool.rate is None or not pool.rate.gain > 0:
+        return ""
+    return (
+        f"About {rate(pool.rate.rate)} of all pairs are similar; in the pool similar pairs are "
+        f"{rough(pool.rate.gain)} times as frequent."
+    )
 
 
 def _leader(table: MeasureTable) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 from lookalike.catalog.sheet import Sheet, sheet_of
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.types import Catalog, Labels, Pool
+from lookalike.discover.questions import Questions
+from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store.disk import write_file
 
 COLUMNS = ("query", "candidate", "label")
@@ -94,20 +96,39 @@ def write_label_file(labels: Labels, path: Path) -> None:
     _write_table(dict(zip(COLUMNS, columns, strict=True)), path)
 
 
-def write_pair_file(pool: Pool, path: Path) -> None:
-    """Write a pool's pairs with an empty label column to fill in; `labels import` reads the file back.
+def write_pair_file(asked: Questions, path: Path) -> None:
+    """Write pairs with an empty label column to fill in; `labels import` reads the file back.
 
-    `generators` says who put the pair forward, and at which place (1 is the best).
+    It goes to experts, so it says nothing of who put a pair forward: that is in `write_provenance_file`.
     """
-    named: list[list[str]] = [[] for _ in range(len(pool))]
-    for pair, source, rank in zip(pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), strict=True):
-        named[pair].append(f"{pool.generators[source]}:{rank + 1}")
     columns = {
-        "query": pool.query.tolist(),
-        "candidate": pool.candidate.tolist(),
-        "label": [""] * len(pool),
-        "item": pool.item.tolist(),
-        "generators": [" ".join(names) for names in named],
+        "query": asked.query.tolist(),
+        "candidate": asked.candidate.tolist(),
+        "label": [""] * len(asked),
+        "item": asked.item.tolist(),
+    }
+    _write_table(columns, path)
+
+
+def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:
+    """Write every pair with where it came from, for those who run the labelling and not for those who label.
+
+    `generators` says who put the pair forward and at which place (1 is the best), `random` (1 or 0)
+    whether it was drawn at random; a pair can be both.
+    """
+    named: dict[tuple[str, str], list[str]] = {ends: [] for ends in zip(pool.query, pool.item, strict=True)}
+    ends = list(named)
+    for pair, source, rank in zip(pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), strict=True):
+        named[ends[pair]].append(f"{pool.generators[source]}:{rank + 1}")
+    at_random = dict(zip(zip(drawn.query, drawn.item, strict=True), drawn.candidate, strict=True))
+    photo = at_random | dict(zip(ends, pool.candidate, strict=True))
+    listed = [*ends, *(pair for pair in at_random if pair not in named)]
+    columns = {
+        "query": [query for query, _ in listed],
+        "candidate": [photo[pair] for pair in listed],
+        "item": [item for _, item in listed],
+        "generators": [" ".join(named.get(pair, [])) for pair in listed],
+        "random": [int(pair in at_random) for pair in listed],
     }
     _write_table(columns, path)
 

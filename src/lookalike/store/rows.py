@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, delete, insert, select
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Labels, LeftOut, Pool
+from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store import schema
 
 BATCH = 20_000
@@ -102,6 +103,21 @@ def read_pool(connection: Connection) -> Pool | None:
         top=setting["top"],
         queries=strings(queries),
     )
+
+
+def write_random_pairs(connection: Connection, drawn: RandomPairs) -> None:
+    """Replace the random pairs."""
+    connection.execute(delete(schema.random_pair))
+    pairs = zip(drawn.query, drawn.item, drawn.candidate, strict=True)
+    rows = ({"place": i, "query": q, "item": t, "candidate": c} for i, (q, t, c) in enumerate(pairs))
+    insert_all(connection, schema.random_pair, rows)
+
+
+def read_random_pairs(connection: Connection) -> RandomPairs:
+    """The random pairs, in the order they were drawn."""
+    columns = (schema.random_pair.c.query, schema.random_pair.c.item, schema.random_pair.c.candidate)
+    found = connection.execute(select(*columns).order_by(schema.random_pair.c.place)).all()
+    return RandomPairs(*(strings(row[i] for row in found) for i in range(3)))
 
 
 def _image_rows(catalog: Catalog) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
+from lookalike.discover.random_pairs import RandomPairs
 from lookalike.encode.run import Known
 from lookalike.store import schema
 from lookalike.store.arrays import (
@@ -29,7 +30,15 @@ from lookalike.store.arrays import (
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
-from lookalike.store.rows import read_catalog, read_labels, read_pool, write_catalog, write_pool
+from lookalike.store.rows import (
+    read_catalog,
+    read_labels,
+    read_pool,
+    read_random_pairs,
+    write_catalog,
+    write_pool,
+    write_random_pairs,
+)
 from lookalike.store.settings import FILE, Settings, read_settings
 from lookalike.store.upgrade import upgrade
 
@@ -103,13 +112,16 @@ class Workspace:
             self.__dict__.pop("catalog", None)  # another command may have changed it before
             yield
 
-    def change_catalog(self, catalog: Catalog, settings: Settings, pool: Pool | None) -> None:
-        """Replace the catalog and its pool at once. Settings come first: a source that was noted is read again."""
+    def change_catalog(
+        self, catalog: Catalog, settings: Settings, pool: Pool | None, drawn: RandomPairs
+    ) -> None:
+        """Replace the catalog and its pairs at once. Settings come first: a source that was noted is read again."""
         if settings != self.settings:
             settings.write(self.folder)
             self.settings = settings
         with self.database.write() as connection:
             write_catalog(connection, catalog)
+            write_random_pairs(connection, drawn)
             if pool is not None:
                 write_pool(connection, pool)
         self.__dict__["catalog"] = catalog
@@ -234,10 +246,17 @@ class Workspace:
         with self.database.read() as connection:
             return read_pool(connection)
 
-    def save_pool(self, pool: Pool) -> None:
-        """Replace the pool."""
+    def random_pairs(self) -> RandomPairs:
+        """The pairs drawn at random for labelling, in the order they were drawn."""
+        with self.database.read() as connection:
+            return read_random_pairs(connection)
+
+    def save_pool(self, pool: Pool, drawn: RandomPairs | None = None) -> None:
+        """Replace the pool, and the random pairs where these are given, in one step."""
         with lock(self.folder, "pool", "discover"), self.database.write() as connection:
             write_pool(connection, pool)
+            if drawn is not None:
+                write_random_pairs(connection, drawn)
 
 
 def _clear(folder: Path) -> None:

@@ -1,0 +1,158 @@
+"""Which images are asked about: all, those with certain values, a sample, plain or stratified, a list (SPEC 5)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import numpy as np
+from jaxtyping import Int
+
+from lookalike.core.checks import at_least, codes, shortened
+from lookalike.core.errors import ArgumentError, PoolError
+from lookalike.core.types import Catalog
+
+WORDS = ("category", "split", "role", "item", "image", "path")
+MOST_SHOWN = 5
+
+Where = Sequence[tuple[str, str]]  # (column, value) pairs
+
+
+def column_of(catalog: Catalog, name: str) -> np.ndarray:
+    """The values of a catalog column, ours or one of the user's own table.
+
+    Raises ArgumentError, naming the nearest columns, where there is none of that name.
+    """
+    if name in WORDS:
+        return np.asarray(getattr(catalog, name))
+    if name in catalog.columns:
+        return np.asarray(catalog.columns[name])
+    named = [*WORDS, *catalog.columns]
+    plain = {column.casefold(): column for column in reversed(named)}
+    near = [plain[word] for word in get_close_matches(name.strip().casefold(), list(plain), n=3, cutoff=0.6)]
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise ArgumentError(f"The catalog has no column {name!r}.", fix=f"{hint}It has: {', '.join(named[:30])}.")
+
+
+def rows_where(catalog: Catalog, where: Where = (), split: str | None = None) -> Int[np.ndarray, " queries"]:
+    """Rows that may be asked about, in catalog order; `where` keeps those with certain values.
+
+    Values of one column are alternatives, columns must all hold: [("domain", "wild"), ("split", "test")].
+    This is how queries of another domain are asked (EDS 5.2): photos with role `query` that share a value.
+    Raises PoolError, showing what there is, where nothing may be asked.
+    """
+    allowed = catalog.is_query(split)
+    if not allowed.any():
+        raise PoolError(
+            "No image may be asked about: none has role 'query' or 'both'.",
+            fix="Give some images the role 'query' or 'both' in the table given to `lookalike init`.",
+        )
+    for column in dict.fromkeys(column for column, _ in where):
+        values = column_of(catalog, column)
+        wanted = list(dict.fromkeys(value for named, value in where if named == column))
+        for value in wanted:
+            _require_value(column, value, values, catalog.is_query(split))
+        allowed = allowed & np.isin(values, wanted)
+    if not allowed.any():
+        asked = " and ".join(f"{column}={value}" for column, value in where)
+        raise PoolError(
+            f"No image that may be asked about has {asked} at once.", fix="Leave out one of the conditions."
+        )
+    return np.flatnonzero(allowed)
+
+
+def sample_queries(
+    catalog: Catalog,
+    count: int | None,
+    seed: int,
+    split: str | None = None,
+    *,
+    where: Where = (),
+    stratify: str | None = None,
+) -> Int[np.ndarray, " queries"]:
+    """Catalog rows to ask about, in catalog order: all that may be asked, or a seeded sample without repeats.
+
+    `stratify` names a column whose values share the sample as they share the rows that may be asked.
+    """
+    rows = rows_where(catalog, where, split)
+    if stratify is not None:
+        if count is None:
+            raise ArgumentError(
+                f"stratify is {stratify!r}, but no sample is drawn: all queries are asked.",
+                fix="Say how many to sample, for instance --queries 200.",
+            )
+        return _stratified(catalog, rows, count, stratify, seed)
+    if count is None or count >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, size=count, replace=False))
+
+
+def given_queries(catalog: Catalog, images: list[str]) -> Int[np.ndarray, " queries"]:
+    """Catalog rows of the named images, in catalog order."""
+    allowed = catalog.is_query()
+    wrong = [image for image in images if image not in catalog.row or not allowed[catalog.row[image]]]
+    if wrong:
+        raise PoolError(
+            f"{len(wrong):,} of {len(images):,} given queries cannot be asked about: {shortened(wrong)}.",
+            fix="Name images of the catalog whose role is 'query' or 'both'.",
+        )
+    return np.array(sorted({catalog.row[image] for image in images}), dtype=np.int64)
+
+
+def shares(sizes: Int[np.ndarray, " strata"], count: int) -> Int[np.ndarray, " strata"]:
+    """How many of a sample each stratum gets: the largest-remainder share of its size, and at least one.
+
+    n minimises sum (n_s - count x size_s / total)^2 among whole numbers with n_s >= 1 and sum n = count: the
+    method of the largest remainder where no stratum is too small for a place of its own. Equal claims go to
+    the earlier stratum. With fewer places than strata the largest strata get one each. Nothing is drawn from
+    nothing: `sizes` are 1 or more, `count` at most their sum.
+
+    >>> shares(np.array([90, 8, 2]), 10).tolist(), shares(np.array([90, 8, 2]), 2).tolist()
+    ([8, 1, 1], [1, 1, 0])
+    """
+    total = int(sizes.sum())
+    least = np.zeros(len(sizes), np.int64)
+    least[np.argsort(-sizes, kind="stable")[:count]] = 1
+    given = np.maximum(least, count * sizes // total)
+    while (left := count - int(given.sum())) != 0:
+        claim = count * sizes - given * total  # total times what a stratum is short of its share, in integers
+        if left > 0:
+            given[np.argmax(claim)] += 1
+        else:
+            given[np.argmin(np.where(given > least, claim, np.iinfo(np.int64).max))] -= 1
+    return np.asarray(given)
+
+
+def _stratified(catalog: Catalog, rows: np.ndarray, count: int, column: str, seed: int) -> np.ndarray:
+    """A seeded sample whose strata have the shares of `shares`, in catalog order."""
+    names, stratum = codes(column_of(catalog, column)[rows])
+    if all(not name.strip() for name in names):
+        raise ArgumentError(
+            f"stratify is {column!r}, but that column is blank for every image that may be asked about.",
+            fix="Name a column that says something, or leave out --stratify.",
+        )
+    sizes = np.bincount(stratum, minlength=len(names))
+    given = shares(sizes, min(at_least(count, 1, "queries"), len(rows)))
+    draw = np.random.default_rng(seed)
+    members = np.split(rows[np.argsort(stratum, kind="stable")], np.cumsum(sizes)[:-1])
+    drawn = [
+        draw.choice(one, size=n, replace=False) for one, n in zip(members, given.tolist(), strict=True) if n
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def _require_value(column: str, value: str, values: np.ndarray, may_be_asked: np.ndarray) -> None:
+    """Refuse a value that no image has that may be asked about."""
+    has_it = values == value
+    if (has_it & may_be_asked).any():
+        return
+    frequent = Counter(values[may_be_asked].tolist()).most_common(MOST_SHOWN)
+    listed = ", ".join(f"{name!r} ({times:,})" for name, times in frequent)
+    if has_it.any():
+        raise PoolError(
+            f"{int(has_it.sum()):,} images have {column}={value!r}, but none of them may be asked about.",
+            fix="Give them the role 'query' or 'both' in the table given to `lookalike init`, or choose "
+            f"another value; images that may be asked about have {listed}.",
+        )
+    raise PoolError(
+        f"No image has {column}={value!r}.", fix=f"Images that may be asked about have most often {listed}."
+    )

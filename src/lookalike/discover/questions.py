@@ -1,0 +1,59 @@
+"""What experts are asked: pool and random pairs in one list that does not tell which is which (EDS 3.3.1)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from jaxtyping import Shaped
+
+from lookalike.core.checks import strings
+from lookalike.core.types import Pool
+from lookalike.discover.random_pairs import RandomPairs
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Pairs to be labelled, in the order they are asked: query image, candidate photo, candidate item."""
+
+    query: Shaped[np.ndarray, " pairs"]
+    candidate: Shaped[np.ndarray, " pairs"]
+    item: Shaped[np.ndarray, " pairs"]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def asked(self) -> int:
+        """How many questions they are: (a, b) and (b, a) are one."""
+        return len({frozenset(ends) for ends in zip(self.query, self.candidate, strict=True)})
+
+
+def questions(pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, str]]) -> Questions:
+    """Each pair of the pool and of the random ones that has no label yet, once.
+
+    `labelled` are (query image, candidate item). A random pair that is in the pool shows the pool's photo. Pairs
+    of a query stand together, queries in the pool's order, which is quick to label; within a query the order is
+    that of a hash of the pair, so neither its place nor anything else about a row says who put it forward, and
+    rows keep their order when others join them.
+    """
+    shown: dict[tuple[str, str], str] = {}
+    for source in (pool, drawn):
+        for query, item, candidate in zip(source.query, source.item, source.candidate, strict=True):
+            shown.setdefault((query, item), candidate)
+    place = {query: at for at, query in enumerate(pool.queries)}
+    left = [pair for pair in shown if pair not in labelled and pair[0] in place]
+    left.sort(key=lambda pair: (place[pair[0]], _scattered(pair)))
+    return Questions(
+        query=strings(query for query, _ in left),
+        candidate=strings(shown[pair] for pair in left),
+        item=strings(item for _, item in left),
+    )
+
+
+def _scattered(pair: tuple[str, str]) -> bytes:
+    digest = blake2b(digest_size=8)
+    for part in pair:
+        digest.update(part.encode("utf-8", "surrogatepass"))
+        digest.update(b"\xff")  # in no UTF-8 text, so ("ab", "c") is not ("a", "bc")
+    return digest.digest()
