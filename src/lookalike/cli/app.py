@@ -12,6 +12,7 @@ from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
 from lookalike.cli.discover import discover
+from lookalike.cli.doctor import doctor
 from lookalike.cli.embed import embed
 from lookalike.cli.evaluate import evaluate
 from lookalike.cli.init import init
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(status)
+app.command()(doctor)
 app.command()(init)
 app.add_typer(catalog, name="catalog")
 app.command()(embed)
@@ -59,7 +61,7 @@ def options(
 def run(arguments: list[str]) -> int:
     """Run one command and return the exit status: 0 done, 1 refused, 2 wrong usage."""
     try:
-        app(args=arguments, prog_name="lookalike", standalone_mode=False)
+        left = app(args=arguments, prog_name="lookalike", standalone_mode=False)
     except LookalikeError as error:
         return _refused(error, as_json="--json" in arguments)
     except BrokenPipeError:
@@ -75,7 +77,7 @@ def run(arguments: list[str]) -> int:
         if not hasattr(error, "exit_code"):
             raise
         return _usage(error)
-    return 0
+    return left if isinstance(left, int) else 0  # a command that ends with typer.Exit leaves its status
 
 
 def _refused(error: LookalikeError, *, as_json: bool) -> int:

@@ -36,6 +36,9 @@ def embed(
         int | None,
         typer.Option(help="Processes that read photos.", show_default="one per core", min=1, max=256),
     ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="Delete the vectors of an encoder, by name. Repeatable.")
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Overwrite the vectors of another encoder of this name.")
     ] = False,
@@ -50,6 +53,9 @@ def embed(
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
+    if remove:
+        _remove(opened, remove, bool(encoder) or stale, workspace, as_json=json)
+        return
     told = []
     for text, called in _asked(opened, encoder or [], name, stale):
         started = time.monotonic()
@@ -96,6 +102,17 @@ def _asked(
             fix="Embed them one by one.",
         )
     return [(text, name) for text in encoders]
+
+
+def _remove(opened: "Workspace", names: list[str], more: bool, workspace: Path, *, as_json: bool) -> None:
+    if more:
+        raise ArgumentError("--remove goes alone.", fix="Remove first, then embed.")
+    freed = [opened.remove_embeddings(name) for name in names]
+    if as_json:
+        print_json({"removed": names, "bytes": sum(freed)})
+        return
+    say(f"Removed the vectors of {', '.join(names)}: {sum(freed) / 1e6:,.1f} MB are free again.")
+    next_step("lookalike status", workspace=workspace)
 
 
 def _tell(ahead: "Estimate") -> None:

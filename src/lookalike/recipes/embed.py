@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,14 @@ def embed(
 
 
 def stale(workspace: Workspace) -> list[str]:
-    """Encoders whose vectors are of another state of the catalog."""
+    """Encoders whose vectors are of another state of the catalog; damaged ones are not known to be."""
     now = images_fingerprint(workspace.catalog)
-    return [name for name in workspace.encoders if workspace.manifest(name).images != now]
+    found = []
+    for name in workspace.encoders:
+        with suppress(EmbeddingsError):
+            if workspace.manifest(name).images != now:
+                found.append(name)
+    return found
 
 
 def _take_in(workspace: Workspace, spec: EncoderSpec, name: str) -> None:

@@ -115,6 +115,14 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
     return Embeddings(folder.name, catalog.image, _open_vectors(folder, manifest), manifest.spec)
 
 
+def check_sum(folder: Path) -> None:
+    """Read all of an encoder's vectors and compare their sum, however large they are."""
+    with disk_errors("reading the vectors", folder):
+        whole = file_sum(folder / VECTORS) == read_manifest(folder).sum
+    if not whole:
+        raise _damaged(folder, f"{VECTORS} is not the file that was written")
+
+
 def _open_vectors(folder: Path, manifest: Manifest) -> np.ndarray:
     """The vectors without reading them all, if they are what the manifest says."""
     try:

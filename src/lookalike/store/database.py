@@ -73,6 +73,16 @@ class Database:
             )
         return None if row is None else str(row[0])
 
+    def check(self) -> None:
+        """Read all of the database and refuse one that contradicts itself."""
+        with self.read() as connection:
+            said = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+        if said != ["ok"]:
+            raise StorageError(
+                f"{self.path} is damaged: {said[0]}.",
+                fix="Restore it from a backup, or make the workspace again with `lookalike init`.",
+            )
+
     def close(self) -> None:
         """Fold the log into the file."""
         self._engine.dispose()

