@@ -6,7 +6,10 @@ done before a process has started.
 
 import hashlib
 import io
+import os
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -25,7 +28,8 @@ from lookalike.encode.encoder import Prepare
 FEW = 256  # fewer photos than this are not worth starting processes for
 CHUNK = 16  # photos a worker takes at a time
 AHEAD = 4  # chunks under way or waiting per worker: keeps memory flat whatever the catalog's size
-IDLE_SECONDS = 10  # workers outlive the work by this, also where it was killed
+IDLE_SECONDS = 10  # workers wait so long for more work
+WATCH_SECONDS = 0.5  # how often a worker looks whether its command is still there
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -87,7 +91,9 @@ def workers(count: int, photos: int) -> Iterator[Executor]:
     from loky import get_reusable_executor
     from loky.process_executor import BrokenProcessPool
 
-    processes = get_reusable_executor(count, timeout=IDLE_SECONDS, initializer=_leave_interrupts)
+    processes = get_reusable_executor(
+        count, timeout=IDLE_SECONDS, initializer=_belong_to, initargs=(os.getpid(),)
+    )
     try:
         yield processes
     except BrokenProcessPool:
@@ -97,9 +103,19 @@ def workers(count: int, photos: int) -> Iterator[Executor]:
         ) from None
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C is for the command itself; its workers end with it."""
+def _belong_to(command: int) -> None:
+    """In a worker: leave Ctrl-C to the command, and end with it however it ends.
+
+    A worker waits for work on a pipe that the other workers hold open too, so it would not notice by itself.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(command,), daemon=True).start()
+
+
+def _end_with(command: int) -> None:
+    while os.getppid() == command:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
 
 
 def in_order(

@@ -1,0 +1,101 @@
+"""Embedding with worker processes, stopped while they work: nothing is lost, and no worker stays behind."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lookalike.encode.decode import FEW, IDLE_SECONDS
+from lookalike.encode.run import SHARD
+from lookalike.store.arrays import JOURNAL
+from lookalike.store.workspace import Workspace
+
+PHOTOS = 2 * SHARD + 100
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> Path:
+    """Enough small photos for worker processes and three shards."""
+    folder = tmp_path_factory.mktemp("many") / "photos"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    for n in range(PHOTOS):
+        Image.fromarray(random.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(folder / f"{n:05d}.png")
+    return folder
+
+
+def children(process: int) -> list[int]:
+    """Processes that a process started, and theirs."""
+    found: list[int] = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        found += [int(word) for word in task.read_text().split()]
+    return [*found, *(grandchild for child in found for grandchild in children(child))]
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def shards_done(folder: Path) -> int:
+    try:
+        return len((folder / "embeddings/.lbp.partial" / JOURNAL).read_text().splitlines()) - 1
+    except OSError:
+        return 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed, many, tmp_path, how):
+    assert PHOTOS > FEW
+    completed("init", many, cwd=tmp_path)
+    process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
+    until = time.monotonic() + 60
+    while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    workers = children(process.pid)
+    process.send_signal(how)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode in (-how, 130)
+    assert "Traceback" not in complaint
+    assert len(workers) >= 2
+    done = shards_done(tmp_path)
+    assert done >= 1
+    until = time.monotonic() + 3 * IDLE_SECONDS
+    while any(map(alive, workers)) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not [worker for worker in workers if alive(worker)]
+    lines = (tmp_path / "embeddings/.lbp.partial" / JOURNAL).read_text().splitlines()
+    completed("embed", "descriptor:lbp", cwd=tmp_path)
+    told = [json.loads(line) for line in lines[1:]]
+    vectors = Workspace(tmp_path).embeddings("lbp").vectors
+    assert vectors.shape[0] == PHOTOS
+    assert np.isfinite(vectors).all()
+    assert [shard["first"] for shard in told] == [SHARD * n for n in range(done)]
+
+
+def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, tmp_path):
+    completed("init", many, cwd=tmp_path)
+    process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
+    until = time.monotonic() + 60
+    while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    for worker in children(process.pid):
+        with open(f"/proc/{worker}/cmdline") as file:
+            if "resource_tracker" not in file.read():
+                os.kill(worker, signal.SIGKILL)
+                break
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "A worker process was killed" in complaint
+    assert "Traceback" not in complaint
+    assert shards_done(tmp_path) >= 1
+    completed("embed", "descriptor:lbp", "--workers", 1, cwd=tmp_path)
