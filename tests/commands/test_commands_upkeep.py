@@ -243,3 +243,16 @@ def test_settings_remember_how_a_table_was_read(lookalike, photos, tmp_path):
     Path("table.csv").write_text("\n".join(["file,thing", *rows]) + "\n")
     said = lookalike("catalog", "refresh", "--json").json
     assert (said["images"], len(said["added"]), said["gone"]) == (36, 2, [])
+
+
+def test_the_report_says_what_made_the_vectors_but_no_folder_of_this_machine(
+    lookalike, shop, tmp_path_factory
+):
+    folder = tmp_path_factory.mktemp("secret-folder")
+    np.save(folder / "mine.npy", np.random.default_rng(0).standard_normal((36, 4)))
+    assert lookalike("embed", f"precomputed:{folder}/mine.npy").status == 0
+    assert lookalike("report").status == 0
+    page = (shop / "reports/report.html").read_text()
+    assert "precomputed:mine.npy" in page
+    assert "centred on a white square" in page
+    assert "secret-folder" not in page

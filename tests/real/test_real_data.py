@@ -63,3 +63,39 @@ def test_every_measure_is_defined_on_complete_human_labels(monkeypatch):
     assert all(np.isfinite(score.value) for score in scores.scores.values())
     assert scores["coverage@5"].value == 1.0
     assert scores["HR@5"].value == scores["EHR@5"].value
+
+
+LIKE_TENSORFLOW = "pad_type=same&mean=0.5&std=0.5&crop_mode=border&interpolation=bilinear"
+NETWORKS = {
+    "mobilenetv1_100": f"timm:mobilenetv1_100?weights={{}}&{LIKE_TENSORFLOW}",
+    "mobilenetv2_100": f"timm:mobilenetv2_100?weights={{}}&{LIKE_TENSORFLOW}",
+    "squeezenet1_0": "torchvision:squeezenet1_0?weights={}&size=227&crop_mode=border"
+    "&mean=123/255,117/255,104/255&std=1/255",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", NETWORKS)
+def test_networks_give_the_reference_features(network):
+    catalog = lookalike.read_catalog(DATA / "objects92/catalog.csv", images=DATA / "objects92/images")
+    text = NETWORKS[network].format(DATA / "weights" / f"{network}.safetensors")
+    made = lookalike.embed(catalog, text, photos=DATA / "objects92/images")
+    reference = np.load(DATA / "embeddings/objects92" / f"{network}.npy").astype(np.float32)
+    ids = (DATA / "embeddings/objects92/ids.txt").read_text().split()
+    reference = reference[[ids.index(image) for image in catalog.image]]
+    cosine = (made.vectors * reference).sum(axis=1) / np.linalg.norm(made.vectors, axis=1)
+    assert cosine.min() > 0.999
+    assert made.encoder == network
+
+
+@pytest.mark.slow
+def test_the_wrong_keyword_arguments_are_seen_in_the_features():
+    catalog = lookalike.read_catalog(DATA / "objects92/catalog.csv", images=DATA / "objects92/images")
+    weights = DATA / "weights/mobilenetv2_100.safetensors"
+    right = lookalike.embed(
+        catalog, NETWORKS["mobilenetv2_100"].format(weights), photos=DATA / "objects92/images"
+    )
+    other = NETWORKS["mobilenetv2_100"].format(weights).replace("pad_type=same&", "")
+    wrong = lookalike.embed(catalog, other, photos=DATA / "objects92/images")
+    norms = np.linalg.norm(right.vectors, axis=1) * np.linalg.norm(wrong.vectors, axis=1)
+    assert np.median((right.vectors * wrong.vectors).sum(axis=1) / norms) < 0.95

@@ -47,10 +47,15 @@ class Preprocessing:
         height, width = self.size
         how = {
             "center": f"shorter side to {self.shorter}, middle {width} x {height}",
-            "border": f"centred on a square of colour {_numbers(self.fill)}, then {width} x {height}",
+            "border": f"centred on a {self._fill_name} square, then {width} x {height}",
             "squash": f"{width} x {height} whatever the proportions",
         }[self.crop_mode]
         return f"{how}, {self.interpolation}, mean {_numbers(self.mean)}, std {_numbers(self.std)}"
+
+    @property
+    def _fill_name(self) -> str:
+        named = {colour: name for name, colour in COLOURS.items()}
+        return named.get(self.fill, f"{_numbers(self.fill)}-coloured")
 
     @property
     def shorter(self) -> int:

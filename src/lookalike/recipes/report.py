@@ -17,6 +17,7 @@ from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
+from lookalike.recipes.report_facts import encoders, facts
 from lookalike.recipes.status import next_command, status
 from lookalike.report.content import (
     Cell,
@@ -35,7 +36,6 @@ from lookalike.store.disk import write_file
 from lookalike.store.workspace import REPORTS, Workspace
 
 THUMBNAIL, SAMPLES, STRIPS, HITS, ENCODERS = 120, 18, 3, 5, 4
-CATEGORIES = 12  # the largest are named, the others counted
 
 
 def report(
@@ -71,7 +71,8 @@ def gather(
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
         created=now.strftime("%d %B %Y"),
         generated=settings.generated,
-        facts=_facts(workspace),
+        facts=facts(workspace),
+        encoders=encoders(workspace),
         samples=tuple(gallery.photo(row) for row in sample_rows(catalog, SAMPLES, settings.seed)),
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
@@ -126,33 +127,6 @@ class _Photos:
                     self.unreadable.append(catalog.image[row])
             self.made[row] = Photo(catalog.image[row], catalog.item[row], catalog.category[row], picture)
         return self.made[row]
-
-
-def _facts(workspace: Workspace) -> tuple[tuple[str, str], ...]:
-    catalog = workspace.catalog
-    items = Counter(catalog.item)
-    splits = ", ".join(
-        f"{split} {(catalog.split == split).sum():,}" for split in ("train", "validation", "test")
-    )
-    categories = [(name, count) for name, count in Counter(catalog.category).most_common() if name]
-    largest = ", ".join(f"{name} {count:,}" for name, count in categories[:CATEGORIES])
-    if len(categories) > CATEGORIES:
-        largest += f" and {len(categories) - CATEGORIES:,} more"
-    facts = [
-        ("Images", f"{len(catalog):,}"),
-        ("Items", f"{len(items):,}, {len(catalog) / max(len(items), 1):.1f} photos each"),
-        ("Categories", largest or "none"),
-        ("Splits", splits),
-        ("Encoders", ", ".join(_made_by(workspace, name) for name in workspace.encoders) or "none yet"),
-        ("Labels", f"{workspace.label_count():,}"),
-    ]
-    return tuple(facts)
-
-
-def _made_by(workspace: Workspace, name: str) -> str:
-    """An encoder and its string, without the folders of a file on this machine."""
-    source, _, rest = workspace.manifest(name).spec.partition(":")
-    return f"{name} ({source}:{rest.rpartition('/')[2] if source == 'precomputed' else rest})"
 
 
 def _left_out(catalog: Catalog) -> tuple[tuple[str, int, tuple[str, ...]], ...]:

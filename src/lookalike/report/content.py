@@ -68,6 +68,18 @@ class PoolPart:
 
 
 @dataclass(frozen=True)
+class EncoderLine:
+    """One encoder: its name, its string (files without their folders), and what else made its vectors."""
+
+    name: str
+    spec: str
+    preprocessing: str
+    weights: str
+    precision: str
+    dimension: int
+
+
+@dataclass(frozen=True)
 class Cell:
     """One measure of one encoder. An undefined value is NaN, and `reason` says why."""
 
@@ -108,6 +120,7 @@ class Report:
     created: str
     generated: bool = False
     facts: tuple[tuple[str, str], ...] = ()
+    encoders: tuple[EncoderLine, ...] = ()
     samples: tuple[Photo, ...] = ()
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     pool: PoolPart | None = None
