@@ -38,7 +38,8 @@ def init(
         progress=progress,
     )
     settings = Settings(reading.source, _relative(reading.root, folder), seed=seed, generated=generated)
-    return Workspace.create(folder, reading.catalog, settings, replace=replace), reading
+    made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
+    return made, reading
 
 
 def _relative(root: Path | None, folder: Path) -> str:

@@ -1,11 +1,12 @@
 """The workspace: one folder a person can copy, and the only door to what is in it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlalchemy import delete, func, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
@@ -24,9 +25,18 @@ from lookalike.store.arrays import (
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
-from lookalike.store.rows import read_catalog, read_labels, read_pool, write_catalog, write_pool
+from lookalike.store.rows import (
+    read_catalog,
+    read_labels,
+    read_pool,
+    read_signatures,
+    write_catalog,
+    write_pool,
+    write_signatures,
+)
 from lookalike.store.settings import FILE, Settings, read_settings
 
+NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
 
 
@@ -46,7 +56,13 @@ class Workspace:
 
     @classmethod
     def create(
-        cls, folder: Path, catalog: Catalog, settings: Settings, *, replace: bool = False
+        cls,
+        folder: Path,
+        catalog: Catalog,
+        settings: Settings,
+        *,
+        signatures: Mapping[str, bytes] = NO_SIGNATURES,
+        replace: bool = False,
     ) -> "Workspace":
         """Make a workspace; the settings file comes last, so a killed `init` leaves no workspace behind."""
         with disk_errors("making the workspace", folder):
@@ -59,6 +75,7 @@ class Workspace:
             database.migrate()
             with database.write() as connection:
                 write_catalog(connection, catalog)
+                write_signatures(connection, signatures)
             database.close()
             settings.write(folder)
         return cls(folder)
@@ -78,6 +95,19 @@ class Workspace:
         """The catalog."""
         with self.database.read() as connection:
             return read_catalog(connection)
+
+    def signatures(self) -> dict[str, bytes]:
+        """What near duplicates of photos are recognised by, by the digest of a photo's content.
+
+        A digest may be missing here: of a workspace made before signatures were kept.
+        """
+        with self.database.read() as connection:
+            return read_signatures(connection)
+
+    def add_signatures(self, signatures: Mapping[str, bytes]) -> None:
+        """Keep signatures of photos, by the digest of their content."""
+        with self.database.write() as connection:
+            write_signatures(connection, signatures)
 
     @property
     def photos(self) -> Path | None:
