@@ -6,6 +6,7 @@ therefore join nothing that is not like one photo, however many near-blank photo
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped, UInt8
@@ -21,7 +22,7 @@ from lookalike.core.types import Catalog
 # docs/duplicates.md says what these were chosen from.
 DIRECT, ALIGNED = 0.13, 0.07  # of the photos' contrast: the distance up to which two are one
 MOST_GAIN, MOST_LIGHTER = 1.15, 16.0  # ratio of their contrasts, difference of their mean tones
-HOPELESS = 0.7  # a direct distance that no small crop explains
+HOPELESS = 0.6  # a direct distance that no small crop explains
 RADIUS, LOOKED_AT = 0.2, 16  # in coarse features: how near, and how many, are looked at closely
 CROWDED = LOOKED_AT // 2
 _BLOCK = 8_192
@@ -61,17 +62,16 @@ def find_duplicates(
     >>> found.group.tolist(), found.exact.tolist()
     ([0, -1, 0, -1], [True])
     """
-    _, first, same_bytes = np.unique(digest.astype(str), return_index=True, return_inverse=True)
-    # np.unique sorts: what follows sees photos in an order of their own, whatever order the rows came in.
-    shown = np.ascontiguousarray(signatures[first])
-    known = np.flatnonzero((digest[first] != "") & shown.any(axis=1))
-    looks, same_look = np.unique(shown[known].view(f"V{BYTES}").ravel(), return_inverse=True)
-    looks = looks.view(np.uint8).reshape(-1, BYTES)
-    centre = np.arange(len(first))  # of each distinct photo: the distinct photo at its group's centre
-    lowest = np.full(len(looks), len(first))
-    np.minimum.at(lowest, same_look, known)
-    centre[known] = lowest[_stars(looks)[same_look]]
-    return _grouped(digest, first, same_bytes, centre, shown)
+    photo = np.flatnonzero(digest != "")
+    _, code = codes(digest[photo])
+    _, first = np.unique(code, return_index=True)
+    original = photo[first[code]]  # of each photo: the first with its bytes
+    once = photo[first]
+    known = once[np.array([signatures[row].any() for row in once], dtype=bool)]
+    looks, same_look = _distinct(signatures, known)
+    centre = np.arange(len(digest))
+    centre[known] = looks[_stars(signatures, looks)[same_look]]
+    return _grouped(photo, original, centre[original], signatures)
 
 
 @dataclass(frozen=True)
@@ -142,16 +142,18 @@ def kept_together(item: np.ndarray, rows: np.ndarray, group: np.ndarray) -> np.n
     return strings(least[part[at]] for at in range(len(names)))[code]
 
 
-def distances(a: UInt8[np.ndarray, "pairs bytes"], b: UInt8[np.ndarray, "pairs bytes"]) -> np.ndarray:
-    """How far the photos of each pair of signatures are apart: 0 the same, 1 the limit, above 1 two photos.
+def distances(
+    signatures: UInt8[np.ndarray, "images bytes"], a: Int[np.ndarray, " pairs"], b: Int[np.ndarray, " pairs"]
+) -> Float[np.ndarray, " pairs"]:
+    """How far the photos of rows a and b are apart: 0 the same, 1 the limit, above 1 two photos.
 
     min(direct / 0.13, aligned / 0.07) of `likeness`; infinite where contrasts differ by more than a factor of
-    1.15, mean tones by more than 16 of 255, or the direct distance is above 0.7.
+    1.15, mean tones by more than 16 of 255, or the direct distance is above 0.6.
     """
     found = np.full(len(a), np.inf, np.float32)
     for start in range(0, len(a), _BLOCK):
         part = slice(start, start + _BLOCK)
-        found[part] = _distances(a[part], b[part])
+        found[part] = _distances(signatures[a[part]], signatures[b[part]])
     return found
 
 
@@ -169,24 +171,38 @@ def _distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return found
 
 
-def _stars(looks: np.ndarray) -> np.ndarray:
-    """The centre of each distinct signature's group, itself where it has no duplicate.
+def _distinct(signatures: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of distinct signatures, sorted by their bytes, and each row's place among them.
+
+    What follows sees signatures in this order, whatever order the rows came in.
+    """
+    keys = np.ascontiguousarray(signatures[rows]).view(f"V{BYTES}").ravel()
+    order = np.argsort(keys, kind="stable")
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = [keys[one] != keys[other] for one, other in pairwise(order.tolist())]
+    place = np.empty(len(rows), np.int64)
+    place[order] = np.cumsum(new) - 1
+    return rows[order[new]], place
+
+
+def _stars(signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
+    """The place of the centre of each distinct signature's group, its own where it has no duplicate.
 
     Whoever has most duplicates is a centre first and takes all that are free. Only the nearest few of each are
-    looked at; where those are duplicates one and all, the centres are put together anew until they no longer change.
+    looked at; centres that found many there are put together anew until nothing changes any more.
     """
-    centre, coarse = np.arange(len(looks)), _features(looks)
+    centre, coarse = np.arange(len(looks)), _features(signatures, looks)
     asked = np.arange(len(looks))
     while len(asked) > 1:
         pairs = asked[near_pairs(coarse[asked], RADIUS, LOOKED_AT)]
-        pairs = pairs[distances(looks[pairs[:, 0]], looks[pairs[:, 1]]) <= 1]
+        pairs = pairs[distances(signatures, looks[pairs[:, 0]], looks[pairs[:, 1]]) <= 1]
         degree = np.bincount(pairs.ravel(), minlength=len(looks))
         joined = _joined(pairs, degree)
         if not len(joined):
             break
-        loose = _taken(centre, joined, looks)
-        leads = centre[asked] == asked
-        asked = np.union1d(asked[leads & (degree[asked] >= CROWDED)], loose)
+        loose = _taken(centre, joined, signatures, looks)
+        crowded = asked[(centre[asked] == asked) & (degree[asked] >= CROWDED)]
+        asked = np.union1d(crowded, loose)
     return centre
 
 
@@ -207,7 +223,7 @@ def _joined(pairs: np.ndarray, degree: np.ndarray) -> np.ndarray:
     return np.array(joins, np.int64).reshape(-1, 2)
 
 
-def _taken(centre: np.ndarray, joined: np.ndarray, looks: np.ndarray) -> np.ndarray:
+def _taken(centre: np.ndarray, joined: np.ndarray, signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
     """Move points and what they were centres of to new centres; what is too far from its new one is left alone.
 
     Returns those left alone.
@@ -216,41 +232,41 @@ def _taken(centre: np.ndarray, joined: np.ndarray, looks: np.ndarray) -> np.ndar
     goes[joined[:, 0]] = joined[:, 1]
     moved = np.flatnonzero(goes[centre] != centre)
     wanted = goes[centre[moved]]
-    stays = distances(looks[moved], looks[wanted]) > 1
-    centre[moved] = np.where(stays, moved, wanted)
-    return moved[stays]
+    alone = distances(signatures, looks[moved], looks[wanted]) > 1
+    centre[moved] = np.where(alone, moved, wanted)
+    return moved[alone]
 
 
 def _grouped(
-    digest: np.ndarray, first: np.ndarray, same_bytes: np.ndarray, centre: np.ndarray, shown: np.ndarray
+    photo: np.ndarray, original: np.ndarray, centre: np.ndarray, signatures: np.ndarray
 ) -> Duplicates:
-    """Groups and pairs of rows, from the centre of each distinct photo."""
-    members = np.bincount(centre[same_bytes], minlength=len(first))
-    photo = digest != ""
-    grouped = np.flatnonzero(photo & (members[centre[same_bytes]] > 1))
-    _, begins, code = np.unique(centre[same_bytes[grouped]], return_index=True, return_inverse=True)
+    """Groups and pairs, from each photo's row, the first row with its bytes and the row of its group's centre."""
+    _, size = np.unique(centre, return_counts=True)
+    _, code = np.unique(centre, return_inverse=True)
+    use = size[code] > 1
+    photo, original, centre = photo[use], original[use], centre[use]
+    group = np.full(len(signatures), -1, np.int64)
+    _, begins, code = np.unique(centre, return_index=True, return_inverse=True)
     number = np.empty(len(begins), np.int64)
     number[np.argsort(begins)] = np.arange(len(begins))
-    group = np.full(len(digest), -1, np.int64)
-    group[grouped] = number[code]
-    exact = first[same_bytes[grouped]] != grouped
-    of = np.where(exact, first[same_bytes[grouped]], first[centre[same_bytes[grouped]]])
-    use = of != grouped
-    of, copy, exact = of[use], grouped[use], exact[use]
+    group[photo] = number[code]
+    exact = original != photo
+    of = np.where(exact, original, centre)
+    pair = of != photo
+    of, copy, exact = of[pair], photo[pair], exact[pair]
     far = np.zeros(len(of), np.float32)
-    near = ~exact
-    far[near] = distances(shown[same_bytes[of[near]]], shown[same_bytes[copy[near]]])
+    far[~exact] = distances(signatures, of[~exact], copy[~exact])
     return Duplicates(group, of, copy, exact, far)
 
 
-def _features(looks: np.ndarray) -> np.ndarray:
+def _features(signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
     """Fifteen low frequencies of each signature, as a share of its contrast: small crops hardly change them.
 
     Cosine transforms of light (frequencies i + j = 1 to 3) and of colour (i + j = 0, 1).
     """
     rows = [np.empty((0, 15), np.float32)]
     for start in range(0, len(looks), _BLOCK):
-        vectors = tones(looks[start : start + _BLOCK])
+        vectors = tones(signatures[looks[start : start + _BLOCK]])
         vectors /= contrast(vectors)[:, None]
         light = _waves(CELLS, 4) @ vectors[:, :LIGHT].reshape(-1, CELLS, CELLS) @ _waves(CELLS, 4).T
         planes = vectors[:, LIGHT:].reshape(-1, 2, COARSE, COARSE)

@@ -24,18 +24,15 @@ def near_pairs(points: np.ndarray, radius: float, most: int) -> np.ndarray:
     """
     points = np.ascontiguousarray(points, dtype=np.float32)
     squares = np.einsum("ij,ij->i", points, points)
-    rows, others, far = [], [], []
+    nearest = np.full((len(points), most), -1, np.int32)
+    far = np.full((len(points), most), np.inf, np.float32)
     for asking, within in _meetings(points, squares, radius):
-        for one, other, square in _close(points, squares, asking, within, radius, most):
-            rows.append(one)
-            others.append(other)
-            far.append(square)
-    if not rows:
-        return np.empty((0, 2), np.int64)
-    row, other, _ = _nearest(np.concatenate(rows), np.concatenate(others), np.concatenate(far), most)
-    low, high = np.minimum(row, other), np.maximum(row, other)
-    key = np.unique(low * len(points) + high)
-    return np.stack(np.divmod(key, len(points)), axis=1)
+        for row, other, square in _close(points, squares, asking, within, radius):
+            _keep(nearest, far, row, other, square)
+    row, turn = np.nonzero(nearest >= 0)
+    other = nearest[row, turn]
+    key = np.unique(np.minimum(row, other) * len(points) + np.maximum(row, other))
+    return np.stack(np.divmod(key, max(1, len(points))), axis=1)
 
 
 def _meetings(
@@ -80,27 +77,34 @@ def _visits(points: np.ndarray, squares: np.ndarray, pivots: np.ndarray, radius:
 
 
 def _close(
-    points: np.ndarray, squares: np.ndarray, asking: np.ndarray, within: np.ndarray, radius: float, most: int
+    points: np.ndarray, squares: np.ndarray, asking: np.ndarray, within: np.ndarray, radius: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Rows, the rows near them, and squared distances; each row with its `most` nearest in this cell."""
+    """Rows in ascending order, the rows near them in this cell, and squared distances."""
     step = max(1, _BLOCK // max(1, len(within)))
     for start in range(0, len(asking), step):
         rows = asking[start : start + step]
         square = squares[rows, None] - 2 * points[rows] @ points[within].T + squares[within]
         at, column = np.nonzero(square <= radius * radius)
-        itself = rows[at] == within[column]
-        at, column = at[~itself], column[~itself]
-        found = rows[at], within[column], square[at, column]
-        yield _nearest(*found, most)
+        apart = rows[at] != within[column]
+        at, column = at[apart], column[apart]
+        yield rows[at], within[column], square[at, column]
 
 
-def _nearest(
-    row: np.ndarray, other: np.ndarray, far: np.ndarray, most: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each row its `most` nearest; ties in the order of rows."""
-    order = np.lexsort((other, far, row))
-    row, other, far = row[order], other[order], far[order]
+def _keep(
+    nearest: np.ndarray, far: np.ndarray, row: np.ndarray, other: np.ndarray, square: np.ndarray
+) -> None:
+    """Put what was found for each row among its nearest, and let go of what there is no place for."""
+    most = nearest.shape[1]
+    order = np.lexsort((other, square, row))
+    row, other, square = row[order], other[order], square[order]
     begins = np.flatnonzero(np.diff(row, prepend=-1))
     turn = np.arange(len(row)) - np.repeat(begins, np.diff(np.append(begins, len(row))))
+    rows, at = row[begins], np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(row))))
     use = turn < most
-    return row[use], other[use], far[use]
+    found = np.full((len(rows), most), -1, np.int32)
+    found_far = np.full((len(rows), most), np.inf, np.float32)
+    found[at[use], turn[use]], found_far[at[use], turn[use]] = other[use], square[use]
+    both, both_far = np.hstack([nearest[rows], found]), np.hstack([far[rows], found_far])
+    best = np.argsort(both_far, axis=1, kind="stable")[:, :most]
+    nearest[rows] = np.take_along_axis(both, best, axis=1)
+    far[rows] = np.take_along_axis(both_far, best, axis=1)
