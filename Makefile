@@ -44,6 +44,7 @@ check: $(VENV)/.installed-dev ## linters, strict types, the import contract
 bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/ranks.py
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/duplicates.py
 
 clean: ## remove the environment and the demo
 	rm -rf $(VENV) $(DEMO)

@@ -26,7 +26,7 @@ def without_rights():
 
 def test_a_good_photo(tmp_path):
     path = photo(tmp_path / "a.jpg", 31, 17)
-    assert check_image(path) == (hashlib.sha256(path.read_bytes()).hexdigest(), 31, 17, "")
+    assert check_image(path)[:4] == (hashlib.sha256(path.read_bytes()).hexdigest(), 31, 17, "")
 
 
 def test_every_bad_photo_has_its_reason_and_stops_nothing(tmp_path):
@@ -152,5 +152,5 @@ def test_whatever_passes_can_be_loaded(tmp_path):
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I", "F", "YCbCr"):
         path = tmp_path / f"{mode.replace(';', '')}.{'png' if mode in ('LA', 'P') else 'tiff'}"
         Image.new(mode, (12, 9)).save(path)
-        assert check_image(path)[1:] == (12, 9, ""), mode
+        assert check_image(path)[1:4] == (12, 9, ""), mode
         assert load_rgb(path).mode == "RGB"

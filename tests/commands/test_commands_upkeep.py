@@ -256,3 +256,18 @@ def test_the_report_says_what_made_the_vectors_but_no_folder_of_this_machine(
     assert "precomputed:mine.npy" in page
     assert "centred on a white square" in page
     assert "secret-folder" not in page
+
+
+def test_duplicates_follow_and_join_the_split_of_their_like(lookalike, shop):
+    (shop / "photos/rod/copy").mkdir()
+    shutil.copy("photos/bowl/003/1.png", "photos/rod/copy/1.png")
+    assert lookalike("catalog", "refresh").status == 0
+    catalog = Workspace(shop).catalog
+    old, new = catalog.row["bowl/003/1.png"], catalog.row["rod/copy/1.png"]
+    assert catalog.duplicate[old] == catalog.duplicate[new] >= 0
+    assert catalog.split[old] == catalog.split[new]
+    groups = lookalike("status", "--json").json["duplicates"]
+    assert groups["across_items"] >= 1
+    assert lookalike("catalog", "remove", "rod/copy/1.png").status == 0
+    catalog = Workspace(shop).catalog
+    assert (catalog.duplicate == catalog.duplicate[old]).sum() != 1 or catalog.duplicate[old] == -1

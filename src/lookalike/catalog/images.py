@@ -1,4 +1,4 @@
-"""Every image of a catalog checked once: it decodes, its size as shown, the hash of its bytes."""
+"""Every image of a catalog checked once: it decodes, its size as shown, the hash of its bytes, its signature."""
 
 import hashlib
 import os
@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from lookalike.catalog.photo import MODES, SIDEWAYS, load_rgb, open_photo, orientation, thumbnail, why
+from lookalike.catalog.signature import LEAST_DECODED, signature
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
 
@@ -28,15 +29,16 @@ BLOCK = 4096  # photos handed to the threads at a time: bounds what waits, at an
 
 
 class Checked(NamedTuple):
-    """What a look at one image gave: either its hash and size as shown, or the reason it is left out.
+    """What a look at one image gave: either its hash, size as shown and signature, or the reason it is left out.
 
-    `reason` is `kind: detail`, "" for a good image; a bad one has digest "" and size 0 x 0.
+    `reason` is `kind: detail`, "" for a good image; a bad one has digest "", size 0 x 0 and no signature.
     """
 
     digest: str
     width: int
     height: int
     reason: str = ""
+    signature: bytes = b""
 
 
 def check_images(
@@ -136,14 +138,14 @@ def _look(path: str | os.PathLike[str], max_megapixels: float) -> Checked:
         width, height = image.size
         if reason := _unfit(width, height, image.mode, max_megapixels):
             return Checked("", 0, 0, reason)
-        image.draft(
-            None, (LEAST_SIDE, LEAST_SIDE)
-        )  # of a JPEG: read to its end all the same, in less time and memory
+        # Of a JPEG: read to its end all the same, in less time and memory.
+        image.draft(None, (LEAST_DECODED, LEAST_DECODED))
         image.load()
+        look = signature(image, width, height)
         if orientation(image) in SIDEWAYS:
             width, height = height, width
     with open(path, "rb") as file:
-        return Checked(hashlib.file_digest(file, "sha256").hexdigest(), width, height)
+        return Checked(hashlib.file_digest(file, "sha256").hexdigest(), width, height, "", look)
 
 
 def _unfit(width: int, height: int, mode: str, max_megapixels: float) -> str:

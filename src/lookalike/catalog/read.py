@@ -3,15 +3,17 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from lookalike.catalog.duplicates import count_duplicates, find_duplicates, kept_together
 from lookalike.catalog.folder import read_folder
 from lookalike.catalog.images import MAX_MEGAPIXELS, Checked, check_images, within
 from lookalike.catalog.rows import Rows, counted
-from lookalike.catalog.split import assign_splits, crossing_items
+from lookalike.catalog.signature import as_rows
+from lookalike.catalog.split import assign_together, crossing_items
 from lookalike.catalog.table import read_table
 from lookalike.catalog.walk import ENDINGS
 from lookalike.core.checks import strings
@@ -25,13 +27,15 @@ class Reading:
     """A catalog and how it came about.
 
     `root` is the folder its paths are relative to, None where there are no photos. `notes` are sentences
-    to print; `source` is the folder or table as text.
+    to print; `source` is the folder or table as text. `signatures` are what near duplicates are recognised by,
+    by the digest of a photo's content.
     """
 
     catalog: Catalog
     root: Path | None
     notes: tuple[str, ...]
     source: str
+    signatures: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def catalog_from(
@@ -49,8 +53,9 @@ def catalog_from(
 
     A folder may be given a `layout` (see `read_folder`), a table the folder of its `images` and the names
     of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and hashed; bad ones
-    stand in `Catalog.left_out` with their reasons. Splits that the source does not give are drawn with
-    `seed` over all its rows, before photos are looked at: one that turns out bad moves no other one.
+    stand in `Catalog.left_out` with their reasons, and duplicates share a group in `Catalog.duplicate`. Splits
+    that the source does not give are drawn with `seed` over all its rows, whatever the photos are: one that turns
+    out bad moves no other one, and duplicates move no more than the items they belong to, into one split.
 
     Raises CatalogError where there is nothing to read, or no photo can be used.
 
@@ -71,10 +76,15 @@ def catalog_from(
     left_out = _left_out(rows, checked)
     if all(found.reason for found in checked):
         raise _none_usable(rows, left_out)
-    split = assign_splits(rows.item, seed=seed, given=rows.split)
-    catalog = _catalog(rows, split, checked, left_out)
+    keep = np.array([not found.reason for found in checked])
+    good = [found for found in checked if not found.reason]
+    signatures = {found.digest: found.signature for found in good if found.digest}
+    group = _duplicates(good, signatures)
+    kept = kept_together(rows.item, np.flatnonzero(keep), group)
+    split = assign_together(rows.item, kept, seed=seed, given=rows.split)
+    catalog = _catalog(rows, keep, split, good, group, left_out)
     notes = (*rows.notes, *looked, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
-    return Reading(catalog, rows.root, notes, rows.source)
+    return Reading(catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures)
 
 
 def _rows(
@@ -124,11 +134,23 @@ def _left_out(rows: Rows, checked: Sequence[Checked]) -> list[LeftOut]:
     return sorted([*rows.left_out, *bad], key=lambda one: one.position)
 
 
+def _duplicates(good: Sequence[Checked], signatures: Mapping[str, bytes]) -> np.ndarray:
+    """The duplicate group of every photo that can be used."""
+    if not signatures:
+        return np.full(len(good), -1, np.int64)
+    return find_duplicates(
+        strings(found.digest for found in good), as_rows(found.signature for found in good)
+    ).group
+
+
 def _catalog(
-    rows: Rows, split: np.ndarray, checked: Sequence[Checked], left_out: Sequence[LeftOut]
+    rows: Rows,
+    keep: np.ndarray,
+    split: np.ndarray,
+    good: Sequence[Checked],
+    group: np.ndarray,
+    left_out: Sequence[LeftOut],
 ) -> Catalog:
-    keep = np.array([not found.reason for found in checked])
-    good = [found for found in checked if not found.reason]
     return Catalog(
         image=rows.image[keep],
         path=_relative(rows.path[keep], rows.root),
@@ -142,6 +164,7 @@ def _catalog(
         height=np.array([found.height for found in good], dtype=np.int64),
         columns={name: values[keep] for name, values in rows.columns.items()},
         left_out=tuple(left_out),
+        duplicate=group,
     )
 
 
@@ -168,6 +191,21 @@ def _split_notes(rows: Rows, catalog: Catalog, seed: int) -> list[str]:
         notes.append(f"Items with photos in more than one split, as given: {crossing:,}.")
     if len(catalog) == 1:
         notes.append("One image makes a catalog, but there is nothing to find in it.")
+    return notes
+
+
+def _duplicate_notes(catalog: Catalog) -> list[str]:
+    found = count_duplicates(catalog)
+    if not found.photos:
+        return []
+    groups = counted(found.groups, "group")
+    items = f" ({found.across_items:,} across items)" if found.across_items else ""
+    verb = "photo is a duplicate" if found.photos == 1 else "photos are duplicates"
+    notes = [
+        f"{found.photos:,} {verb} of others ({found.exact:,} exact, {found.near:,} near), in {groups}{items}."
+    ]
+    if found.across_splits:
+        notes.append(f"Groups of duplicates in more than one split, as given: {found.across_splits:,}.")
     return notes
 
 

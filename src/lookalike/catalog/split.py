@@ -1,5 +1,7 @@
 """Splits: 75:25 train:test, then 80:20 train:validation of the former (VSD 7.1), whole items at a time."""
 
+from collections import Counter
+
 import numpy as np
 
 from lookalike.core.checks import codes
@@ -47,6 +49,27 @@ def assign_splits(item: np.ndarray, *, seed: int, given: np.ndarray | None = Non
         place[shuffled] = _cut(np.bincount(code, minlength=len(distinct))[shuffled])
     drawn = np.array(SPLITS, dtype=object)[place[code]]
     return np.where(wanted == "", drawn, wanted)
+
+
+def assign_together(item: np.ndarray, kept: np.ndarray, *, seed: int, given: np.ndarray) -> np.ndarray:
+    """The split of every row, where some items are to be kept in one split: those of one name in `kept`.
+
+    Splits are drawn by item (see `assign_splits`). Then the items that share a name in `kept` with others are
+    drawn anew among themselves, by that name; given splits stay. Every other row keeps its split, so that a
+    duplicate found moves no photo but those it belongs to.
+
+    >>> item = np.array(["a", "b", "c", "d"], dtype=object)
+    >>> kept = np.array(["a", "b", "c", "a"], dtype=object)
+    >>> split = assign_together(item, kept, seed=0, given=np.array([""] * 4, dtype=object))
+    >>> split[0] == split[3], split[1:3].tolist() == assign_splits(item, seed=0)[1:3].tolist()
+    (True, True)
+    """
+    drawn = assign_splits(item, seed=seed, given=given)
+    items = Counter(name for _, name in set(zip(item, kept, strict=True)))
+    merged = np.array([items[name] > 1 for name in kept], dtype=bool)
+    if not merged.any():
+        return drawn
+    return assign_splits(kept, seed=seed, given=np.where(merged, given, drawn))
 
 
 def crossing_items(item: np.ndarray, split: np.ndarray) -> int:

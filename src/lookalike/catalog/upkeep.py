@@ -4,15 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from lookalike.catalog.split import assign_splits
+from lookalike.catalog.duplicates import find_duplicates, kept_together
+from lookalike.catalog.signature import as_rows
+from lookalike.catalog.split import assign_together
 from lookalike.core.checks import one_of, shortened, strings
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import ROLES, Catalog, LeftOut
 
+NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 REMOVED = "removed: taken out by hand"
 GONE = "missing file: it is no longer in the source"
 TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
@@ -33,14 +37,21 @@ class Change:
 
 
 def merged(
-    old: Catalog, read: Catalog, *, seed: int, whole: bool, replacing: bool = True
+    old: Catalog,
+    read: Catalog,
+    *,
+    seed: int,
+    whole: bool,
+    replacing: bool = True,
+    signatures: Mapping[str, bytes] = NO_SIGNATURES,
 ) -> tuple[Catalog, Change]:
     """A catalog with what was read now merged into it, by image.
 
     Old images keep their place, position and split; what the source says of them otherwise (path, item, category,
     role, columns, photo) is taken over. New ones come at the end, in the split of their item or a drawn one, with the
     position they had before or one after the last. If the source was read `whole`, an image it lacks is gone, with its
-    reason in `left_out`; images that were removed by hand stay so then, and come back if they are added.
+    reason in `left_out`; images that were removed by hand stay so then, and come back if they are added. Duplicates are
+    looked for anew where photos came (`signatures` by digest), and new ones join the split of their duplicates.
 
     Unless `replacing`, another photo under an id that is taken is an error.
     """
@@ -58,14 +69,12 @@ def merged(
             fix="Give them other ids (rename them), or let the new photos take their place with --replace.",
         )
     gone = {image for image in old.image if image not in read.row} if whole else set()
-    split = assign_splits(
-        np.concatenate([old.item, read.item[new]]),
-        seed=seed,
-        given=np.concatenate([old.split, np.full(len(new), "", object)]),
-    )
+    split = np.concatenate([old.split, np.full(len(new), "", object)])
     both = _stacked(_taken_over(old, read), _rows(read, new), split, _positions(old, read.image[new]))
-    keep = np.array([image not in gone for image in both.image], bool)
-    catalog = replace(_rows(both, np.flatnonzero(keep)), left_out=_left_out(old, read, gone, whole))
+    left = _rows(both, np.flatnonzero([image not in gone for image in both.image]))
+    if len(new) or replaced:
+        left = _grouped_anew(left, signatures)
+    catalog = replace(_split_anew(left, seed), left_out=_left_out(old, read, gone, whole))
     change = Change(
         tuple(read.image[new]), tuple(replaced), tuple(sorted(gone)), len(old) - len(gone) - len(replaced)
     )
@@ -137,10 +146,23 @@ def rooted(read: Catalog, root: Path, home: Path) -> Catalog:
 
 
 def _rows(catalog: Catalog, rows: np.ndarray) -> Catalog:
-    """Some rows of a catalog, in the order given; nothing is left out of them."""
+    """Some rows of a catalog, in the order given; nothing is left out of them. One photo alone is no duplicate."""
     columns = {name: values[rows] for name, values in catalog.columns.items()}
     fields = {name: getattr(catalog, name)[rows] for name in (*TEXTS, *NUMBERS)}
-    return Catalog(**fields, columns=columns)
+    group = catalog.duplicate[rows]
+    times = np.bincount(group + 1, minlength=1)[group + 1]
+    return Catalog(**fields, columns=columns, duplicate=np.where(times > 1, group, -1))
+
+
+def _grouped_anew(catalog: Catalog, signatures: Mapping[str, bytes]) -> Catalog:
+    known = as_rows(signatures.get(digest, b"") for digest in catalog.digest)
+    return replace(catalog, duplicate=find_duplicates(catalog.digest, known).group)
+
+
+def _split_anew(catalog: Catalog, seed: int) -> Catalog:
+    """Blank splits drawn, items and duplicates kept together; the others stay."""
+    together = kept_together(catalog.item, np.arange(len(catalog)), catalog.duplicate)
+    return replace(catalog, split=assign_together(catalog.item, together, seed=seed, given=catalog.split))
 
 
 def _taken_over(old: Catalog, read: Catalog) -> Catalog:
@@ -173,7 +195,9 @@ def _stacked(old: Catalog, new: Catalog, split: np.ndarray, positions: np.ndarra
     fields["position"][len(old) :] = positions
     mine = _same_columns(old.columns, new.columns, len(old))
     theirs = _same_columns(new.columns, old.columns, len(new))
-    return Catalog(**fields, columns={name: np.concatenate([mine[name], theirs[name]]) for name in mine})
+    columns = {name: np.concatenate([mine[name], theirs[name]]) for name in mine}
+    group = np.concatenate([old.duplicate, np.full(len(new), -1)])
+    return Catalog(**fields, columns=columns, duplicate=group)
 
 
 def _next_position(old: Catalog) -> int:

@@ -34,6 +34,7 @@ def init(
     json: JsonOption = False,
 ) -> None:
     """Read, check and split a catalog: photos in a folder, or a table of them."""
+    from lookalike.catalog.duplicates import count_duplicates
     from lookalike.recipes.init import init as make
 
     with progress("Checking photos", quiet=json) as bar:
@@ -61,12 +62,15 @@ def init(
                     split: int((catalog.split == split).sum()) for split in ("train", "validation", "test")
                 },
                 "left_out": left_out,
+                "duplicates": vars(count_duplicates(catalog)),
                 "notes": list(reading.notes),
             }
         )
         return
     say(*reading.notes)
     say(f"The workspace is {made.folder.resolve()}.")
+    if count_duplicates(catalog).photos:
+        say("`lookalike status --duplicates` lists the duplicates.")
     next_step(
         "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
         if made.photos

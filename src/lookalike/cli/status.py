@@ -1,12 +1,28 @@
 """`lookalike status`."""
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_json, say, table
+import typer
+
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, say, table
+
+if TYPE_CHECKING:
+    from lookalike.catalog.duplicates import DuplicateCount
 
 
-def status(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> None:
+def status(
+    workspace: WorkspaceOption = Path(),
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates", help="List the groups of duplicate photos.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
     """What is in the workspace, what is stale, and what comes next."""
+    if duplicates:
+        _list_duplicates(workspace, json)
+        return
     from lookalike.recipes.status import LOOKED_AT, next_command
     from lookalike.recipes.status import status as look
     from lookalike.store.workspace import Workspace
@@ -14,13 +30,19 @@ def status(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> Non
     found = look(Workspace(workspace))
     if json:
         print_json(
-            {**vars(found), "encoders": [vars(one) for one in found.encoders], "next": next_command(found)}
+            {
+                **vars(found),
+                "duplicates": vars(found.duplicates),
+                "encoders": [vars(one) for one in found.encoders],
+                "next": next_command(found),
+            }
         )
         return
     say(f"{found.source}{' (generated)' if found.generated else ''}")
     rows = [
         ("images", f"{found.images:,} of {found.items:,} items in {found.categories:,} categories"),
         ("left out", f"{found.left_out:,}"),
+        ("duplicates", _counted(found.duplicates)),
         (
             "pool",
             "none yet" if found.pool is None else f"{found.pool:,} pairs, {found.pool_labelled:,} labelled",
@@ -40,3 +62,40 @@ def status(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> Non
             left=3,
         )
     next_step(next_command(found), workspace=workspace)
+
+
+def _counted(found: "DuplicateCount") -> str:
+    if not found.photos:
+        return "none"
+    across = f" ({found.across_items:,} across items)" if found.across_items else ""
+    return (
+        f"{plural(found.photos, 'photo')} ({found.exact:,} exact, {found.near:,} near) "
+        f"in {plural(found.groups, 'group')}{across}"
+    )
+
+
+def _list_duplicates(workspace: Path, json: bool) -> None:
+    from lookalike.catalog.duplicates import count_duplicates
+    from lookalike.recipes.status import duplicate_groups
+    from lookalike.store.workspace import Workspace
+
+    catalog = Workspace(workspace).catalog
+    groups, count = duplicate_groups(catalog), count_duplicates(catalog)
+    if json:
+        print_json({"duplicates": vars(count), "groups": [asdict(group) for group in groups]})
+        return
+    if not groups:
+        say("No photo of the catalog is a duplicate of another.")
+        return
+    say(f"Duplicates: {_counted(count)}.")
+    for across, words in ((True, "Across items"), (False, "Within one item (harmless)")):
+        rows = [
+            (str(at), photo.image, photo.item, photo.split, photo.kind)
+            for at, group in enumerate(groups, 1)
+            if group.across_items == across
+            for photo in group.photos
+        ]
+        if rows:
+            say("", f"{words}:")
+            table(["group", "image", "item", "split", "kind"], rows, left=5)
+    say("", "A result list shows one photo of a group, and drawn splits keep a group together.")

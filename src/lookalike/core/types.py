@@ -25,6 +25,7 @@ SPLITS = ("train", "validation", "test")
 LEVELS = ("item", "image")
 SIMILARITIES = ("cosine", "dot", "euclidean")
 NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
+NOT_LOOKED_FOR = np.empty(0, dtype=np.int64)
 
 
 class LeftOut(NamedTuple):
@@ -43,6 +44,8 @@ class Catalog:
     `position` is the image's row in the table given to `init` (of a folder: its place among the sorted
     paths), left-out images included. `digest`, `width` and `height` are of the photo as it is shown
     (EXIF orientation applied); they are "" and 0 where no photo was read. `columns` are the table's others.
+    Photos of one `duplicate` group are one photo, byte for byte or nearly so; -1 (all of them unless given) is a
+    photo without duplicates.
     """
 
     image: Shaped[np.ndarray, " images"]
@@ -57,6 +60,11 @@ class Catalog:
     height: Int[np.ndarray, " images"]
     columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
     left_out: tuple[LeftOut, ...] = ()
+    duplicate: Int[np.ndarray, " images"] = field(default_factory=lambda: NOT_LOOKED_FOR)
+
+    def __post_init__(self) -> None:
+        if self.duplicate is NOT_LOOKED_FOR:
+            object.__setattr__(self, "duplicate", np.full(len(self.image), -1, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.image)

@@ -10,6 +10,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Rule
 from lookalike.rank.blocks import each_block
 from lookalike.rank.gallery import Gallery, prepare
+from lookalike.rank.shown_once import shown_once
 from lookalike.rank.vectors import Ready, aligned, as_queries, score_of, shown_score, tie_tolerance
 
 
@@ -17,7 +18,8 @@ from lookalike.rank.vectors import Ready, aligned, as_queries, score_of, shown_s
 class TopLists:
     """K candidates per query, best first: catalog row of the image shown, and its score.
 
-    Where a query has fewer than K candidates, the rest of its row is -1 and NaN.
+    No two of them show duplicates of one photo. Where a query has fewer than K candidates, the rest of
+    its row is -1 and NaN.
     """
 
     row: Int64[np.ndarray, "queries k"]
@@ -41,8 +43,15 @@ def top_lists(
     rule = rule or Rule()
     vectors = aligned(catalog, embeddings)
     gallery = prepare(catalog, vectors, rule)
-    queries = as_queries(vectors, np.asarray(query_rows, np.int64), rule.similarity, gallery.center)
-    return _best(gallery, queries, np.asarray(query_rows, np.int64), k, threads, progress)
+    asked = np.asarray(query_rows, np.int64)
+
+    def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        queries = as_queries(vectors, asked[some], rule.similarity, gallery.center)
+        tell = progress if len(some) == len(asked) else None
+        found = _best(gallery, queries, asked[some], count, threads, tell)
+        return found.row, found.score
+
+    return TopLists(*shown_once(best, len(asked), k, catalog.duplicate))
 
 
 def top_for_vectors(
@@ -55,8 +64,13 @@ def top_for_vectors(
     """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
     rule = rule or Rule()
     gallery = prepare(catalog, aligned(catalog, embeddings), rule)
-    queries = as_queries(vectors, np.arange(len(vectors)), rule.similarity, gallery.center)
-    return _best(gallery, queries, np.full(len(vectors), -1, np.int64), k, None, None)
+
+    def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        queries = as_queries(vectors, some, rule.similarity, gallery.center)
+        found = _best(gallery, queries, np.full(len(some), -1, np.int64), count, None, None)
+        return found.row, found.score
+
+    return TopLists(*shown_once(best, len(vectors), k, catalog.duplicate))
 
 
 def _best(

@@ -66,7 +66,15 @@ def add(
             tuple(f"{name}={value}" for name, value in (values or {}).items()),
         )
         read = marked(_at_home(workspace, reading), role, values or {})
-        catalog, change = merged(workspace.catalog, read, seed=settings.seed, whole=False, replacing=replace)
+        workspace.add_signatures(reading.signatures)
+        catalog, change = merged(
+            workspace.catalog,
+            read,
+            seed=settings.seed,
+            whole=False,
+            replacing=replace,
+            signatures=workspace.signatures(),
+        )
         return _follow(workspace, catalog, change, settings.with_source(new), reading.notes)
 
 
@@ -88,7 +96,11 @@ def refresh(workspace: Workspace, progress: Progress | None = None) -> Followed:
                 for reading, source in zip(readings, settings.sources, strict=True)
             ]
         )
-        catalog, change = merged(workspace.catalog, read, seed=settings.seed, whole=True)
+        for reading in readings:
+            workspace.add_signatures(reading.signatures)
+        catalog, change = merged(
+            workspace.catalog, read, seed=settings.seed, whole=True, signatures=workspace.signatures()
+        )
         if not len(catalog):
             raise CatalogError(
                 "No image of the catalog is in its source any more.",

@@ -46,7 +46,8 @@ def init(
         seed=seed,
         generated=generated,
     )
-    return Workspace.create(folder, reading.catalog, settings, replace=replace), reading
+    made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
+    return made, reading
 
 
 def relative(root: Path | None, folder: Path) -> str:

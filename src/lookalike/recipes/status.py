@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from lookalike.catalog.duplicates import DuplicateCount, count_duplicates
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.types import Catalog
 from lookalike.recipes.discover import labelled
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
@@ -22,6 +26,24 @@ class EncoderStatus:
 
 
 @dataclass(frozen=True)
+class Duplicate:
+    """A photo of a group. `kind`: "first" of it, "exact" (the bytes of one before it) or "near"."""
+
+    image: str
+    item: str
+    split: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class DuplicateGroup:
+    """Photos that are one photo. Across items they hurt results and measures; within an item they are harmless."""
+
+    across_items: bool
+    photos: tuple[Duplicate, ...]
+
+
+@dataclass(frozen=True)
 class Status:
     """What a workspace holds."""
 
@@ -32,6 +54,7 @@ class Status:
     items: int
     categories: int
     left_out: int
+    duplicates: DuplicateCount
     encoders: tuple[EncoderStatus, ...]
     pool: int | None
     pool_labelled: int
@@ -50,12 +73,33 @@ def status(workspace: Workspace) -> Status:
         items=len(set(catalog.item)),
         categories=len(set(catalog.category) - {""}),
         left_out=len(catalog.left_out),
+        duplicates=count_duplicates(catalog),
         encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
         pool=None if pool is None else len(pool),
         pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
         labels=workspace.label_count(),
         photos_missing=_missing(workspace),
     )
+
+
+def duplicate_groups(catalog: Catalog) -> tuple[DuplicateGroup, ...]:
+    """The groups of duplicates, those across items first, then in catalog order."""
+    rows = np.flatnonzero(catalog.duplicate >= 0)
+    rows = rows[np.argsort(catalog.duplicate[rows], kind="stable")]
+    ends = np.flatnonzero(np.diff(catalog.duplicate[rows])) + 1
+    groups = [_group(catalog, part.tolist()) for part in np.split(rows, ends)] if len(rows) else []
+    return tuple(sorted(groups, key=lambda group: not group.across_items))
+
+
+def _group(catalog: Catalog, rows: list[int]) -> DuplicateGroup:
+    seen: set[str] = set()
+    members = []
+    for row in rows:
+        digest = catalog.digest[row]
+        kind = "first" if not seen else "exact" if digest in seen else "near"
+        seen.add(digest)
+        members.append(Duplicate(catalog.image[row], catalog.item[row], catalog.split[row], kind))
+    return DuplicateGroup(len({member.item for member in members}) > 1, tuple(members))
 
 
 def _encoder(workspace: Workspace, name: str) -> EncoderStatus:

@@ -1,13 +1,14 @@
 """Frozen values to rows of the database and back."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Table, delete, insert, select
+from sqlalchemy import Connection, Insert, Table, delete, insert, select
+from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Labels, LeftOut, Pool
@@ -16,16 +17,20 @@ from lookalike.store import schema
 
 BATCH = 20_000
 TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
-NUMBERS = ("position", "width", "height")
+NUMBERS = ("position", "width", "height", "duplicate")
 
 Row = dict[str, Any]
 
 
 def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
     """Insert any number of rows, a batch at a time."""
+    _execute_all(connection, insert(table), rows)
+
+
+def _execute_all(connection: Connection, statement: Insert, rows: Iterable[Row]) -> None:
     walk = iter(rows)
     while batch := list(islice(walk, BATCH)):
-        connection.execute(insert(table), batch)
+        connection.execute(statement, batch)
 
 
 def write_catalog(connection: Connection, catalog: Catalog) -> None:
@@ -48,6 +53,18 @@ def read_catalog(connection: Connection) -> Catalog:
         columns=MappingProxyType({name: strings(row[name] for row in columns) for name in names}),
         left_out=tuple(LeftOut(row["image"], row["path"], row["position"], row["reason"]) for row in gone),
     )
+
+
+def write_signatures(connection: Connection, signatures: Mapping[str, bytes]) -> None:
+    """Add signatures by the digest of the photo's content; those that are there stay."""
+    rows = ({"digest": digest, "signature": made} for digest, made in signatures.items())
+    _execute_all(connection, insert_or(schema.signature).on_conflict_do_nothing(), rows)
+
+
+def read_signatures(connection: Connection) -> dict[str, bytes]:
+    """All signatures, by the digest of the photo's content."""
+    found = connection.execute(select(schema.signature.c.digest, schema.signature.c.signature))
+    return {digest: made for digest, made in found}
 
 
 def read_labels(connection: Connection) -> Labels:

@@ -2,12 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from sqlalchemy import delete, func, select, tuple_
@@ -35,13 +36,16 @@ from lookalike.store.rows import (
     read_labels,
     read_pool,
     read_random_pairs,
+    read_signatures,
     write_catalog,
     write_pool,
     write_random_pairs,
+    write_signatures,
 )
 from lookalike.store.settings import FILE, Settings, read_settings
 from lookalike.store.upgrade import upgrade
 
+NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
 
 
@@ -62,7 +66,13 @@ class Workspace:
 
     @classmethod
     def create(
-        cls, folder: Path, catalog: Catalog, settings: Settings, *, replace: bool = False
+        cls,
+        folder: Path,
+        catalog: Catalog,
+        settings: Settings,
+        *,
+        signatures: Mapping[str, bytes] = NO_SIGNATURES,
+        replace: bool = False,
     ) -> "Workspace":
         """Make a workspace; the settings file comes last, so a killed `init` leaves no workspace behind."""
         with disk_errors("making the workspace", folder):
@@ -75,6 +85,7 @@ class Workspace:
             database.migrate()
             with database.write() as connection:
                 write_catalog(connection, catalog)
+                write_signatures(connection, signatures)
             database.close()
             settings.write(folder)
         return cls(folder)
@@ -94,6 +105,19 @@ class Workspace:
         """The catalog."""
         with self.database.read() as connection:
             return read_catalog(connection)
+
+    def signatures(self) -> dict[str, bytes]:
+        """What near duplicates of photos are recognised by, by the digest of a photo's content.
+
+        A digest may be missing here: of a workspace made before signatures were kept.
+        """
+        with self.database.read() as connection:
+            return read_signatures(connection)
+
+    def add_signatures(self, signatures: Mapping[str, bytes]) -> None:
+        """Keep signatures of photos, by the digest of their content."""
+        with self.database.write() as connection:
+            write_signatures(connection, signatures)
 
     @property
     def photos(self) -> Path | None:
