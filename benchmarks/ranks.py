@@ -16,13 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.checks import strings
+from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
 from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.rank.blocks import cores, each_block
+from lookalike.rank.blocks import each_block
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
+from lookalike.rank.machine import HELD
 from lookalike.rank.pairs import judged_pairs
-from lookalike.rank.vectors import as_queries
+from lookalike.rank.source import Source
+from lookalike.rank.vectors import as_gallery, as_queries
 
 SIZES = {
     "EDS closed catalog": {"queries": 2_000, "images": 52_712, "items": 7_982, "labels": 54_000},
@@ -53,10 +56,12 @@ def one(size: str, work: str, repeats: int) -> dict[str, float]:
     rule = Rule(level="image" if work == "image" else "item")
     pairs = judged_pairs(catalog, labels, rule)
     rows = np.unique(pairs.query_row)
-    queries = as_queries(embeddings.vectors, rows, "cosine", np.zeros(DIMENSION, np.float32)).rows
+    source, zero = Source(embeddings.vectors), np.zeros(DIMENSION, np.float32)
+    queries = as_queries(source, rows, "cosine", zero, HELD)
+    gallery = as_gallery(source, np.arange(len(catalog)), "cosine", zero, HELD)
 
     def product() -> None:
-        each_block(queries, embeddings.vectors, lambda first, last, scores: None)
+        each_block(queries, gallery, lambda first, last, scores: None)
 
     def ranked() -> None:
         if work.startswith("top"):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from lookalike.catalog.photo import MODES, SIDEWAYS, load_rgb, open_photo, orientation, thumbnail, why
 from lookalike.catalog.signature import LEAST_DECODED, signature
+from lookalike.core.cores import cores
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
 
@@ -61,7 +62,7 @@ def check_images(
         )
     checked: list[Checked] = []
     look = partial(_check_within, os.path.abspath(root), max_megapixels)
-    with ThreadPoolExecutor(workers or _processors() + 1) as pool:
+    with ThreadPoolExecutor(workers or cores() + 1) as pool:
         for start in range(0, len(paths), BLOCK):
             for one in pool.map(look, paths[start : start + BLOCK]):
                 checked.append(one)
@@ -155,8 +156,3 @@ def _unfit(width: int, height: int, mode: str, max_megapixels: float) -> str:
         size = f"{width:,} x {height:,} pixels are {width * height / 1e6:,.1f} megapixels"
         return f"too large: {size}, the limit is {max_megapixels:g}; raise max_megapixels to let it in"
     return "" if mode in MODES else f"not an image: colours of kind {mode} are not supported; save it as RGB"
-
-
-def _processors() -> int:
-    """Processors this process may use (a container's share, where the system tells)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

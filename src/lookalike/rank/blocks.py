@@ -1,7 +1,10 @@
 """Finished rows of scores, block by block, on every core: the one loop all ranking runs in.
 
-Each worker thread multiplies a block of queries of one fixed height by the whole gallery with one BLAS thread
-and then hands the finished rows to compiled counting, which reads the labelled scores from those same rows: a
+Where the shaped gallery is held in memory, each worker thread multiplies a block of queries of one fixed height by
+the whole gallery with one BLAS thread and then hands the finished rows to compiled counting. Where it is not, all
+threads work on one tall block: they share the slabs of the gallery, each shapes a slab and multiplies the block's
+queries by it, and when the rows are finished they share the counting; so a file is read once per tall block.
+Either way counting reads the labelled scores from the finished rows: a
 product computed apart, or of another shape, differs in its last bits. On some processors the product's last bits also
 depend on a query's place in its block; the tie tolerance, ten times wider, is there for that.
 """
@@ -9,17 +12,62 @@ depend on a query's place in its block; the tie tolerance, ten times wider, is t
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from types import ModuleType
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from lookalike.core.cores import cores
 from lookalike.core.progress import Progress
-from lookalike.rank.cores import cores
+from lookalike.rank.machine import DEFAULT, Machine
+from lookalike.rank.vectors import Shaped
 
 BLOCK_FLOATS = 2**24
 HEIGHTS = (32, 256)
+STREAMED_HEIGHTS = (128, 1024)  # rows of one product, rows of one tall block at most
+COUNTED = 8  # rows of a tall block that a thread counts at a time
 
-Task = Callable[[int, int, np.ndarray], None]
+Task = Callable[[int, int, object], None]
+
+
+def each_block(
+    queries: Shaped,
+    gallery: Shaped,
+    task: Task,
+    *,
+    machine: Machine = DEFAULT,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Call task(first, last, scores) for each block of queries, scores being (last - first, columns) float32.
+
+    Tasks run in several threads and own their rows until they return. `scores` is a numpy array, or on a GPU a torch
+    tensor there. Memory: one block per thread, or one tall block.
+    """
+    if len(queries) == 0:
+        return
+    if (device := machine.torch_device()) is not None:
+        from lookalike.rank.device import each_block_on
+
+        each_block_on(device, queries, gallery, task, machine, progress)
+        return
+    way = _streamed if gallery.rows is None else _side_by_side
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads or cores()) as pool:
+        try:
+            way(pool, queries, gallery, task, machine, progress)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def kernels_of(scores: object) -> ModuleType:
+    """What counts in rows of scores: compiled kernels in numpy arrays, the same by torch in its tensors."""
+    if isinstance(scores, np.ndarray):
+        from lookalike.rank import kernels
+
+        return kernels
+    from lookalike.rank import device_kernels
+
+    return device_kernels
 
 
 def height(columns: int) -> int:
@@ -28,45 +76,89 @@ def height(columns: int) -> int:
     return min(max(2 ** (fits.bit_length() - 1), HEIGHTS[0]), HEIGHTS[1])
 
 
-def each_block(
-    queries: np.ndarray,
-    gallery: np.ndarray,
-    task: Task,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> None:
-    """Call task(first, last, scores) for each block of queries, scores being (last - first, columns) float32.
+def streamed_height(columns: int, machine: Machine) -> int:
+    """Queries per tall block: a power of two whose rows take at most `machine.rows` bytes, from 1 to 1,024."""
+    fits = max(machine.rows // (4 * max(columns, 1)), 1)
+    return int(min(2 ** (fits.bit_length() - 1), STREAMED_HEIGHTS[1]))
 
-    Tasks run in several threads and own their block until they return. Memory: one block per thread.
-    """
-    tall = height(len(gallery))
-    local = threading.local()
+
+def _side_by_side(
+    pool: ThreadPoolExecutor,
+    queries: Shaped,
+    gallery: Shaped,
+    task: Task,
+    machine: Machine,
+    progress: Progress | None,
+) -> None:
+    """Every thread has a block of its own."""
+    columns = gallery.take(slice(None))
+    tall, local = height(len(gallery)), threading.local()
 
     def run(first: int) -> int:
         if not hasattr(local, "scores"):
             local.scores = np.empty((tall, len(gallery)), np.float32)
-            local.queries = np.zeros((tall, queries.shape[1]), np.float32)
+            local.queries = np.zeros((tall, queries.width), np.float32)
         last = min(first + tall, len(queries))
-        local.queries[: last - first] = queries[first:last]
-        np.matmul(local.queries, gallery.T, out=local.scores)
+        local.queries[: last - first] = queries.take(slice(first, last))
+        np.matmul(local.queries, columns.T, out=local.scores)
         task(first, last, local.scores[: last - first])
         return last - first
 
-    workers = min(threads or cores(), max(1, -(-len(queries) // tall)))
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
-        try:
-            _finish(
-                [pool.submit(run, first) for first in range(0, len(queries), tall)], len(queries), progress
-            )
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    blocks = [pool.submit(run, first) for first in range(0, len(queries), tall)]
+    _finish(blocks, lambda done: progress(done, len(queries)) if progress else None)
 
 
-def _finish(blocks: list[Future[int]], total: int, progress: Progress | None) -> None:
-    done, pending = 0, set(blocks)
+def _streamed(
+    pool: ThreadPoolExecutor,
+    queries: Shaped,
+    gallery: Shaped,
+    task: Task,
+    machine: Machine,
+    progress: Progress | None,
+) -> None:
+    """All threads share a tall block: first the slabs of its product, then the counting of its rows."""
+    from lookalike.rank.kernels import spread
+
+    tall = streamed_height(len(gallery), machine)
+    product = min(tall, STREAMED_HEIGHTS[0])
+    wide = max(machine.slab // (4 * gallery.width), 1)
+    most = min(tall, -(-len(queries) // product) * product)
+    scores = np.empty((most, len(gallery)), np.float32)
+    block = np.zeros((most, queries.width), np.float32)
+
+    def multiply(rows: int, first: int) -> int:
+        which = gallery.slab(first, first + wide)
+        shaped = gallery.take(which)
+        part = scores[:rows, which] if isinstance(which, slice) else np.empty((rows, len(which)), np.float32)
+        for top in range(0, rows, product):
+            np.matmul(block[top : top + product], shaped.T, out=part[top : top + product])
+        if not isinstance(which, slice):
+            spread(part, which, scores)
+        return len(shaped)
+
+    def count(first: int, last: int, row: int) -> int:
+        stop = min(row + COUNTED, last - first)
+        task(first + row, first + stop, scores[row:stop])
+        return stop - row
+
+    for first in range(0, len(queries), tall):
+        last = min(first + tall, len(queries))
+        block[: last - first] = queries.take(slice(first, last))
+        rows = -(-(last - first) // product) * product
+
+        def walked(columns: int, first: int = first, last: int = last) -> None:
+            if progress:
+                progress(first + (last - first) * columns // len(gallery), len(queries))
+
+        _finish([pool.submit(multiply, rows, at) for at in range(0, len(gallery), wide)], walked)
+        _finish([pool.submit(count, first, last, row) for row in range(0, last - first, COUNTED)])
+
+
+def _finish(work: list[Future[int]], tell: Callable[[int], None] | None = None) -> None:
+    """Wait for pieces of work, in short waits so that an interrupt is heard; tell how much of it is done."""
+    done, pending = 0, set(work)
     while pending:
         finished, pending = wait(pending, timeout=1.0, return_when=FIRST_EXCEPTION)
-        done += sum(block.result() for block in finished)
-        if progress:
-            progress(done, total)
+        done += sum(piece.result() for piece in finished)
+        if tell:
+            tell(done)

@@ -8,10 +8,12 @@ from jaxtyping import Float, Float32, Int, Int64
 from lookalike.core.checks import at_least
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Rule
-from lookalike.rank.blocks import each_block
+from lookalike.rank.blocks import STREAMED_HEIGHTS, each_block, kernels_of
 from lookalike.rank.gallery import Gallery, prepare
+from lookalike.rank.machine import DEFAULT, QUERIES_SHARE, Machine
 from lookalike.rank.shown_once import shown_once
-from lookalike.rank.vectors import Ready, aligned, as_queries, score_of, shown_score, tie_tolerance
+from lookalike.rank.source import Source, aligned
+from lookalike.rank.vectors import Shaped, as_queries, score_of, shown_score, tie_tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +38,21 @@ def top_lists(
     k: int,
     rule: Rule | None = None,
     *,
+    machine: Machine = DEFAULT,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> TopLists:
     """The K best distinct candidates of catalog images; equal scores in catalog order."""
     rule = rule or Rule()
-    vectors = aligned(catalog, embeddings)
-    gallery = prepare(catalog, vectors, rule)
     asked = np.asarray(query_rows, np.int64)
+    source = aligned(catalog, embeddings)
+    gallery = prepare(catalog, source, rule, _held(machine, len(asked)))
+    center, held = gallery.vectors.center, machine.held // QUERIES_SHARE
 
     def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        queries = as_queries(vectors, asked[some], rule.similarity, gallery.center)
+        queries = as_queries(source, asked[some], rule.similarity, center, held)
         tell = progress if len(some) == len(asked) else None
-        found = _best(gallery, queries, asked[some], count, threads, tell)
+        found = _best(gallery, queries, asked[some], count, machine, threads, tell)
         return found.row, found.score
 
     return TopLists(*shown_once(best, len(asked), k, catalog.duplicate))
@@ -60,41 +64,49 @@ def top_for_vectors(
     vectors: Float[np.ndarray, "queries dimension"],
     k: int,
     rule: Rule | None = None,
+    *,
+    machine: Machine = DEFAULT,
 ) -> TopLists:
     """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
     rule = rule or Rule()
-    gallery = prepare(catalog, aligned(catalog, embeddings), rule)
+    gallery = prepare(catalog, aligned(catalog, embeddings), rule, _held(machine, len(vectors)))
+    source, held = Source(vectors), machine.held // QUERIES_SHARE
 
     def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        queries = as_queries(vectors, some, rule.similarity, gallery.center)
-        found = _best(gallery, queries, np.full(len(some), -1, np.int64), count, None, None)
+        queries = as_queries(source, some, rule.similarity, gallery.vectors.center, held)
+        found = _best(gallery, queries, np.full(len(some), -1, np.int64), count, machine)
         return found.row, found.score
 
     return TopLists(*shown_once(best, len(vectors), k, catalog.duplicate))
 
 
+def _held(machine: Machine, queries: int) -> int:
+    """What the gallery may hold: nothing where one product answers all queries, for a copy would be used once."""
+    return machine.held if queries > STREAMED_HEIGHTS[0] else 0
+
+
 def _best(
     gallery: Gallery,
-    queries: Ready,
+    queries: Shaped,
     query_rows: np.ndarray,
     k: int,
-    threads: int | None,
-    progress: Progress | None,
+    machine: Machine = DEFAULT,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> TopLists:
-    from lookalike.rank.kernels import top_block
-
+    """Top lists of shaped queries; `query_rows` are their catalog rows, -1 where they have none."""
     k = min(at_least(k, 1, "k"), gallery.units)
-    hidden_start, hidden = gallery.hidden(query_rows)
     tolerance = tie_tolerance(queries.norm, gallery.typical, gallery.rule.similarity)
     score = np.empty((len(query_rows), k), np.float32)
     unit, column = np.empty((len(query_rows), k), np.int64), np.empty((len(query_rows), k), np.int64)
 
-    def pick(first: int, last: int, scores: np.ndarray) -> None:
-        top_block(
+    def pick(first: int, last: int, scores: object) -> None:
+        hidden_start, hidden = gallery.hidden(query_rows[first:last])
+        kernels_of(scores).top_block(
             scores,
             gallery.classes,
             gallery.order,
-            hidden_start[first : last + 1],
+            hidden_start,
             hidden,
             tolerance[first:last],
             score[first:last],
@@ -102,7 +114,7 @@ def _best(
             column[first:last],
         )
 
-    each_block(queries.rows, gallery.vectors, pick, threads=threads, progress=progress)
+    each_block(queries, gallery.vectors, pick, machine=machine, threads=threads, progress=progress)
     found = column >= 0
     similarity = gallery.rule.similarity
     shown = shown_score(score_of(np.where(found, score, 0), queries.norm[:, None], similarity), similarity)

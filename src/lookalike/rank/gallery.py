@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float32, Int, Int64
+from jaxtyping import Int, Int64
 
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import Catalog, Rule
-from lookalike.rank.vectors import as_gallery, center_of
+from lookalike.rank.source import Source
+from lookalike.rank.vectors import Shaped, as_gallery, center_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +29,7 @@ class Gallery:
     """
 
     rule: Rule
-    vectors: Float32[np.ndarray, "columns dimension"]
-    center: Float32[np.ndarray, " dimension_as_given"]
+    vectors: Shaped
     typical: float
     row: Int[np.ndarray, " columns"]
     unit: Int[np.ndarray, " columns"]
@@ -73,8 +73,8 @@ class Gallery:
         return np.bincount(self.unit, minlength=self.units)
 
 
-def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
-    """Lay out the candidates of a rule. `vectors` are in catalog order."""
+def prepare(catalog: Catalog, source: Source, rule: Rule, held: int) -> Gallery:
+    """Lay out the candidates of a rule; their vectors are held in memory if they take at most `held` bytes."""
     rows = np.flatnonzero(catalog.is_gallery(rule.split))
     if len(rows) == 0:
         where = f"the {rule.split} split" if rule.split else "the catalog"
@@ -94,15 +94,13 @@ def prepare(catalog: Catalog, vectors: np.ndarray, rule: Rule) -> Gallery:
     unit = unit_of_code[code]
     by_class = _by_class(unit, size[order])
     rows, unit = rows[by_class], unit[by_class]
-    center = center_of(vectors, rows, rule.similarity)
-    ready = as_gallery(vectors, rows, rule.similarity, center)
+    vectors = as_gallery(source, rows, rule.similarity, center_of(source, rows, rule.similarity), held)
     column = np.full(len(catalog), -1, np.int64)
     column[rows] = np.arange(len(rows))
     return Gallery(
         rule=rule,
-        vectors=ready.rows,
-        center=center,
-        typical=float(np.median(ready.norm)),
+        vectors=vectors,
+        typical=float(np.median(vectors.norm)),
         row=rows,
         unit=unit,
         classes=_classes(size[order]),

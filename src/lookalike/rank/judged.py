@@ -7,10 +7,12 @@ import numpy as np
 
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
-from lookalike.rank.blocks import each_block
+from lookalike.rank.blocks import each_block, kernels_of
 from lookalike.rank.gallery import Gallery, prepare
+from lookalike.rank.machine import DEFAULT, QUERIES_SHARE, Machine
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.rank.vectors import aligned, as_queries, score_of, tie_tolerance
+from lookalike.rank.source import aligned
+from lookalike.rank.vectors import Shaped, as_queries, score_of, tie_tolerance
 
 
 def judged_ranks(
@@ -19,6 +21,7 @@ def judged_ranks(
     labels: Labels | JudgedPairs,
     rule: Rule | None = None,
     *,
+    machine: Machine = DEFAULT,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> JudgedRanks:
@@ -26,8 +29,9 @@ def judged_ranks(
 
     `above` counts candidates that score strictly better, `tied` those within the tie tolerance, itself not
     counted. Cost: one product of labelled queries and gallery, plus about a tenth for counting; memory: one
-    shaped copy of the gallery's vectors and one block of rows per thread. Settle the labels once with `judged_pairs` to
-    rank many encoders on the same basis.
+    shaped copy of the gallery's vectors and one block of rows per thread, or where the copy would take more than
+    `machine.held`, one tall block of rows. Settle the labels once with `judged_pairs` to rank many encoders on the
+    same basis.
     """
     if isinstance(labels, JudgedPairs):
         pairs = labels
@@ -35,10 +39,12 @@ def judged_ranks(
     else:
         rule = rule or Rule()
         pairs = judged_pairs(catalog, labels, rule)
-    vectors = aligned(catalog, embeddings)
-    gallery = prepare(catalog, vectors, rule)
+    source = aligned(catalog, embeddings)
+    gallery = prepare(catalog, source, rule, machine.held)
     query_rows, count = np.unique(pairs.query_row, return_counts=True)
-    counted = _count(gallery, vectors, query_rows, count, pairs, threads, progress)
+    center = gallery.vectors.center
+    queries = as_queries(source, query_rows, rule.similarity, center, machine.held // QUERIES_SHARE)
+    counted = _count(gallery, queries, count, pairs, machine, threads, progress)
     return JudgedRanks(
         encoder=embeddings.encoder,
         query=pairs.query,
@@ -51,30 +57,28 @@ def judged_ranks(
 
 def _count(
     gallery: Gallery,
-    vectors: np.ndarray,
-    query_rows: np.ndarray,
+    queries: Shaped,
     count: np.ndarray,
     pairs: JudgedPairs,
+    machine: Machine,
     threads: int | None,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """The counted columns of judged ranks, for pairs sorted by query."""
-    from lookalike.rank.kernels import rank_block
-
+    """The counted columns of judged ranks, for pairs sorted by query, `count` of them for each."""
     similarity = gallery.rule.similarity
-    queries = as_queries(vectors, query_rows, similarity, gallery.center)
     tolerance = tie_tolerance(queries.norm, gallery.typical, similarity)
     target = gallery.unit_of_code[pairs.code]
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    hidden_start, hidden = gallery.hidden(query_rows)
-    score = np.empty(len(pairs), np.float32)
+    score, candidates = np.empty(len(pairs), np.float32), np.empty(len(queries), np.int64)
     above, tied = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
 
-    def count_block(first: int, last: int, scores: np.ndarray) -> None:
-        rank_block(
+    def count_block(first: int, last: int, scores: object) -> None:
+        hidden_start, hidden = gallery.hidden(queries.images[first:last])
+        candidates[first:last] = gallery.candidates(hidden_start, hidden)
+        kernels_of(scores).rank_block(
             scores,
             gallery.classes,
-            hidden_start[first : last + 1],
+            hidden_start,
             hidden,
             start[first : last + 1],
             target,
@@ -84,13 +88,12 @@ def _count(
             tied,
         )
 
-    each_block(queries.rows, gallery.vectors, count_block, threads=threads, progress=progress)
-    per_query = gallery.candidates(hidden_start, hidden)
+    each_block(queries, gallery.vectors, count_block, machine=machine, threads=threads, progress=progress)
     return {
         "above": above,
         "tied": tied,
         "score": score_of(score, np.repeat(queries.norm, count), similarity),
-        "candidates": np.repeat(per_query, count),
+        "candidates": np.repeat(candidates, count),
         "tolerance": float(np.median(tolerance)) if len(tolerance) else 0.0,
     }
 

@@ -26,9 +26,18 @@ def compiled(function: F) -> F:
 
 @compiled
 def take_rows(
-    vectors: np.ndarray, rows: np.ndarray, center: np.ndarray, unit: bool, taken: np.ndarray, norm: np.ndarray
+    vectors: np.ndarray,
+    rows: np.ndarray,
+    center: np.ndarray,
+    unit: bool,
+    taken: np.ndarray,
+    norm: np.ndarray,
+    to: np.ndarray,
 ) -> None:
-    """taken[i] = vectors[rows[i]] - center, over its length if `unit`; norm[i] is the length, in float64 sums."""
+    """taken[to[i]] = vectors[rows[i]] - center, over its length if `unit`; norm[to[i]] is the length.
+
+    Lengths are summed in float64.
+    """
     width = vectors.shape[1]
     for i in range(len(rows)):
         row = vectors[rows[i]]
@@ -37,10 +46,20 @@ def take_rows(
             x = row[d] - center[d]
             total += np.float64(x) * np.float64(x)
         length = np.float32(np.sqrt(total))
-        norm[i] = length
+        norm[to[i]] = length
         scale = np.float32(1.0) / length if unit else np.float32(1.0)
+        shaped = taken[to[i]]
         for d in range(width):
-            taken[i, d] = (row[d] - center[d]) * scale
+            shaped[d] = (row[d] - center[d]) * scale
+
+
+@compiled
+def spread(part: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:
+    """scores[:, columns] = part: scores that were made in the order of the file, put where their columns are."""
+    for b in range(len(part)):
+        row, made = scores[b], part[b]
+        for j in range(len(columns)):
+            row[columns[j]] = made[j]
 
 
 @compiled

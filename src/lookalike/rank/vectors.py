@@ -1,92 +1,122 @@
-"""Vectors made ready for a product: aligned with the catalog, checked, and shaped so that higher is better."""
+"""Vectors shaped for a product, so that higher is better: held in memory, or gathered a slab at a time.
+
+- cosine: unit rows, so the product is q.g / (|q| |g|).
+- dot: the rows themselves.
+- euclidean: rows minus the center, which changes no distance and keeps the product exact where all vectors
+  lie far from zero; and one more column, -|g|^2 / 2 against the query's 1, so the product is
+  q.g - |g|^2 / 2, which falls as the distance |q - g| grows.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Float32, Int
 
-from lookalike.core.checks import shortened
+from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
-from lookalike.core.types import Catalog, Embeddings
-from lookalike.rank.cores import cores
+from lookalike.rank.source import Source
 
 TIE = 1e-6
-SLICE = 4096
+SLICE = 2**21  # bytes a thread shapes at a time while it measures
 CENTER_ROWS = 1024
 
 
-def aligned(catalog: Catalog, embeddings: Embeddings) -> np.ndarray:
-    """The catalog's vectors in catalog order; an image without a vector is an error."""
-    if len(catalog) == len(embeddings) and np.array_equal(catalog.image, embeddings.image):
-        return embeddings.vectors
-    row = {image: i for i, image in enumerate(embeddings.image)}
-    missing = [image for image in catalog.image if image not in row]
-    if missing:
-        raise EmbeddingsError(
-            f"{embeddings.encoder} has no vector for {len(missing):,} of {len(catalog):,} images: "
-            f"{shortened(missing)}.",
-            fix=f"Embed the catalog again: lookalike embed {embeddings.spec or embeddings.encoder}",
-        )
-    return embeddings.vectors[[row[image] for image in catalog.image]]
+@dataclass(frozen=True, eq=False)
+class Shaped:
+    """Float32 rows whose product is the ranking score. Row i is made of the image `images[i]`.
 
+    `norm` is each row's length before shaping (for Euclidean distance: from the center). `rows` holds
+    all rows, or is None where they would take too much: then `take` shapes them anew each time.
+    """
 
-class Ready(NamedTuple):
-    """Float32 rows whose product is the ranking score, and each row's length before shaping."""
-
-    rows: Float32[np.ndarray, "n dimension"]
+    source: Source
+    images: Int[np.ndarray, " n"]
+    similarity: str
+    center: Float32[np.ndarray, " dimension"]
+    query: bool
     norm: Float32[np.ndarray, " n"]
+    rows: Float32[np.ndarray, "n width"] | None = None
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def width(self) -> int:
+        """Numbers per shaped row."""
+        return self.source.dimension + (self.similarity == "euclidean")
+
+    @cached_property
+    def by_place(self) -> Int[np.ndarray, " n"] | None:
+        """Rows in the order their vectors lie in; None where that is their own order."""
+        places = self.source.places(self.images)
+        return None if np.all(places[1:] > places[:-1]) else np.argsort(places, kind="stable")
+
+    def slab(self, first: int, last: int) -> slice | Int[np.ndarray, " m"]:
+        """The rows whose vectors lie first to last among all of them."""
+        return slice(first, last) if self.by_place is None else self.by_place[first:last]
+
+    def take(self, which: slice | Int[np.ndarray, " m"]) -> Float32[np.ndarray, "m width"]:
+        """Some of the rows; not to be written to."""
+        if self.rows is not None:
+            return self.rows[which]
+        taken = np.empty((len(self.images[which]), self.width), np.float32)
+        self.shape(which, taken, np.empty(len(taken), np.float32), np.arange(len(taken)))
+        return taken
+
+    def shape(self, which: slice | np.ndarray, taken: np.ndarray, norm: np.ndarray, to: np.ndarray) -> None:
+        """Put some rows into taken[to] and their lengths into norm[to]."""
+        from lookalike.rank.kernels import take_rows
+
+        places = self.source.places(self.images[which])
+        held, at = np.asarray(self.source.held), places
+        if held.dtype != np.float32:
+            held, at = held[places].astype(np.float32), np.arange(len(places))
+        take_rows(held, at, self.center, self.similarity == "cosine", taken, norm, to)
+        if self.similarity == "euclidean":
+            taken[to, -1] = 1.0 if self.query else -(norm[to] ** 2) / 2
+        self.source.release(places)
 
 
 def as_queries(
-    vectors: Float[np.ndarray, "images dimension"],
-    rows: Int[np.ndarray, " n"],
+    source: Source,
+    images: Int[np.ndarray, " n"],
     similarity: str,
     center: Float32[np.ndarray, " center"],
-) -> Ready:
-    """Rows for the left side of the product (see `as_gallery`)."""
-    if vectors.shape[1] != len(center):
+    held: int,
+) -> Shaped:
+    """Rows for the left side of the product; held in memory if they take at most `held` bytes."""
+    if source.dimension != len(center):
         raise EmbeddingsError(
-            f"The query's vector has {vectors.shape[1]:,} numbers, those of the gallery {len(center):,}.",
+            f"The query's vector has {source.dimension:,} numbers, those of the gallery {len(center):,}.",
             fix="Encode the query with the encoder that made the gallery's vectors.",
         )
-    ready = _chosen(vectors, rows, similarity, center)
-    if similarity == "euclidean":
-        ready.rows[:, -1] = 1.0
-    return ready
+    return _measured(source, images, similarity, center, True, held)
 
 
 def as_gallery(
-    vectors: Float[np.ndarray, "images dimension"],
-    rows: Int[np.ndarray, " n"],
+    source: Source,
+    images: Int[np.ndarray, " n"],
     similarity: str,
     center: Float32[np.ndarray, " dimension"],
-) -> Ready:
-    """The chosen rows for the right side of the product.
-
-    - cosine: unit rows, so the product is q.g / (|q| |g|).
-    - dot: the rows themselves.
-    - euclidean: rows minus the center, which changes no distance and keeps the product exact where all vectors
-      lie far from zero; and one more column, -|g|^2 / 2 against the query's 1, so the product is
-      q.g - |g|^2 / 2, which falls as the distance |q - g| grows.
-    """
-    ready = _chosen(vectors, rows, similarity, center)
-    if similarity == "euclidean":
-        ready.rows[:, -1] = -(ready.norm**2) / 2
-    return ready
+    held: int,
+) -> Shaped:
+    """Rows for the right side of the product; held in memory if they take at most `held` bytes."""
+    return _measured(source, images, similarity, center, False, held)
 
 
 def center_of(
-    vectors: Float[np.ndarray, "images dimension"], rows: Int[np.ndarray, " n"], similarity: str
+    source: Source, images: Int[np.ndarray, " n"], similarity: str
 ) -> Float32[np.ndarray, " dimension"]:
     """What is subtracted from every vector: nothing, or for Euclidean distance where the vectors lie.
 
     The median of each coordinate over at most 1,024 evenly spaced rows, which a few far vectors do not move.
     """
-    if similarity != "euclidean" or len(rows) == 0:
-        return np.zeros(vectors.shape[1], np.float32)
-    spaced = rows[:: -(-len(rows) // CENTER_ROWS)]
-    return np.median(vectors[spaced].astype(np.float32), axis=0).astype(np.float32)
+    if similarity != "euclidean" or len(images) == 0:
+        return np.zeros(source.dimension, np.float32)
+    spaced = source.copied(images[:: -(-len(images) // CENTER_ROWS)])
+    return np.median(spaced.astype(np.float32), axis=0).astype(np.float32)
 
 
 def tie_tolerance(
@@ -118,31 +148,35 @@ def shown_score(score: np.ndarray, similarity: str) -> np.ndarray:
     return -np.sqrt(-2.0 * score) if similarity == "euclidean" else score
 
 
-def _chosen(vectors: np.ndarray, rows: np.ndarray, similarity: str, center: np.ndarray) -> Ready:
-    """A float32 copy of the chosen rows with their lengths, a slice per thread at a time."""
-    from lookalike.rank.kernels import take_rows
+def _measured(
+    source: Source, images: np.ndarray, similarity: str, center: np.ndarray, query: bool, held: int
+) -> Shaped:
+    """Go through the vectors once, in the order they lie in, for their lengths, and keep the rows if they may be."""
+    shaped = Shaped(source, images, similarity, center, query, np.empty(len(images), np.float32))
+    fits = 4 * len(images) * shaped.width <= held
+    rows = np.empty((len(images), shaped.width), np.float32) if fits else None
+    everything, wide = np.arange(len(images)), max(SLICE // (4 * shaped.width), 1)
 
-    unit, extra = similarity == "cosine", int(similarity == "euclidean")
-    taken = np.empty((len(rows), vectors.shape[1] + extra), np.float32)
-    norm = np.empty(len(rows), np.float32)
-
-    def take(first: int) -> None:
-        part = slice(first, first + SLICE)
-        held, places = vectors, rows[part]
-        if vectors.dtype != np.float32:
-            held, places = vectors[rows[part]].astype(np.float32), np.arange(len(rows[part]))
-        take_rows(held, places, center, unit, taken[part], norm[part])
+    def measure(first: int) -> None:
+        which = shaped.slab(first, first + wide)
+        if rows is not None:
+            shaped.shape(which, rows, shaped.norm, everything[which])
+        else:
+            count = len(images[which])
+            norm = np.empty(count, np.float32)
+            shaped.shape(which, np.empty((count, shaped.width), np.float32), norm, everything[:count])
+            shaped.norm[which] = norm
 
     with ThreadPoolExecutor(cores()) as pool:
-        list(pool.map(take, range(0, len(rows), SLICE)))
-    _require_lengths(norm, rows, unit)
-    return Ready(taken, norm)
+        list(pool.map(measure, range(0, len(images), wide)))
+    _require_lengths(shaped.norm, images, similarity == "cosine")
+    return replace(shaped, rows=rows)
 
 
-def _require_lengths(norm: np.ndarray, rows: np.ndarray, unit: bool) -> None:
+def _require_lengths(norm: np.ndarray, images: np.ndarray, unit: bool) -> None:
     wrong = ~np.isfinite(norm) | ((norm == 0) & unit)
     if wrong.any():
-        row, length = int(rows[wrong][0]), float(norm[wrong][0])
+        row, length = int(images[wrong][0]), float(norm[wrong][0])
         ways = ", or rank with similarity='dot' or 'euclidean'" if length == 0 else ""
         raise EmbeddingsError(
             f"The vector in row {row} has length {length}; nothing can be ranked by it.",

@@ -1,0 +1,92 @@
+"""Ranks and top lists on a CUDA device at the size of EDS, against the card's own bare product, in one run.
+
+The bare product multiplies the same blocks by the same resident gallery, in float32 without TF32, and counts nothing.
+`python benchmarks/device.py [repeats]`
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from ranks import DIMENSION, SIZES, world
+
+from lookalike.core.types import Rule
+from lookalike.rank.device import device_height, exact_products
+from lookalike.rank.distinct import top_lists
+from lookalike.rank.judged import judged_ranks
+from lookalike.rank.machine import Machine
+from lookalike.rank.pairs import judged_pairs
+
+SIZE = "EDS closed catalog"
+
+
+def main(repeats: int) -> None:
+    """Print the table, or say that there is no GPU."""
+    device = Machine().torch_device()
+    if device is None:
+        print("no GPU here: nothing measured (there is no CUDA device, or torch is not installed)")
+        return
+    import torch
+
+    card = torch.cuda.get_device_name(device)
+    print(f"{card}, float32 without TF32, dimension {DIMENSION}, medians of {repeats} pairs of runs")
+    print(f"{SIZE}: {SIZES[SIZE]}")
+    print(f"{'work':24} {'seconds':>9} {'product':>9} {'share':>6} {'on processors':>14}")
+    catalog, embeddings, labels = world(**SIZES[SIZE])
+    product = bare_product(device, embeddings.vectors, SIZES[SIZE]["queries"])
+    for work in ("image", "item", "top 6 lists"):
+        ranked = {name: ranking(work, catalog, embeddings, labels, name) for name in ("auto", "numpy")}
+        for call in (product, *ranked.values()):
+            call()  # compiled and warm from here on
+        times = [[timed(call) for call in (product, *ranked.values())] for _ in range(repeats)]
+        bare, full, processors = (statistics.median(column) for column in zip(*times, strict=True))
+        share = statistics.median(alone / whole for alone, whole, _ in times)
+        name = work if work.startswith("top") else f"ranks, {work} level"
+        print(f"{name:24} {full:9.4f} {bare:9.4f} {share:6.2f} {processors:14.3f}")
+
+
+def ranking(
+    work: str, catalog: object, embeddings: object, labels: object, device: str
+) -> Callable[[], None]:
+    """One kind of work on one device, from vectors in the computer's own memory to ranks there."""
+    machine, rule = Machine(device=device), Rule(level="image" if work == "image" else "item")
+    pairs = judged_pairs(catalog, labels, rule)
+    rows = np.unique(pairs.query_row)
+
+    def run() -> None:
+        if work.startswith("top"):
+            top_lists(catalog, embeddings, rows, 6, rule, machine=machine)
+        else:
+            judged_ranks(catalog, embeddings, pairs, machine=machine)
+
+    return run
+
+
+def bare_product(device: object, vectors: np.ndarray, queries: int) -> Callable[[], None]:
+    """The product of the queries' and the gallery's vectors, both on the card."""
+    import torch
+
+    gallery = torch.from_numpy(vectors).to(device)
+    asked = gallery[:queries].clone()
+    tall = device_height(len(vectors), Machine())
+
+    def run() -> None:
+        with exact_products():
+            for first in range(0, queries, tall):
+                asked[first : first + tall] @ gallery.T
+            torch.cuda.synchronize()
+
+    return run
+
+
+def timed(work: Callable[[], None]) -> float:
+    """Seconds that one call takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
