@@ -12,6 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.core.errors import StorageError
+from lookalike.core.types import Origin
+from lookalike.encode import run
+from lookalike.encode.descriptor import PREPROCESSING
+from lookalike.recipes.embed import embed
+from lookalike.store import arrays
 from lookalike.store.disk import lock
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
@@ -159,3 +165,43 @@ def test_a_really_full_disk(started, completed, photos, tiny_disk, tmp_path):
     assert (opened.encoders, opened.label_count()) == (["color"], 0)
     completed("labels", "import", tmp_path / "labels.csv", "--workspace", tiny_disk, cwd=tmp_path)
     assert Workspace(tiny_disk).label_count() == 36
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_run(completed, photos, tiny_disk, tmp_path, monkeypatch):
+    """File systems that cannot reserve room say so only when a shard is written; finished shards stay."""
+    completed("init", photos, "--workspace", tiny_disk, cwd=tmp_path)
+    monkeypatch.setattr(run, "SHARD", 4)
+
+    def size_only(handle: int, size: int) -> None:
+        os.ftruncate(handle, size)
+
+    monkeypatch.setattr(arrays, "_reserve", size_only)
+    opened = Workspace(tiny_disk)
+    fill(tiny_disk / "ballast")
+    os.truncate(tiny_disk / "ballast", (tiny_disk / "ballast").stat().st_size - 160_000)
+    with pytest.raises(StorageError, match="disk is full"):
+        embed(opened, "descriptor:hog", workers=1)
+    partial = tiny_disk / "embeddings/.hog.partial"
+    done = len((partial / arrays.JOURNAL).read_text().splitlines()) - 1
+    assert 1 <= done < 9
+    (tiny_disk / "ballast").unlink()
+    before = (partial / arrays.JOURNAL).read_text()
+    shards = opened.shards("hog", Origin("descriptor:hog", PREPROCESSING))
+    assert len(shards.done) == done, before
+    assert embed(opened, "descriptor:hog").vectors.shape == (36, 1765)
+
+
+def test_half_a_shard_after_a_power_cut(workspace, monkeypatch):
+    """What was noted but did not reach the disk is computed again: the sums tell."""
+    monkeypatch.setattr(run, "SHARD", 4)
+    opened = Workspace(workspace)
+    whole = np.array(opened.embeddings("hog").vectors)
+    shards = opened.shards("cut", Origin("descriptor:hog", PREPROCESSING))
+    shards.put(0, whole[:4])
+    shards.put(4, whole[4:8])
+    with (workspace / "embeddings/.cut.partial/vectors.npy").open("r+b") as file:
+        file.seek(shards._offset(4) + 2 * 4 * 1765)
+        file.write(bytes(2 * 4 * 1765))
+    again = opened.shards("cut", Origin("descriptor:hog", PREPROCESSING))
+    assert (again.holds(0, 4), again.holds(4, 8)) == (True, False)
+    assert (embed(opened, "descriptor:hog", name="cut").vectors == whole).all()

@@ -23,7 +23,7 @@ def status(
     if duplicates:
         _list_duplicates(workspace, json)
         return
-    from lookalike.recipes.status import LOOKED_AT, next_command
+    from lookalike.recipes.status import LOOKED_AT, cost, next_command
     from lookalike.recipes.status import status as look
     from lookalike.store.workspace import Workspace
 
@@ -35,6 +35,7 @@ def status(
                 "duplicates": vars(found.duplicates),
                 "encoders": [vars(one) for one in found.encoders],
                 "next": next_command(found),
+                "cost": cost(found),
             }
         )
         return
@@ -61,6 +62,9 @@ def status(
             [(e.name, e.spec, e.state, f"{e.dimension:,}") for e in found.encoders],
             left=3,
         )
+    for name in found.unfinished:
+        say(f"The vectors of {name} are unfinished: embed it again to go on where it stopped.")
+    say(f"The next step: {cost(found)}")
     next_step(next_command(found), workspace=workspace)
 
 

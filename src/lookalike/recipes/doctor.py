@@ -73,7 +73,7 @@ def workspace_findings(
         *_photos(workspace, deep, progress),
         *_vectors(workspace, deep),
         *_labels(workspace),
-        *_left_behind(folder),
+        *_left_behind(workspace),
     ]
 
 
@@ -155,10 +155,11 @@ def _labels(workspace: Workspace) -> Iterator[Finding]:
         )
 
 
-def _left_behind(folder: Path) -> Iterator[Finding]:
+def _left_behind(workspace: Workspace) -> Iterator[Finding]:
     """What killed commands left: partial vectors are gone on with, the rest is only in the way."""
-    for path in sorted((folder / "embeddings").glob(".*.partial")):
-        name = path.name[1 : -len(".partial")]
-        yield Finding("unfinished", f"vectors of {name}", f"Embed it again to go on, or delete {path}")
+    for name in workspace.unfinished:
+        way_out = f"Embed it again to go on, or delete {workspace.folder}/embeddings/.{name}.partial"
+        yield Finding("unfinished", f"vectors of {name}", way_out)
+    folder = workspace.folder
     for path in sorted([*folder.glob(".*.new"), *(folder / "embeddings").glob(".*.new")]):
         yield Finding("left behind", f"{path.name}, by a command that was stopped", f"Delete {path}")

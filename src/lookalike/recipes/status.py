@@ -7,6 +7,8 @@ import numpy as np
 from lookalike.catalog.duplicates import DuplicateCount, count_duplicates
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog
+from lookalike.discover.figures import expert_hours
+from lookalike.discover.pool import unordered_pairs
 from lookalike.recipes.discover import labelled
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
@@ -16,13 +18,17 @@ LOOKED_AT = 1_000
 
 @dataclass(frozen=True)
 class EncoderStatus:
-    """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged."""
+    """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged.
+
+    `compute` is how many photos a stale one has to compute; the others are known.
+    """
 
     name: str
     spec: str
     dimension: int
     created: str
     state: str
+    compute: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,10 @@ class Status:
     encoders: tuple[EncoderStatus, ...]
     pool: int | None
     pool_labelled: int
+    pool_asked: int
     labels: int
     photos_missing: int
+    unfinished: tuple[str, ...]
 
 
 def status(workspace: Workspace) -> Status:
@@ -77,8 +85,10 @@ def status(workspace: Workspace) -> Status:
         encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
         pool=None if pool is None else len(pool),
         pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
+        pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
         labels=workspace.label_count(),
         photos_missing=_missing(workspace),
+        unfinished=tuple(workspace.unfinished),
     )
 
 
@@ -105,13 +115,16 @@ def _group(catalog: Catalog, rows: list[int]) -> DuplicateGroup:
 def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
     try:
         manifest = workspace.manifest(name)
-        stale = manifest.images != images_fingerprint(workspace.catalog)
-        state = "stale: embed it again" if stale else ""
-        if not stale:
+        compute, state = 0, ""
+        if manifest.images != images_fingerprint(workspace.catalog):
+            known = workspace.known_rows(name, manifest.origin)
+            compute = len(workspace.catalog) if known is None else int((known.row < 0).sum())
+            state = f"stale: {compute:,} photos to compute"
+        else:
             workspace.embeddings(name)
     except EmbeddingsError:
         return EncoderStatus(name, "", 0, "", "damaged: delete its folder and embed it again")
-    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state)
+    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state, compute)
 
 
 def _missing(workspace: Workspace) -> int:
@@ -124,9 +137,8 @@ def _missing(workspace: Workspace) -> int:
 
 def next_command(found: Status) -> str:
     """The step that is missing next."""
-    stale = [encoder for encoder in found.encoders if encoder.state.startswith("stale")]
-    if stale:
-        return f"lookalike embed '{stale[0].spec}' --name {stale[0].name}"
+    if any(encoder.state.startswith("stale") for encoder in found.encoders):
+        return "lookalike embed --stale"
     if not found.encoders:
         return "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
     if found.pool is None and not found.labels:
@@ -134,3 +146,18 @@ def next_command(found: Status) -> str:
     if not found.labels:
         return "lookalike discover --pairs pairs.csv"
     return "lookalike evaluate"
+
+
+def cost(found: Status) -> str:
+    """What the next step costs, in photos, comparisons or expert-hours."""
+    command = next_command(found)
+    if command.endswith("--stale"):
+        total = sum(encoder.compute for encoder in found.encoders)
+        names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
+        return f"{total:,} photos to compute for {names}; the rest is known."
+    if not found.encoders:
+        return f"{found.images:,} photos for each encoder."
+    if command.endswith("pairs.csv"):
+        low, high = expert_hours(found.pool_asked)
+        return f"{found.pool_asked:,} pairs to ask, about {low:,.0f} to {high:,.0f} expert-hours with 2 votes a pair."
+    return f"{len(found.encoders):,} encoders over {found.images:,} images."

@@ -20,6 +20,7 @@ from lookalike.encode.run import Known
 from lookalike.store.disk import FULL, disk_errors, new_folder, take_place, write_file
 
 VECTORS, ROWS, MANIFEST, JOURNAL = "vectors.npy", "rows.npy", "manifest.json", "shards.jsonl"
+PARTIAL = ".partial"
 LARGE = 1 << 29  # files above this are not summed each time they are opened
 KEY = 16  # bytes that tell one photo's content from any other's
 
@@ -154,7 +155,7 @@ class Shards:
 
     def __init__(self, target: Path, catalog: Catalog, key: Mapping[str, str]) -> None:
         self.target, self.catalog = target, catalog
-        self.folder = target.with_name(f".{target.name}.partial")
+        self.folder = target.with_name(f".{target.name}{PARTIAL}")
         self.key = dict(key)
         self.dimension = 0
         self.done: dict[int, int] = {}

@@ -21,6 +21,7 @@ from lookalike.encode.run import Known
 from lookalike.store import schema
 from lookalike.store.arrays import (
     MANIFEST,
+    PARTIAL,
     Manifest,
     Shards,
     images_fingerprint,
@@ -156,6 +157,13 @@ class Workspace:
     def encoders(self) -> list[str]:
         """Names of the encoders that have vectors here."""
         return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Names of encoders whose vectors a stopped run left unfinished."""
+        return sorted(
+            path.name[1 : -len(PARTIAL)] for path in (self.folder / EMBEDDINGS).glob(f".*{PARTIAL}")
+        )
 
     def require_free(self, encoder: str, spec: str) -> None:
         """Refuse a name that belongs to another encoder, or differs from one by case only."""
