@@ -26,7 +26,7 @@ from lookalike.store.settings import FILE, read_settings
 from lookalike.store.workspace import Workspace
 
 GENERATORS = ("descriptor:color", "descriptor:hog", "descriptor:lbp")
-NEWCOMER = "descriptor:hog+layout"
+NEWCOMER = "descriptor:color+hog+layout"
 PHOTOS = "photos"
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
