@@ -14,7 +14,7 @@ import lookalike.catalog.studio as package
 from lookalike.catalog.studio import contact_sheet, studio, write_photos
 from lookalike.core.errors import ArgumentError, StorageError
 
-PINNED = "f2e6d35769e2d0ab843fd86b6d75a7224a415d739d171e96eba20b3426a2c717"
+PINNED = "097198e7c7fc48a94dc0981522473828233d5ae7b0df072ad5c41f5cdc375f20"
 DIGEST = """
 import hashlib
 from lookalike.catalog.studio import studio

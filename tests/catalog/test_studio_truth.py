@@ -64,7 +64,7 @@ def test_positives_are_those_of_all_pairs(small):
 def test_no_two_families_come_near_the_threshold(small):
     a, b = all_pairs(small.items)
     apart = small.of.family[a] != small.of.family[b]
-    assert similarity(small, a[apart], b[apart]).max() < THRESHOLD - 0.03
+    assert similarity(small, a[apart], b[apart]).max() < THRESHOLD - 0.1
 
 
 def test_items_of_a_family_are_alike_by_degrees(small):
@@ -79,7 +79,7 @@ def test_items_of_a_family_are_alike_by_degrees(small):
 
 def test_every_respect_alone_makes_two_items_unlike(small):
     """One respect at its largest, the others equal: below the threshold, and by a margin."""
-    assert (1.0 - IMPORTANCE).max() < THRESHOLD - 0.04
+    assert (1.0 - IMPORTANCE).max() <= THRESHOLD - 0.15
 
 
 def test_each_respect_but_the_outline_alone_tells_some_families_apart(small):

@@ -18,6 +18,7 @@ from lookalike.cli.labels import labels
 from lookalike.cli.report import report
 from lookalike.cli.search import search
 from lookalike.cli.status import status
+from lookalike.cli.studio import studio
 from lookalike.core.errors import LookalikeError
 
 FAILED = 1
@@ -32,6 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(demo)
+app.command()(studio)
 app.command()(status)
 app.command()(init)
 app.command()(embed)

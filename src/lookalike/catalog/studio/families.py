@@ -42,6 +42,7 @@ from lookalike.catalog.studio.attributes import (
 from lookalike.catalog.studio.draws import Draws, hashed
 
 SMALLEST, LARGEST = 10, 16
+_FEW, _FEW_SIZES = 400, (8, 11)  # so few items need smaller families, or each kind would have but one
 TRIO = 3
 SHAPE, PROPORTION, ORNAMENT, MATERIAL, COLOUR = range(5)
 _LEVELS = (0.2, 0.8)
@@ -72,7 +73,7 @@ class Families(NamedTuple):
 
 
 def families(items: int, seed: int) -> Families:
-    """Families of 10 to 16 items until all have one; a rest of fewer than 10 is spread over the smallest families.
+    """Families of 10 to 16 items (8 to 11 where there are fewer than 400), a rest spread over the smallest families.
 
     >>> drawn = families(100, seed=0)
     >>> int(drawn.size.sum()), len(set(map(tuple, drawn.cell.tolist()))) == len(drawn.size)
@@ -101,14 +102,13 @@ def levels(bits: np.ndarray, count: int) -> np.ndarray:
 
 
 def _sizes(items: int, seed: int) -> np.ndarray:
-    spread = LARGEST - SMALLEST + 1
-    drawn = SMALLEST + (hashed(seed, "size", np.arange(items // SMALLEST + 1)) % np.uint64(spread)).astype(
-        np.int64
-    )
+    smallest, largest = _FEW_SIZES if items < _FEW else (SMALLEST, LARGEST)
+    spread = np.uint64(largest - smallest + 1)
+    drawn = smallest + (hashed(seed, "size", np.arange(items // smallest + 1)) % spread).astype(np.int64)
     whole = int(np.searchsorted(np.cumsum(drawn), items, side="right"))
     size = drawn[:whole].copy()
     rest = items - int(size.sum())
-    if rest >= SMALLEST or whole == 0:
+    if rest >= smallest or whole == 0:
         return np.append(size, rest)
     for _ in range(rest):
         size[np.argmin(size)] += 1

@@ -9,11 +9,11 @@ its similarity is at least `THRESHOLD`.
 
 | respect    | importance | what lies apart, and when it is glaring                                                  |
 |------------|------------|------------------------------------------------------------------------------------------|
-| silhouette | .80 | silhouette numbers, each times how much it shows (`attributes.SHOWS`): .35                      |
-| proportion | .72 | proportion numbers: .36                                                                         |
-| material   | .65 | two materials: 1 if one is in `attributes.OBVIOUS`, else .5; one: texture numbers, 1.4          |
+| silhouette | .85 | silhouette numbers, each times how much it shows (`attributes.SHOWS`): .35                      |
+| proportion | .80 | proportion numbers: .36                                                                         |
+| material   | .75 | two materials: 1 if one is in `attributes.OBVIOUS`, else .5; one: texture numbers, 1.4          |
 | palette    | .75 | body colours: .16; and .4 of the difference of the frame colours: .8                            |
-| ornament   | .65 | two ornaments: 1; one ornament: carving numbers, 1.2                                            |
+| ornament   | .75 | two ornaments: 1; one ornament: carving numbers, 1.2                                            |
 
 Distances are Euclidean; of colours, see `attributes.colour_distance`. The numbers were set by looking: at pairs just
 above and below the threshold, of every kind, and at the most similar pairs of two families, until none was left
@@ -26,13 +26,13 @@ respect, by so much that their items stay below the threshold wherever they stan
 
 | respect that differs | least difference between families                     | similarity at most |
 |----------------------|-------------------------------------------------------|--------------------|
-| silhouette | one number that shows: ((.6 - 2 x .14) / .35)^2 = .83           | .34 |
-| proportion | one number: ((.6 - 2 x .13) / .36)^2 = .89                      | .36 |
-| material   | an obvious one: 1                                               | .35 |
+| silhouette | one number that shows: ((.6 - 2 x .14) / .35)^2 = .84           | .29 |
+| proportion | one number: ((.6 - 2 x .13) / .36)^2 = .89                      | .29 |
+| material   | an obvious one: 1                                               | .25 |
 | palette    | in one material ((.22 - 2 x .028) / .16)^2 > 1                  | .25 |
-|            | in two that are not obvious ((.20 - 2 x .028) / .16)^2 = .81    | .27 |
-| ornament   | 1                                                               | .35 |
-| kind       |                                                                 | .30 |
+|            | in two that are not obvious ((.20 - 2 x .028) / .16)^2 = .81    | .25 |
+| ornament   | 1                                                               | .25 |
+| kind       |                                                                 | .25 |
 
 So the positives of an item are all in its family, whose 10 to 16 items do not grow with the catalog: at every
 size an item has the same number of positives.
@@ -51,7 +51,7 @@ from lookalike.catalog.studio.attributes import (
 from lookalike.catalog.studio.items import Attributes, Studio
 
 RESPECTS = ("silhouette", "proportion", "material", "palette", "ornament")
-IMPORTANCE = np.array([0.80, 0.72, 0.65, 0.75, 0.65])
+IMPORTANCE = np.array([0.85, 0.80, 0.75, 0.75, 0.75])
 THRESHOLD = 0.40
 
 
@@ -121,7 +121,7 @@ def _related() -> np.ndarray:
     table = np.full((len(KINDS), len(KINDS)), 0.10)
     for pair in (("chair", "stool"), ("chair", "sofa"), ("stool", "table"), ("shelf", "cabinet")):
         one, other = (KINDS.index(kind) for kind in pair)
-        table[one, other] = table[other, one] = 0.30
+        table[one, other] = table[other, one] = 0.25
     np.fill_diagonal(table, 1.0)
     return table
 
