@@ -50,7 +50,7 @@ SILHOUETTE = {
 }
 """What each of the four silhouette numbers turns from (0: not at all) into (1: fully)."""
 
-_WHOLE, _PART = 1.0, 0.35
+_WHOLE, _PART = 1.0, 0.28
 SHOWS = np.array(
     [
         (_PART, _WHOLE, _WHOLE, _PART),  # bed

@@ -4,10 +4,10 @@ What they are held to. No paper prints how often two of its experts agreed; this
 
 | figure                      | people                                                                | here       |
 |-----------------------------|-----------------------------------------------------------------------|------------|
-| a pool's pairs left open    | at most 9.4 %: VSD 3 put at most 3,494 x 4 x 5 = 69,880 pairs forward | 8 to 15 %  |
+| a pool's pairs left open    | at most 9.4 %: VSD 3 put at most 3,494 x 4 x 5 = 69,880 pairs forward | 5 to 14 %  |
 |                             | and kept 63,298; duplicates, too, are among those left out            |            |
 | votes for each pair         | two: about 35,000 votes of each of four experts (VSD B.1)             | 2          |
-| Cohen's kappa of two        | "substantial" is .61 to .80 (Landis and Koch 1977)                    | .65 to .85 |
+| Cohen's kappa of two        | "substantial" is .61 to .80 (Landis and Koch 1977)                    | .70 to .88 |
 | same answer a second time   | VSD B.1 asked 200 pairs three times and prints no figure; more often  | 93 to 97 % |
 |                             | than two people give the same answer                                  |            |
 

@@ -48,7 +48,7 @@ SHAPE, PROPORTION, ORNAMENT, MATERIAL, COLOUR = range(5)
 _LEVELS = (0.2, 0.8)
 _PLAIN_SHARE = 0.25  # on top of one in seven: a shop full of patterns tires the eye
 _CLEAR = 0.35  # a sibling's colour is this far from the first one's, where the material has such a colour
-_TURNED = (0b000, 0b011, 0b101, 0b110, 0b111, 0b100, 0b010, 0b001)
+_TURNED = (0b000, 0b101, 0b110, 0b011, 0b111, 0b100, 0b010, 0b001)
 """Proportion bits turned: the first 1, 2, 4 or 8 of these are the words of small, larger and the largest kinds."""
 _ROOM = 1.15  # cells for each family, so that a free one is soon found
 
@@ -222,7 +222,11 @@ def _other(cell: Cell, shop: _Shop) -> Cell:
     if respect == SHAPE:
         return cell._replace(silhouette=cell.silhouette ^ shop.strong, proportion=cell.proportion ^ 0b111)
     if respect == PROPORTION:
-        return cell._replace(proportion=cell.proportion ^ 0b111)
+        wide, tall = cell.proportion & 1, cell.proportion >> 1 & 1
+        # A photo shows no scale: narrow and low looks like wide and tall, so only one of the two is turned then.
+        return cell._replace(
+            proportion=cell.proportion ^ (0b111 if wide != tall else draws.one_of((0b101, 0b110)))
+        )
     if respect == ORNAMENT:
         return cell._replace(ornament=draws.one_of(CONTRAST[cell.ornament]))
     look = (cell.material, cell.colour)
