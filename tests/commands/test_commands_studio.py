@@ -157,3 +157,17 @@ def test_too_many_items_are_refused(lookalike):
     said = lookalike("studio", "--claims", "--images", 900_000, "--photos-per-item", 1)
     assert said.status == 1
     assert "photos_per_item of 2 or more" in said.err
+
+
+def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
+    (tmp_path / "mine" / "photos").mkdir(parents=True)
+    (tmp_path / "mine" / "photos" / "aunt.jpg").write_bytes(b"dear")
+    said = lookalike("demo", "--output", "mine", "--images", 200, "--queries", 10)
+    assert said.status == 1
+    assert "photos is not empty and holds no studio catalog" in said.err
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "aunt.txt").write_text("dear")
+    said = lookalike("demo", "--output", "letters", "--images", 200, "--queries", 10)
+    assert said.status == 1
+    assert "letters is not empty; the demo will not write into it" in said.err
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["aunt.jpg", "aunt.txt"]

@@ -144,7 +144,9 @@ def _require_own(folder: Path) -> None:
                 f"{folder} is a workspace of your own; the demo will not write into it.",
                 fix="Name another folder: lookalike demo --output FOLDER",
             )
-    elif folder.exists() and any(folder.iterdir()) and not is_studio(folder / PHOTOS):
+    elif (
+        not is_studio(folder / PHOTOS) and folder.exists() and any(e.name != PHOTOS for e in folder.iterdir())
+    ):
         raise WorkspaceError(
             f"{folder} is not empty; the demo will not write into it.",
             fix="Name another folder: lookalike demo --output FOLDER",
