@@ -72,7 +72,7 @@ def studio(
 
 
 def _tell_estimate(expected: "Estimate") -> None:
-    from lookalike.rank.cores import cores
+    from lookalike.catalog.studio.photos import cores
 
     say(
         f"{plural(expected.photos, 'photo')} to draw: about {_time(expected.seconds)} on "

@@ -20,10 +20,10 @@ from lookalike.catalog.studio import (
     write_photos,
 )
 from lookalike.catalog.studio.attributes import KINDS
+from lookalike.catalog.studio.photos import cores
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.core.progress import Progress
-from lookalike.rank.cores import cores
 from lookalike.store.disk import disk_errors, write_file
 
 MARK = ".studio.json"
