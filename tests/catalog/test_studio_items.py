@@ -1,11 +1,24 @@
+import itertools
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from lookalike.catalog.studio import studio
-from lookalike.catalog.studio.attributes import COLOURS, KINDS, MADE_OF, SILHOUETTE
+from lookalike.catalog.studio.attributes import (
+    COLOURS,
+    CONTRAST,
+    KINDS,
+    MADE_OF,
+    PAINTED,
+    SILHOUETTE,
+    STRONG,
+    colour_distance,
+    obviously,
+)
 from lookalike.catalog.studio.draws import Draws, hashed, key_of, uniform
 from lookalike.catalog.studio.families import Cell, families
-from lookalike.catalog.studio.truth import colour_distance
+from lookalike.catalog.studio.items import MOST_ITEMS
 from lookalike.core.errors import ArgumentError
 
 
@@ -64,25 +77,69 @@ def test_families_own_a_cell_each_and_take_all_items(items):
     assert drawn.size.sum() == items
     cells = {(int(kind), *cell) for kind, cell in zip(drawn.kind, drawn.cell.tolist(), strict=True)}
     assert len(cells) == len(drawn.size)
-    assert drawn.size.max() <= 15 + 3
+    assert drawn.size.max() <= (16 if items > 30 else 25)
     for kind, cell in zip(drawn.kind, drawn.cell, strict=True):
         assert Cell(*cell).material in MADE_OF[KINDS[kind]]
         assert Cell(*cell).colour < len(COLOURS[Cell(*cell).material])
 
 
-def test_families_of_a_trio_differ_in_one_respect_from_its_first():
+def test_families_of_a_trio_differ_from_its_first_in_one_respect_and_glaringly():
     drawn = families(20_000, seed=0)
-    first = drawn.cell[drawn.trio]
-    changed = drawn.cell != first
-    changed[:, 3] &= ~changed[:, 2]  # another material brings its own nearest colour
-    others = drawn.trio != np.arange(len(drawn.size))
     assert np.array_equal(drawn.kind[drawn.trio], drawn.kind)
-    assert np.mean(changed[others].sum(axis=1) == 1) > 0.99
+    seen = Counter()
+    for family in np.flatnonzero(drawn.trio != np.arange(len(drawn.size))):
+        one, other = Cell(*drawn.cell[drawn.trio[family]].tolist()), Cell(*drawn.cell[family].tolist())
+        differs = tuple(name for name in Cell._fields if getattr(one, name) != getattr(other, name))
+        seen[("material",) if "material" in differs else differs] += 1  # its colour is the nearest one
+        if "proportion" in differs:
+            shown = [(each.proportion & 1) - (each.proportion >> 1 & 1) for each in (one, other)]
+            assert (
+                shown[0] != shown[1] or "silhouette" in differs
+            )  # width over height: a photo shows no scale
+            assert (one.proportion ^ other.proportion) & 0b100  # heft
+        if "silhouette" in differs:
+            assert one.silhouette ^ other.silhouette == STRONG[drawn.kind[family]]
+        if "material" in differs:
+            assert obviously(one[2:4], other[2:4])
+        if "ornament" in differs:
+            assert other.ornament in CONTRAST[one.ornament]
+    usual = (
+        ("proportion",),
+        ("silhouette", "proportion"),
+        ("ornament",),
+        ("material",),
+        ("colour",),
+    )
+    assert sum(seen[differs] for differs in usual) > 0.98 * seen.total()
+    assert min(seen[differs] for differs in usual) > 0.05 * seen.total()
+
+
+@pytest.mark.parametrize("items", [2_000, 60_000])
+def test_no_two_families_own_what_looks_alike(items):
+    """Whatever two families of a kind share, they differ in a strong outline, a proportion, an ornament or a look."""
+    drawn = families(items, seed=3)
+    for kind, strong in enumerate(STRONG):
+        cells = [Cell(*cell) for cell in drawn.cell[drawn.kind == kind].tolist()]
+        owned = {cell._replace(silhouette=cell.silhouette & strong) for cell in cells}
+        assert len(owned) == len(cells)
+        if items < 10_000:  # here ornaments of one colour count as one, and so do those of two
+            assert len({cell._replace(ornament=cell.ornament in PAINTED) for cell in owned}) == len(cells)
+        looks = {cell[2:4] for cell in cells}
+        for one, other in itertools.combinations(looks, 2):
+            apart = colour_distance(COLOURS[one[0]][one[1]], COLOURS[other[0]][other[1]])
+            assert apart >= 0.20 or obviously(one, other)
 
 
 def test_the_largest_studio_finds_room_for_its_families():
-    drawn = families(1_000_000, seed=0)
-    assert len(np.unique(np.column_stack([drawn.kind, drawn.cell]), axis=0)) == len(drawn.size) > 80_000
+    drawn = families(MOST_ITEMS, seed=0)
+    assert len(np.unique(np.column_stack([drawn.kind, drawn.cell]), axis=0)) == len(drawn.size) > 35_000
+    assert drawn.size.max() <= 16
+
+
+def test_more_items_than_there_is_room_for_are_refused_with_a_way_out():
+    with pytest.raises(ArgumentError, match="1,000,000 items") as refused:
+        studio(1_000_000, photos_per_item=1)
+    assert "photos_per_item of 2 or more" in refused.value.fix
 
 
 def test_colours_of_a_material_are_well_apart():

@@ -175,7 +175,7 @@ def test_status_names_the_next_step(lookalike, photos):
 
 
 @pytest.mark.parametrize(
-    "command", ["init", "embed", "discover", "evaluate", "search", "report", "demo", "status"]
+    "command", ["init", "embed", "discover", "evaluate", "search", "report", "demo", "studio", "status"]
 )
 def test_every_command_explains_itself(lookalike, command):
     said = lookalike(command, "--help")

@@ -20,6 +20,7 @@ from lookalike.cli.labels import labels
 from lookalike.cli.report import report
 from lookalike.cli.search import search
 from lookalike.cli.status import status
+from lookalike.cli.studio import studio
 from lookalike.core.errors import LookalikeError
 
 FAILED = 1
@@ -34,6 +35,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(demo)
+app.command()(studio)
 app.command()(status)
 app.command()(doctor)
 app.command()(init)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.studio import Studio, consensus, experts, studio, true_labels, vote, write_photos
+from lookalike.catalog.studio import Studio, consensus, experts, studio, true_labels, vote
 from lookalike.core.checks import codes
 from lookalike.core.errors import WorkspaceError
 from lookalike.core.progress import Progress
@@ -22,11 +22,12 @@ from lookalike.recipes.embed import embed
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.init import init
 from lookalike.recipes.report import report
+from lookalike.recipes.studio import is_studio, write_studio
 from lookalike.store.settings import FILE, read_settings
 from lookalike.store.workspace import Workspace
 
 GENERATORS = ("descriptor:color", "descriptor:hog", "descriptor:lbp")
-NEWCOMER = "descriptor:hog+layout"
+NEWCOMER = "descriptor:color+hog+layout"
 PHOTOS = "photos"
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
@@ -59,7 +60,7 @@ def demo(
     _require_own(folder)
     drawn = studio(images, photos_per_item=2, seed=seed)
     with bar("Drawing photos") as progress:
-        write_photos(drawn, folder / PHOTOS, progress=progress)
+        write_studio(folder / PHOTOS, drawn, replace=True, progress=progress)
     with bar("Checking photos") as progress:
         workspace, _ = init(
             folder / PHOTOS, folder, seed=seed, generated=True, replace=True, progress=progress
@@ -143,7 +144,9 @@ def _require_own(folder: Path) -> None:
                 f"{folder} is a workspace of your own; the demo will not write into it.",
                 fix="Name another folder: lookalike demo --output FOLDER",
             )
-    elif folder.exists() and any(folder.iterdir()) and not (folder / PHOTOS).is_dir():
+    elif (
+        not is_studio(folder / PHOTOS) and folder.exists() and any(e.name != PHOTOS for e in folder.iterdir())
+    ):
         raise WorkspaceError(
             f"{folder} is not empty; the demo will not write into it.",
             fix="Name another folder: lookalike demo --output FOLDER",

@@ -49,16 +49,19 @@ class Item(NamedTuple):
 def photograph(item: Item, seed: int, number: int, photo: int, size: int) -> np.ndarray:
     """(size, size, 3) uint8: this photo of the item with this number."""
     build, extent = _built(item)
+    in_room = scenery.staged(photo, Draws(seed, number, photo, "stage"))
     draws = Draws(seed, number, photo, "view")
-    _clutter(build, item, extent, Draws(seed, number, photo, "clutter"))
-    placed = _placed(build.array(), extent, scenery.turned(draws))
+    if in_room:
+        _clutter(build, item, extent, Draws(seed, number, photo, "clutter"))
+    placed = _placed(build.array(), extent, scenery.turned(draws, in_room=in_room))
     worn = _looks(item, seed, number, Draws(seed, number, photo, "looks"))
-    camera = scenery.camera(draws)
+    camera = scenery.camera(draws, in_room=in_room)
     placed = aimed(np.concatenate([placed, worn[placed[:, solids.SLOT].astype(np.int64)]], axis=1), camera)
     own = placed[: extent.parts]
     frame = _framed(own, draws)
-    light = _light(placed, Draws(seed, number, photo, "light"))
-    room = scenery.room_of(Draws(seed, number, photo, "room"), _far(own, 2) + draws.between(0.12, 0.7))
+    light = _light(placed, Draws(seed, number, photo, "light"), in_room=in_room)
+    back = _far(own, 2) + draws.between(0.12, 0.7)
+    room = scenery.room_of(Draws(seed, number, photo, "room"), back, in_room=in_room)
     red, green, blue = room.floor_colour
     light = light._replace(bounce=(0.3 * red, 0.3 * green, 0.3 * blue))
     return render(Scene(placed, camera, frame, light, room), size)
@@ -99,12 +102,12 @@ def _floats(numbers: np.ndarray) -> tuple[float, ...]:
 
 
 def _clutter(build: Build, item: Item, extent: Extent, draws: Draws) -> None:
-    if draws.chance(0.35):
+    if draws.chance(0.65):
         side = 1.0 if draws.chance(0.5) else -1.0
         x = side * (extent.half_width + extent.unit * draws.between(0.10, 0.22))
         z = draws.between(-0.8, 0.5) * extent.half_depth
         clutter.beside(build, x, z, 0.9 * extent.unit, draws)
-    if attributes.KINDS[item.kind] in _TOPS and draws.chance(0.35):
+    if attributes.KINDS[item.kind] in _TOPS and draws.chance(0.55):
         x = draws.between(-0.6, 0.6) * extent.half_width
         clutter.upon(build, x, extent.height, 0.0, draws)
 
@@ -138,13 +141,13 @@ def _framed(seen: np.ndarray, draws: Draws) -> Frame:
     return Frame(x - 0.5 * width, y - 0.5 * width, width)
 
 
-def _light(placed: np.ndarray, draws: Draws) -> Light:
+def _light(placed: np.ndarray, draws: Draws, *, in_room: bool) -> Light:
     lamp = scenery.lamp(draws)
     seen = aimed(placed, lamp)
     left, bottom = float(np.min(seen[:, looks.AIM + 3])), float(np.min(seen[:, looks.AIM + 5]))
     width = max(float(np.max(seen[:, looks.AIM + 4])) - left, float(np.max(seen[:, looks.AIM + 6])) - bottom)
     frame = Frame(left - _MARGIN * width, bottom - _MARGIN * width, (1.0 + 2.0 * _MARGIN) * width)
-    key, fill = scenery.lamp_colours(draws)
+    key, fill = scenery.lamp_colours(draws, in_room=in_room)
     return Light(lamp, frame, depths(seen, lamp, frame, _LIGHT_MAP), key, fill, key)
 
 
@@ -195,4 +198,4 @@ def _wear(
 def _second(body: np.ndarray) -> np.ndarray:
     """The ornament's colour: ivory on dark things, a deep shade of the colour itself on light ones."""
     tone = 0.3 * body[0] + 0.59 * body[1] + 0.11 * body[2]
-    return 0.40 * body + 0.60 * attributes.rgb("F1E7D3") if tone < 0.5 else 0.58 * body
+    return 0.25 * body + 0.75 * attributes.rgb("F1E7D3") if tone < 0.5 else 0.42 * body

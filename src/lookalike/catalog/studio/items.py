@@ -14,15 +14,18 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Catalog
 
 LEAST, MOST = 200, 1_000_000
+MOST_ITEMS = 500_000
+"""Beyond this there are not enough cells for families that a person tells apart."""
 SPREAD = {
-    "silhouette": 0.08,
-    "proportion": 0.06,
-    "shade": 0.014,
-    "tint": 0.005,
+    "silhouette": 0.14,
+    "proportion": 0.13,
+    "shade": 0.022,
+    "tint": 0.008,
     "texture": 0.45,
     "carving": 0.45,
 }
-"""In each number: how far a family stands at most from the middle of its cell, and an item from its family."""
+"""In each number, how far an item stands at most from the middle of its cell: a third of it where its family stands,
+two thirds the item's own."""
 _OWN = 0.2  # share of a family's place that is its own; the rest it has in common with its trio
 _CALM = 0.6  # an item departs fully in one respect; in the others it stays within this share of the spread
 
@@ -131,8 +134,14 @@ def studio(images: int, *, photos_per_item: int = 2, seed: int = 0) -> Studio:
             f"images is {images:,}; a studio has from {LEAST} to {MOST:,}.",
             fix=f"Give images between {LEAST} and {MOST:,}.",
         )
-    at_least(photos_per_item, 1, "photos_per_item")
-    return Studio(images, photos_per_item, seed, _attributes(-(-images // photos_per_item), seed))
+    items = -(-images // at_least(photos_per_item, 1, "photos_per_item"))
+    if items > MOST_ITEMS:
+        raise ArgumentError(
+            f"photos_per_item is {photos_per_item}, so {images:,} images show {items:,} items; "
+            f"a studio has at most {MOST_ITEMS:,}.",
+            fix=f"Give photos_per_item of {-(-images // MOST_ITEMS)} or more, or fewer images.",
+        )
+    return Studio(images, photos_per_item, seed, _attributes(items, seed))
 
 
 def _attributes(items: int, seed: int) -> Attributes:
@@ -148,15 +157,15 @@ def _attributes(items: int, seed: int) -> Attributes:
     return Attributes(
         kind=drawn.kind[family],
         family=family,
-        silhouette=make.near(levels(drawn.cell[:, 0], 4), "silhouette", 0),
-        proportion=make.near(levels(drawn.cell[:, 1], 3), "proportion", 1),
+        silhouette=make.near(levels(make.silhouette(), 4), "silhouette", 0),
+        proportion=make.near(levels(drawn.cell[:, 1], 3)[family], "proportion", 1),
         material=material,
-        texture=make.near(np.full((len(drawn.size), 2), 0.5), "texture", 2),
+        texture=make.near(np.full((items, 2), 0.5), "texture", 2),
         body=make.body(),
         frame=attributes.FRAMES[frame].astype(np.float32),
         frame_material=attributes.FRAME_MATERIAL[frame],
         ornament=ornament,
-        carving=make.near(np.full((len(drawn.size), 2), 0.5), "carving", 4) * (ornament > 0)[:, None],
+        carving=make.near(np.full((items, 2), 0.5), "carving", 4) * (ornament > 0)[:, None],
     )
 
 
@@ -169,16 +178,25 @@ class _Maker(NamedTuple):
     departs: np.ndarray
 
     def near(self, middle: np.ndarray, name: str, respect: int) -> np.ndarray:
-        """(families, n) middles -> (items, n) numbers in [0, 1]."""
+        """(items, n) middles -> (items, n) numbers in [0, 1]."""
         columns = [
-            middle[self.family, j] + SPREAD[name] * self._offset(f"{name}{j}", respect)
-            for j in range(middle.shape[1])
+            middle[:, j] + SPREAD[name] * self._offset(f"{name}{j}", respect) for j in range(middle.shape[1])
         ]
         return np.clip(np.stack(columns, axis=1), 0.0, 1.0).astype(np.float32)
 
+    def silhouette(self) -> np.ndarray:
+        """The family's bits; an item that departs in silhouette has one of the two that show less turned round."""
+        bits = self.drawn.cell[self.family, 0].astype(np.int64)
+        weak = np.array(
+            [[1 << place for place in range(4) if not strong >> place & 1] for strong in attributes.STRONG]
+        )
+        items = np.arange(len(self.family))
+        which = (hashed(self.seed, "turned", items) % np.uint64(2)).astype(np.int64)
+        return np.where(self.departs == 0, bits ^ weak[self.drawn.kind[self.family], which], bits)
+
     def body(self) -> np.ndarray:
         """The colour of the cell, a little lighter or darker, warmer or cooler."""
-        table = np.zeros((len(attributes.MATERIALS), 12, 3))
+        table = np.zeros((len(attributes.MATERIALS), max(map(len, attributes.COLOURS)), 3))
         for material, colours in enumerate(attributes.COLOURS):
             table[material, : len(colours)] = colours
         colour = table[self.drawn.cell[self.family, 2], self.drawn.cell[self.family, 3]]
@@ -188,22 +206,21 @@ class _Maker(NamedTuple):
         return np.clip(colour + shift, 0.0, 1.0).astype(np.float32)
 
     def frame(self) -> np.ndarray:
-        """Which of the frame colours: the trio's, or another for half of the items that depart in palette."""
+        """Which of the frame colours: the trio's, or another for most of the items that depart in palette."""
         count = np.uint64(len(attributes.FRAMES))
         usual = hashed(self.seed, "frame", self.drawn.trio[self.family]) % count
         items = np.arange(len(self.family))
         own = hashed(self.seed, "own frame", items) % count
-        other = (self.departs == 3) & (uniform(self.seed, "frame departs", items) < 0.5)
-        return np.where(other, own, usual).astype(np.int64)
+        return np.where(self.departs == 3, own, usual).astype(np.int64)
 
     def _offset(self, name: str, respect: int) -> np.ndarray:
-        """In [-2, 2]: 1 - _OWN of the trio, _OWN of the family, and 1 of the item if it departs in this respect."""
+        """In [-1, 1]: a third of it the family's place, two thirds the item's, if it departs in this respect."""
         families = np.arange(len(self.drawn.size))
         of_trio = 2.0 * uniform(self.seed, name, "trio", self.drawn.trio) - 1.0
         of_family = 2.0 * uniform(self.seed, name, "family", families) - 1.0
         of_item = 2.0 * uniform(self.seed, name, "item", np.arange(len(self.family))) - 1.0
         shared = (1.0 - _OWN) * of_trio + _OWN * of_family
-        return shared[self.family] + of_item * np.where(self.departs == respect, 1.0, _CALM)
+        return (shared[self.family] + 2.0 * of_item * np.where(self.departs == respect, 1.0, _CALM)) / 3.0
 
 
 def _filled(value: str, count: int) -> np.ndarray:

@@ -33,7 +33,7 @@ def write_photos(
     `workers` threads (by default one for each core) keep as many cores busy.
     """
     wanted = np.arange(len(studio)) if rows is None else np.asarray(rows)
-    workers = _cores() if workers is None else at_least(workers, 1, "workers")
+    workers = cores() if workers is None else at_least(workers, 1, "workers")
     if len(wanted):
         studio.draw(int(wanted[0]), at_least(size, 1, "size"))  # compiled once, before the threads ask for it
     chunks = [wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK)]
@@ -93,5 +93,6 @@ def _write(studio: Studio, folder: Path, rows: np.ndarray, size: int) -> int:
     return len(rows)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use, and so how many threads draw."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,8 @@
-"""What differs from photo to photo of one item: view, light, room. All drawn from (seed, item, photo)."""
+"""What differs from photo to photo of one item: view, light, room. All drawn from (seed, item, photo).
+
+A shop takes most photos on a plain backdrop, from its usual side and in its usual light, and some in a furnished room,
+from any side and in any light. So does the studio: see `staged`.
+"""
 
 from math import sqrt
 
@@ -31,6 +35,8 @@ _WALLS = (
 _FLOORS = ("CFC4B4", "B9AA95", "D8D2C8", "A58A6A", "8C6A4A", "BFA98A", "9A9692", "D9C8A8", "C9C3BC", "7A6A5C")
 _PLANKS = ("C8A77C", "A97F54", "D9C09A", "8A6444", "B59A7C")
 _CLOTHS = ("E4DACA", "B9654A", "8C9A7A", "3F5A6B", "D2A24C", "C9A6A0", "6A5A4C", "A8B8BF", "2F3F3A", "EFE8DC")
+_BACKDROPS = ("F6F4F0", "F6F4F0", "EFEDE9", "EAEBEC", "F3EFE6", "DFDEDC", "E9E3DA")
+_STAGED_FIRST, _STAGED_LATER = 0.15, 0.50
 _KEEP_LIGHT = 12  # of the walls: the others are dark or strong, and rarer
 
 
@@ -44,17 +50,28 @@ def shade_of(codes: tuple[str, ...], draws: Draws, count: int | None = None) -> 
     return linear(rgb(codes[draws.below(count or len(codes))]))
 
 
-def turned(draws: Draws) -> tuple[float, float]:
-    """Sine and cosine of the angle that the item is turned by: mostly 10 to 40 degrees to either side."""
-    half = draws.between(0.08, 0.36) if draws.chance(0.85) else draws.between(0.0, 0.05)
-    if draws.chance(0.5):
+def staged(photo: int, draws: Draws) -> bool:
+    """Whether a photo is taken in a room: few of the items' first ones, half of the others."""
+    return draws.chance(_STAGED_LATER if photo else _STAGED_FIRST)
+
+
+def turned(draws: Draws, *, in_room: bool) -> tuple[float, float]:
+    """Sine and cosine of the angle that the item is turned by.
+
+    In a room mostly 10 to 40 degrees to either side; else 16 to 30 degrees, mostly to the right.
+    """
+    if not in_room:
+        half = draws.between(0.14, 0.26)
+    else:
+        half = draws.between(0.08, 0.36) if draws.chance(0.85) else draws.between(0.0, 0.05)
+    if draws.chance(0.5 if in_room else 0.15):
         half = -half
     return 2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half)
 
 
-def camera(draws: Draws) -> Camera:
-    """A camera that looks down by 9 to 23 degrees."""
-    half = draws.between(0.08, 0.20)
+def camera(draws: Draws, *, in_room: bool) -> Camera:
+    """A camera that looks down by 9 to 23 degrees, on a plain backdrop by 13 to 18."""
+    half = draws.between(0.08, 0.20) if in_room else draws.between(0.11, 0.16)
     sine, cosine = 2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half)
     return Camera((1.0, 0.0, 0.0), (0.0, cosine, -sine), (0.0, -sine, -cosine))
 
@@ -72,11 +89,11 @@ def lamp(draws: Draws) -> Camera:
     return Camera(right, up, forward)
 
 
-def lamp_colours(draws: Draws) -> tuple[Colour, Colour]:
-    """Key light and sky: warm or cool, bright or dim, hard or soft."""
-    warm = draws.between(-0.7, 1.0)
-    bright = draws.between(0.88, 1.14)
-    hard = draws.between(0.55, 0.78)
+def lamp_colours(draws: Draws, *, in_room: bool) -> tuple[Colour, Colour]:
+    """Key light and sky: warm or cool, bright or dim, hard or soft; on a plain backdrop less so, and softer."""
+    warm = draws.between(-0.7, 1.0) if in_room else draws.between(-0.25, 0.35)
+    bright = draws.between(0.88, 1.14) if in_room else draws.between(0.98, 1.10)
+    hard = draws.between(0.55, 0.78) if in_room else draws.between(0.45, 0.58)
     key, fill = 1.35 * bright * hard, 1.25 * bright * (1.0 - hard) + 0.12
     return (
         (key * (1.0 + 0.12 * warm), key * (1.0 + 0.01 * warm), key * (1.0 - 0.15 * warm)),
@@ -84,9 +101,11 @@ def lamp_colours(draws: Draws) -> tuple[Colour, Colour]:
     )
 
 
-def room_of(draws: Draws, back: float) -> Room:
-    """A room whose wall stands `back` behind the item."""
-    wall = draws.one_of((rooms.SEAMLESS, rooms.SEAMLESS, *range(6)))
+def room_of(draws: Draws, back: float, *, in_room: bool) -> Room:
+    """A room whose wall stands `back` behind the item, or a plain backdrop."""
+    if not in_room:
+        return _backdrop(back, shade_of(_BACKDROPS, draws), draws)
+    wall = draws.below(6)
     usual = _KEEP_LIGHT if draws.chance(0.8) else len(_WALLS)
     colour, second = shade_of(_WALLS, draws, usual), shade_of(_WALLS, draws)
     if wall in (rooms.MOULDED, rooms.BOARDED):
@@ -112,6 +131,29 @@ def room_of(draws: Draws, back: float) -> Room:
         picture_y=draws.between(0.85, 1.1),
         picture_width=draws.between(0.14, 0.24) if pictured else 0.0,
         picture_height=draws.between(0.17, 0.28),
+        seed=draws.below(1 << 20),
+    )
+
+
+def _backdrop(back: float, colour: Colour, draws: Draws) -> Room:
+    return Room(
+        back=back,
+        wall=rooms.SEAMLESS,
+        wall_colour=colour,
+        wall_second=colour,
+        floor=rooms.BARE,
+        floor_colour=colour,
+        floor_second=colour,
+        skirting=0.0,
+        rug=rooms.NO_RUG,
+        rug_colour=colour,
+        rug_second=colour,
+        rug_width=1.0,
+        rug_depth=1.0,
+        picture_x=0.0,
+        picture_y=1.0,
+        picture_width=0.0,
+        picture_height=0.0,
         seed=draws.below(1 << 20),
     )
 

@@ -86,7 +86,7 @@ def grain(material: int, u: float, v: float, character: float, scale: float, see
     if material == LEATHER:
         pebble = noise(u * 70.0 * coarse, v * 70.0 * coarse, seed) - 0.5
         patina = noise(u * 5.0, v * 5.0, seed + 1) - 0.5
-        return 1.0 + 0.14 * pebble + (0.08 + 0.4 * character) * patina, 0.3 * pebble, 0.2 * pebble
+        return 1.0 + 0.14 * pebble + (0.06 + 0.22 * character) * patina, 0.3 * pebble, 0.2 * pebble
     if material == METAL:
         brushed = noise(u * 4.0, v * 130.0 * coarse, seed) - 0.5
         return 1.0 + 0.24 * character * brushed, 0.0, 0.25 * character * brushed

@@ -3,54 +3,56 @@
     similarity(a, b) = related(kind_a, kind_b) x product over g of (1 - importance_g x difference_g(a, b))
 
 over the five respects g of `RESPECTS`, each difference in [0, 1]. One glaring difference is enough to make two
-things unlike, and many small ones add up, as people judge. A pair is a positive if its similarity is at least
-`THRESHOLD`.
+things unlike, and many small ones add up, as people judge. Small steps hardly show and large ones all look large, so
+a difference is the square of a distance over the distance at which it is glaring, cut at 1. A pair is a positive if
+its similarity is at least `THRESHOLD`.
 
-| respect    | importance | difference                                                                           |
-|------------|------------|--------------------------------------------------------------------------------------|
-| silhouette | .80 | Euclidean distance of the silhouette numbers / .40                                          |
-| proportion | .55 | Euclidean distance of the proportion numbers / .40                                          |
-| material   | .65 | two materials: .8 if akin, else 1; one material: .5 of the distance of the texture numbers  |
-| palette    | .75 | (.9 x distance of the body colours + .1 x distance of the frame colours) / .20              |
-| ornament   | .55 | two ornaments: 1; one ornament: .5 of the distance of the carving numbers                   |
+| respect    | importance | what lies apart, and when it is glaring                                                  |
+|------------|------------|------------------------------------------------------------------------------------------|
+| silhouette | .85 | silhouette numbers, each times how much it shows (`attributes.SHOWS`): .35                      |
+| proportion | .80 | proportion numbers: .36                                                                         |
+| material   | .75 | two materials: 1 if one is in `attributes.OBVIOUS`, else .5; one: texture numbers, 1.4          |
+| palette    | .75 | body colours: .16; and .4 of the difference of the frame colours: .8                            |
+| ornament   | .75 | two ornaments: 1; one ornament: carving numbers, 1.2                                            |
 
-Each is cut at 1. The distance of colours is Euclidean over lightness, 1.3 x red-green and .8 x yellow-blue.
+Distances are Euclidean; of colours, see `attributes.colour_distance`. The numbers were set by looking: at pairs just
+above and below the threshold, of every kind, and at the most similar pairs of two families, until none was left
+that a careful person would answer otherwise by VSD's guideline (B.1): similar in style and design, suitable as an
+alternative recommendation. One number of the outline that shows in part (a rounded back, a lower shelf), other legs, a
+size between: similar. Two such at once: where people begin to differ. Another colour, pattern or outline: dissimilar.
 
-The label is a pure function of the attributes. Families keep to their own cells (`families`), and two cells of a
-kind differ in some respect by so much that their items stay below the threshold:
+The label is a pure function of the attributes. `families` sees to it that two families differ glaringly in some
+respect, by so much that their items stay below the threshold wherever they stand in their families:
 
-| respect that differs | least difference between cells | similarity at most |
-|----------------------|--------------------------------|--------------------|
-| silhouette | (.6 - 4 x .08) / .40 = .70               | .44 |
-| proportion | (.6 - 4 x .06) / .40 = .90               | .51 |
-| material   | .80                                      | .48 |
-| palette    | .9 x (.22 - 2 x .035) / .20 = .67        | .50 |
-| ornament   | 1                                        | .45 |
-| kind       |                                          | .40 |
+| respect that differs | least difference between families                     | similarity at most |
+|----------------------|-------------------------------------------------------|--------------------|
+| silhouette | one number that shows: ((.6 - 2 x .14) / .35)^2 = .84           | .29 |
+| proportion | one number: ((.6 - 2 x .13) / .36)^2 = .89                      | .29 |
+| material   | an obvious one: 1                                               | .25 |
+| palette    | in one material ((.22 - 2 x .028) / .16)^2 > 1                  | .25 |
+|            | in two that are not obvious ((.20 - 2 x .028) / .16)^2 = .81    | .25 |
+| ornament   | 1                                                               | .25 |
+| kind       |                                                                 | .25 |
 
-So the positives of an item are all in its family, whose 8 to 15 items do not grow with the catalog: at every
+So the positives of an item are all in its family, whose 10 to 16 items do not grow with the catalog: at every
 size an item has the same number of positives.
 """
 
 import numpy as np
 
 from lookalike.catalog.studio.attributes import (
-    CANE,
     KINDS,
-    LACQUER,
-    LEATHER,
     MATERIALS,
-    METAL,
-    STONE,
-    VELVET,
-    WEAVE,
-    WOOD,
+    OBVIOUS,
+    SHOWS,
+    colour_distance,
+    distance,
 )
 from lookalike.catalog.studio.items import Attributes, Studio
 
 RESPECTS = ("silhouette", "proportion", "material", "palette", "ornament")
-IMPORTANCE = np.array([0.80, 0.55, 0.65, 0.75, 0.55])
-THRESHOLD = 0.55
+IMPORTANCE = np.array([0.85, 0.80, 0.75, 0.75, 0.75])
+THRESHOLD = 0.40
 
 
 def similarity(studio: Studio, a_items: np.ndarray, b_items: np.ndarray) -> np.ndarray:
@@ -58,7 +60,7 @@ def similarity(studio: Studio, a_items: np.ndarray, b_items: np.ndarray) -> np.n
 
     >>> from lookalike.catalog.studio import studio
     >>> similarity(studio(200), np.array([3, 3, 3]), np.array([3, 1, 99])).round(2).tolist()
-    [1.0, 0.7, 0.0]
+    [1.0, 0.91, 0.0]
     """
     return weighed(studio, a_items, b_items, IMPORTANCE)
 
@@ -94,75 +96,36 @@ def weighed(studio: Studio, a_items: np.ndarray, b_items: np.ndarray, importance
 def differences(of_a: Attributes, of_b: Attributes) -> tuple[np.ndarray, ...]:
     """The differences of pairs in the five respects, each (pairs,) in [0, 1]."""
     return (
-        np.minimum(1.0, _distance(of_a.silhouette, of_b.silhouette) / 0.40),
-        np.minimum(1.0, _distance(of_a.proportion, of_b.proportion) / 0.40),
+        _seen(distance(of_a.silhouette * SHOWS[of_a.kind], of_b.silhouette * SHOWS[of_b.kind]) / 0.35),
+        _seen(distance(of_a.proportion, of_b.proportion) / 0.36),
         np.where(
             of_a.material == of_b.material,
-            np.minimum(1.0, 0.5 * _distance(of_a.texture, of_b.texture)),
+            _seen(distance(of_a.texture, of_b.texture) / 1.4),
             _UNLIKE[of_a.material, of_b.material],
         ),
         np.minimum(
             1.0,
-            (0.9 * colour_distance(of_a.body, of_b.body) + 0.1 * colour_distance(of_a.frame, of_b.frame))
-            / 0.20,
+            _seen(colour_distance(of_a.body, of_b.body) / 0.16)
+            + 0.4 * _seen(colour_distance(of_a.frame, of_b.frame) / 0.8),
         ),
-        np.where(
-            of_a.ornament == of_b.ornament, np.minimum(1.0, 0.5 * _distance(of_a.carving, of_b.carving)), 1.0
-        ),
+        np.where(of_a.ornament == of_b.ornament, _seen(distance(of_a.carving, of_b.carving) / 1.2), 1.0),
     )
 
 
-def colour_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How far apart two colours look: (..., 3) display values each -> (...).
-
-    >>> black, white = np.zeros((1, 3)), np.ones((1, 3))
-    >>> colour_distance(black, white).round(6).tolist()
-    [1.0]
-    """
-    return _distance(_opponent(a), _opponent(b))
+def _seen(apart: np.ndarray) -> np.ndarray:
+    """Small steps hardly show, large ones all look large: the square, cut at 1."""
+    return np.minimum(1.0, apart * apart)
 
 
-def _opponent(colour: np.ndarray) -> np.ndarray:
-    red, green, blue = (colour[..., channel].astype(np.float64) for channel in range(3))
-    lightness = 0.30 * red + 0.59 * green + 0.11 * blue
-    return np.stack([lightness, 1.3 * (red - green), 0.8 * (0.5 * (red + green) - blue)], axis=-1)
-
-
-def _distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    total = np.zeros(a.shape[:-1])
-    for column in range(a.shape[-1]):  # in a fixed order: a sum over an axis may go another way elsewhere
-        apart = a[..., column].astype(np.float64) - b[..., column].astype(np.float64)
-        total = total + apart * apart
-    return np.asarray(np.sqrt(total))
-
-
-def _table(
-    count: int, usual: float, same: float, pairs: tuple[tuple[int, int], ...], between: float
-) -> np.ndarray:
-    table = np.full((count, count), usual)
-    for a, b in pairs:
-        table[a, b] = table[b, a] = between
-    np.fill_diagonal(table, same)
+def _related() -> np.ndarray:
+    table = np.full((len(KINDS), len(KINDS)), 0.10)
+    for pair in (("chair", "stool"), ("chair", "sofa"), ("stool", "table"), ("shelf", "cabinet")):
+        one, other = (KINDS.index(kind) for kind in pair)
+        table[one, other] = table[other, one] = 0.25
+    np.fill_diagonal(table, 1.0)
     return table
 
 
-_CHAIR, _SOFA, _STOOL, _TABLE, _SHELF, _CABINET = (
-    KINDS.index(kind) for kind in ("chair", "sofa", "stool", "table", "shelf", "cabinet")
-)
-_RELATED = _table(
-    len(KINDS), 0.10, 1.0, ((_CHAIR, _STOOL), (_CHAIR, _SOFA), (_STOOL, _TABLE), (_SHELF, _CABINET)), 0.40
-)
-_UNLIKE = _table(
-    len(MATERIALS),
-    1.0,
-    0.0,
-    (
-        (WEAVE, VELVET),
-        (VELVET, LEATHER),
-        (WOOD, CANE),
-        (LACQUER, METAL),
-        (LACQUER, LEATHER),
-        (LACQUER, STONE),
-    ),
-    0.8,
-)
+_RELATED = _related()
+_OBVIOUS = np.isin(np.arange(len(MATERIALS)), OBVIOUS)
+_UNLIKE = np.where(_OBVIOUS[:, None] | _OBVIOUS, 1.0, 0.5) * (1.0 - np.eye(len(MATERIALS)))

@@ -1,0 +1,173 @@
+"""`lookalike studio`: a folder of drawn photos, whole after any stop, and the claims of its truth."""
+
+import shlex
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lookalike.catalog.studio import studio
+from lookalike.core.errors import StorageError
+from lookalike.recipes.studio import MARK, Estimate, write_studio
+
+SMALL = ("--images", 200, "--size", 16)
+
+
+def photos_of(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.png")}
+
+
+def test_photos_lie_in_category_item_photo_and_init_reads_them(lookalike, tmp_path):
+    said = lookalike("studio", "shop photos", *SMALL, "--seed", 3)
+    assert said.status == 0, said.err
+    assert "200 photos to draw: about" in said.out
+    assert "MB" in said.out
+    drawn = studio(200, seed=3)
+    names = [
+        path.relative_to(tmp_path / "shop photos").as_posix()
+        for path in (tmp_path / "shop photos").rglob("*.png")
+    ]
+    assert sorted(names) == [drawn.image_name(row) for row in range(200)]
+    one = np.asarray(Image.open(tmp_path / "shop photos" / drawn.image_name(7)))
+    assert np.array_equal(one, drawn.draw(7, 16))
+    step = said.out.split("Next: ")[1].strip()
+    assert lookalike(*shlex.split(step)[1:]).status == 0
+    assert "200 of 100 items" in lookalike("status", "-w", "shop photos-workspace").out
+
+
+def test_photos_that_are_there_are_not_drawn_again(lookalike, tmp_path):
+    assert lookalike("studio", "shop", *SMALL).status == 0
+    before = photos_of(tmp_path / "shop")
+    gone = sorted(before)[::50]
+    for name in gone:
+        (tmp_path / "shop" / name).unlink()
+    told = lookalike("studio", "shop", *SMALL, "--json").json
+    assert (told["drawn"], told["kept"], told["items"]) == (len(gone), 200 - len(gone), 100)
+    assert photos_of(tmp_path / "shop") == before
+
+
+@pytest.mark.parametrize(
+    "other", [("--seed", 1), ("--images", 201), ("--photos-per-item", 3), ("--size", 24)]
+)
+def test_a_folder_with_another_studio_is_refused_and_left_alone(lookalike, tmp_path, other):
+    assert lookalike("studio", "shop", *SMALL).status == 0
+    before = photos_of(tmp_path / "shop")
+    said = lookalike("studio", "shop", *SMALL, *other)
+    assert said.status == 1
+    assert "holds another studio catalog (images 200, photos_per_item 2, seed 0, size 16" in said.err
+    assert photos_of(tmp_path / "shop") == before
+
+
+def test_a_folder_with_anything_else_is_refused_and_left_alone(lookalike, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    said = lookalike("studio", "mine", *SMALL)
+    assert said.status == 1
+    assert "mine is not empty and holds no studio catalog" in said.err
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+    assert "is a file" in lookalike("studio", "mine/letter.txt", *SMALL).err
+
+
+def test_a_folder_where_nothing_may_be_made_is_refused(lookalike, tmp_path):
+    (tmp_path / "letter.txt").write_text("dear")
+    said = lookalike("studio", "letter.txt/photos", *SMALL)
+    assert said.status == 1
+    assert "Traceback" not in said.err
+
+
+def test_replaced_studios_leave_no_photo_behind(tmp_path):
+    write_studio(tmp_path / "photos", studio(260), size=8)
+    write_studio(tmp_path / "photos", studio(200, seed=1), size=8, replace=True)
+    drawn = studio(200, seed=1)
+    assert sorted(photos_of(tmp_path / "photos")) == [drawn.image_name(row) for row in range(200)]
+
+
+def test_a_disk_without_room_is_refused_before_the_first_photo(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=100_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(StorageError, match="200 photos need about 1 MB") as refused:
+        write_studio(tmp_path / "photos", studio(200), size=8)
+    assert "fewer images" in refused.value.fix
+    assert not photos_of(tmp_path / "photos")
+
+
+def test_the_estimate_is_of_what_is_left_to_draw(tmp_path):
+    told: list[Estimate] = []
+    one = studio(200)
+    write_studio(tmp_path / "photos", one, size=32, before=told.append)
+    (tmp_path / "photos" / one.image_name(0)).unlink()
+    write_studio(tmp_path / "photos", one, size=32, before=told.append)
+    write_studio(tmp_path / "photos", one, size=32, before=told.append)  # nothing is left: nothing is told
+    assert [each.photos for each in told] == [200, 1]
+    room = sum(-(-len(content) // 4096) * 4096 for content in photos_of(tmp_path / "photos").values())
+    assert told[0].bytes == pytest.approx(room, rel=0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_run_goes_on_and_ends_the_same(started, completed, tmp_path, how):
+    arguments = ("--images", 600, "--size", 64)
+    process = started("studio", "shop", *arguments, cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while len(list((tmp_path / "shop").rglob("[0-9].png"))) < 40 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(how)
+    _, complaint = process.communicate(timeout=60)
+    assert "Traceback" not in complaint
+    assert process.returncode in (130, -how)
+    kept = photos_of(tmp_path / "shop")
+    for name in kept:
+        Image.open(tmp_path / "shop" / name).load()
+    completed("studio", "shop", *arguments, cwd=tmp_path)
+    completed("studio", "whole", *arguments, cwd=tmp_path)
+    assert photos_of(tmp_path / "shop") == photos_of(tmp_path / "whole")
+    assert 40 <= len(kept) < 600
+    left = [path.name for path in (tmp_path / "shop").rglob("*") if path.is_file() and path.suffix != ".png"]
+    assert left == [MARK]
+
+
+def test_claims_are_printed_and_are_those_of_the_json(lookalike):
+    told = lookalike("studio", "--claims", "--images", 2000, "--seed", 5, "--json").json
+    assert (told["images"], told["items"], told["photos_per_item"], told["seed"]) == (2000, 1000, 2, 5)
+    truth, people = told["truth"], told["experts"]
+    said = lookalike("studio", "--claims", "--images", 2000, "--seed", 5).out
+    for number in (
+        f"{100 * truth['positive_share']:.4f} %",
+        " ".join(f"{each:.0f}" for each in truth["positives"]),
+        f"{100 * truth['within']:.1f} %",
+        f"{people['kappa']:.2f}",
+        f"{100 * people['self_consistency']:.1f} %",
+        f"{truth['queries']:,} queries",
+        f"{people['pairs']:,} pairs",
+    ):
+        assert number in said, number
+
+
+def test_without_a_folder_and_without_claims_the_way_out_is_said(lookalike):
+    said = lookalike("studio")
+    assert said.status == 1
+    assert "lookalike studio FOLDER" in said.err
+    assert "--claims" in said.err
+
+
+def test_too_many_items_are_refused(lookalike):
+    said = lookalike("studio", "--claims", "--images", 900_000, "--photos-per-item", 1)
+    assert said.status == 1
+    assert "photos_per_item of 2 or more" in said.err
+
+
+def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
+    (tmp_path / "mine" / "photos").mkdir(parents=True)
+    (tmp_path / "mine" / "photos" / "aunt.jpg").write_bytes(b"dear")
+    said = lookalike("demo", "--output", "mine", "--images", 200, "--queries", 10)
+    assert said.status == 1
+    assert "photos is not empty and holds no studio catalog" in said.err
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "aunt.txt").write_text("dear")
+    said = lookalike("demo", "--output", "letters", "--images", 200, "--queries", 10)
+    assert said.status == 1
+    assert "letters is not empty; the demo will not write into it" in said.err
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"aunt.jpg", "aunt.txt"}
