@@ -1,6 +1,7 @@
 """The pool S_k: the union over generators of each query's top k distinct items (EDS 3.3, Eq. 1)."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -62,13 +63,24 @@ def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: i
     return np.asarray(photo_of_pair[1][order][first])
 
 
-def unordered_pairs(pool: Pool) -> Int[np.ndarray, " pairs"]:
+class Asked(Protocol):
+    """Pairs of photos: of a pool, of random pairs, of questions to the experts."""
+
+    @property
+    def query(self) -> np.ndarray:
+        """Query images."""
+
+    @property
+    def candidate(self) -> np.ndarray:
+        """Candidate photos."""
+
+
+def unordered_pairs(pairs: Asked) -> Int[np.ndarray, " pairs"]:
     """For each pair, the code of its unordered pair of photos: (a, b) and (b, a) are asked once."""
     place: dict[tuple[str, str], int] = {}
-    ends = zip(pool.query, pool.candidate, strict=True)
-    return np.fromiter(
-        (place.setdefault((a, b) if a <= b else (b, a), len(place)) for a, b in ends), np.int64, len(pool)
-    )
+    ends = zip(pairs.query, pairs.candidate, strict=True)
+    codes = (place.setdefault((a, b) if a <= b else (b, a), len(place)) for a, b in ends)
+    return np.fromiter(codes, np.int64, len(pairs.query))
 
 
 def extended(old: Pool, new: Pool) -> Pool:

@@ -15,9 +15,10 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels, Pool, Scores
 from lookalike.discover.figures import PoolFigures
 from lookalike.discover.pool import unordered_pairs
+from lookalike.discover.questions import Questions
 from lookalike.evaluate.measures import DEFAULT
 from lookalike.recipes import values
-from lookalike.recipes.discover import discover, figures
+from lookalike.recipes.discover import discover, figures, positive_rate
 from lookalike.recipes.embed import embed
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.init import init
@@ -29,6 +30,7 @@ from lookalike.store.workspace import Workspace
 GENERATORS = ("descriptor:color", "descriptor:hog", "descriptor:lbp")
 NEWCOMER = "descriptor:color+hog+layout"
 PHOTOS = "photos"
+RANDOM_PAIRS = 500
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
 Tell = Callable[[str], None]
@@ -72,18 +74,26 @@ def demo(
             embed(workspace, spec, progress=progress)
     with bar("Ranking") as progress:
         names = [spec.partition(":")[2] for spec in GENERATORS]
-        pool = discover(workspace, names, top=5, queries=queries, seed=seed, progress=progress).pool
+        found_pairs = discover(
+            workspace, names, top=5, queries=queries, seed=seed, random=RANDOM_PAIRS, progress=progress
+        )
+    pool, questions = found_pairs.pool, found_pairs.questions
     told = figures(workspace, pool)
     tell(
         f"2. The pool: {told.pairs:,} pairs that {len(names)} encoders put forward for {told.queries} queries, "
         f"{told.saving_pairs:,.0f} times fewer than all pairs."
     )
-    labels, agreement = simulated_labels(drawn, catalog, pool, seed)
+    labels, agreement = simulated_labels(drawn, catalog, questions, seed)
     workspace.add_labels(labels, "simulated experts")
     similar = int(labels.label.sum())
     tell(
         f"3. Two simulated experts agree on {100 * agreement:.0f} % of the pairs; {len(labels):,} are labelled, "
         f"{similar:,} of them similar. The others are left open."
+    )
+    rate = positive_rate(workspace, pool)
+    tell(
+        f"   {len(found_pairs.random):,} of them were drawn at random: by these about {100 * rate.rate:.1f} % "
+        f"of all pairs are similar, in the pool {100 * rate.pool_rate:.0f} %."
     )
     with bar("Ranking") as progress:
         found = evaluate(workspace, [], DEFAULT, progress=progress)
@@ -101,19 +111,22 @@ def demo(
     return Demo(workspace, told, found, truth, agreement, path)
 
 
-def simulated_labels(drawn: Studio, catalog: Catalog, pool: Pool, seed: int) -> tuple[Labels, float]:
+def simulated_labels(
+    drawn: Studio, catalog: Catalog, questions: Questions, seed: int
+) -> tuple[Labels, float]:
     """Two experts judge each unordered pair once; where they agree, that is the label of both directions.
 
     Returns the labels and the share of pairs they agree on.
     """
-    asked = unordered_pairs(pool)
+    asked = unordered_pairs(questions)
     _, first = np.unique(asked, return_index=True)
-    a, b = (_item_places(drawn, catalog, images[first]) for images in (pool.query, pool.candidate))
+    a, b = (_item_places(drawn, catalog, images[first]) for images in (questions.query, questions.candidate))
     one, two = experts(2, seed)
     settled = consensus(vote(drawn, one, a, b), vote(drawn, two, a, b))
     label = settled[asked]
     use = label >= 0
-    return Labels.of(pool.query[use], pool.candidate[use], label[use]), float(np.mean(settled >= 0))
+    labels = Labels.of(questions.query[use], questions.candidate[use], label[use])
+    return labels, float(np.mean(settled >= 0))
 
 
 def complete_labels(drawn: Studio, catalog: Catalog, pool: Pool) -> Labels:
