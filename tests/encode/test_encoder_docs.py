@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from lookalike.encode.network import OWN
+from lookalike.encode.libraries import OWN
 from lookalike.encode.spec import BUILT, parse
 
 TEXT = (Path(__file__).parents[2] / "docs/encoders.md").read_text(encoding="utf-8")

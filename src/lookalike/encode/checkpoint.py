@@ -13,7 +13,8 @@ from safetensors.torch import save
 from torch import nn
 
 from lookalike.core.errors import EncoderError
-from lookalike.encode.network import Network, build_module
+from lookalike.encode.libraries import build_module
+from lookalike.encode.network import Network
 from lookalike.encode.preprocessing import Preprocessing
 from lookalike.encode.spec import EncoderSpec, parse
 

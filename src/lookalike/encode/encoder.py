@@ -80,7 +80,7 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
         from lookalike.encode.checkpoint import open_checkpoint
 
         return open_checkpoint(spec, base)
-    from lookalike.encode.network import open_network
+    from lookalike.encode.libraries import open_network
 
     return open_network(spec, base)
 

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,12 +14,11 @@ from torch import nn
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.core.types import Origin
-from lookalike.encode.preprocessing import OPTIONS, Preprocessing
+from lookalike.encode.preprocessing import Preprocessing
 from lookalike.encode.spec import EncoderSpec
-from lookalike.encode.weights import parameters_hash, weights_file
+from lookalike.encode.weights import parameters_hash
 
 PRECISIONS = ("float32", "bfloat16")
-OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
 ON_PROCESSOR, ON_CARD = 16, 256  # photos per batch
 
 Value = bool | int | float | str | None
@@ -33,32 +31,6 @@ class Parts:
 
     module: nn.Module
     preprocessing: Preprocessing
-
-
-def open_network(spec: EncoderSpec, base: Path) -> "Network":
-    """The network of a `timm:` or `torchvision:` string, with its own weights or those of `?weights=`."""
-    options = dict(spec.options)
-    file = weights_file(options["weights"], base, str(spec)) if "weights" in options else None
-    parts = build_module(spec, file)
-    preprocessing = parts.preprocessing.with_options(options, str(spec))
-    return Network.of(spec, parts.module, preprocessing, options.get("precision"))
-
-
-def build_module(spec: EncoderSpec, file: Path | None) -> Parts:
-    """The network that a string names, its own options applied, with the parameters of a file or its library's."""
-    from lookalike.encode import timm_networks, torchvision_networks
-
-    sources = {"timm": timm_networks.build, "torchvision": torchvision_networks.build}
-    options = dict(spec.options)
-    if "layers" in options:
-        raise EncoderError(
-            f"{spec}: layers cannot be chosen in this version.",
-            fix="Leave out layers=; the last one is used.",
-        )
-    if spec.source not in sources:
-        raise EncoderError(f"{spec} is no network of a library.", fix="Name one of timm: or torchvision:.")
-    arguments = {key: _value(text) for key, text in options.items() if key not in OWN}
-    return sources[spec.source](spec, file, arguments)
 
 
 class Network:
@@ -162,20 +134,3 @@ def _out_of_memory(error: Exception) -> bool:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0][:300] or type(error).__name__
-
-
-def _value(text: str) -> Value:
-    """An option's text as the network's argument: a number, true, false, none, or the text.
-
-    >>> _value("same"), _value("2"), _value("0.5"), _value("True")
-    ('same', 2, 0.5, True)
-    """
-    words: dict[str, Value] = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
