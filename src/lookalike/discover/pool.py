@@ -1,7 +1,7 @@
 """The pool S_k: the union over generators of each query's top k distinct items (EDS 3.3, Eq. 1)."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -63,6 +63,7 @@ def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: i
     return np.asarray(photo_of_pair[1][order][first])
 
 
+@runtime_checkable
 class Asked(Protocol):
     """Pairs of photos: of a pool, of random pairs, of questions to the experts."""
 
