@@ -4,6 +4,7 @@ Row i is row i of the table given to `init` (of a folder: of the sorted relative
 included, unless an `ids.txt` with one image id per line stands beside the file.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +12,30 @@ import numpy as np
 from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog
+from lookalike.encode.run import Known
 
 SLICE = 65_536
 
 
-def precomputed(catalog: Catalog, file: Path) -> np.ndarray:
-    """The catalog's vectors from a `.npy` file, float32, in catalog order; checked for rows, NaN and length 0."""
+def precomputed(catalog: Catalog, file: Path) -> Known:
+    """The catalog's vectors in a `.npy` file of any size, and the row of each image there; nothing is read yet."""
     vectors = _open(file)
     ids = file.with_name("ids.txt")
     rows = _rows_by_id(catalog, ids, vectors) if ids.is_file() else _rows_by_position(catalog, file, vectors)
-    chosen = np.empty((len(rows), vectors.shape[1]), np.float32)
-    for first in range(0, len(rows), SLICE):
+    return Known(vectors, rows)
+
+
+def slices(catalog: Catalog, known: Known, source: str) -> Iterator[tuple[int, np.ndarray]]:
+    """Float32 vectors in catalog order, a slice at a time with its first row; NaN and length 0 are refused."""
+    for first in range(0, len(known.row), SLICE):
+        rows = slice(first, first + SLICE)
         with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
-            chosen[first : first + SLICE] = vectors[rows[first : first + SLICE]]
-    check_vectors(catalog, chosen, str(file))
-    return chosen
+            part = np.asarray(known.vectors[known.row[rows]], np.float32)
+        check_vectors(catalog.image[rows], part, source)
+        yield first, part
 
 
-def check_vectors(catalog: Catalog, vectors: np.ndarray, source: str) -> None:
+def check_vectors(images: np.ndarray, vectors: np.ndarray, source: str) -> None:
     """Refuse NaN, infinity and zero vectors, naming the images."""
     for first in range(0, len(vectors), SLICE):
         part = vectors[first : first + SLICE]
@@ -39,9 +46,9 @@ def check_vectors(catalog: Catalog, vectors: np.ndarray, source: str) -> None:
             (zero, "only zeros, so no direction to compare"),
         ):
             if where.any():
-                images = catalog.image[first : first + SLICE][where]
+                named = images[first : first + SLICE][where]
                 raise EmbeddingsError(
-                    f"{source}: {len(images):,} vectors hold {what}: {shortened(images)}.",
+                    f"{source}: {len(named):,} vectors hold {what}: {shortened(named)}.",
                     fix="Compute those vectors again, or leave those images out of the catalog.",
                 )
 

@@ -13,7 +13,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.encoder import open_encoder
 from lookalike.encode.estimate import Estimate, estimate
-from lookalike.encode.precomputed import precomputed
+from lookalike.encode.precomputed import precomputed, slices
 from lookalike.encode.run import encode_catalog
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.store.arrays import images_fingerprint
@@ -64,16 +64,20 @@ def stale(workspace: Workspace) -> list[str]:
 
 
 def _take_in(workspace: Workspace, spec: EncoderSpec, name: str) -> None:
-    """Vectors from a file; where the catalog has only lost images since, those that were taken in before."""
-    origin = Origin(str(spec), NOT_KNOWN)
+    """Vectors from a file; where it is gone and the catalog only lost images since, those that were taken in before."""
+    origin, file = Origin(str(spec), NOT_KNOWN), _file(spec, workspace.folder)
+    known = None if file.exists() else workspace.known_rows(name, origin)
+    if known is None or (known.row < 0).any():
+        known = precomputed(workspace.catalog, file)
+    shards = workspace.shards(name, origin)
+    shards.forget()  # the file may be another one than that of a run that was stopped
     try:
-        vectors = precomputed(workspace.catalog, _file(spec, workspace.folder))
+        for first, part in slices(workspace.catalog, known, str(file)):
+            shards.put(first, part)
     except EmbeddingsError:
-        known = workspace.known_rows(name, origin)
-        if known is None or (known.row < 0).any():
-            raise
-        vectors = np.asarray(known.vectors)[known.row]
-    workspace.save_embeddings(name, vectors, origin)
+        shards.forget()
+        raise
+    workspace.finish_shards(shards, origin)
 
 
 def _file(spec: EncoderSpec, base: Path) -> Path:

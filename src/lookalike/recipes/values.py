@@ -27,7 +27,7 @@ from lookalike.discover.queries import Where, given_queries, sample_queries
 from lookalike.discover.random_pairs import RandomPairs, all_pairs
 from lookalike.discover.random_pairs import random_pairs as random_pairs_of
 from lookalike.encode.encoder import open_encoder
-from lookalike.encode.precomputed import check_vectors, precomputed
+from lookalike.encode.precomputed import check_vectors, precomputed, slices
 from lookalike.encode.run import InMemory, encode_catalog
 from lookalike.encode.spec import parse
 from lookalike.evaluate import measures as table
@@ -57,7 +57,7 @@ def embeddings(catalog: Catalog, name: str, vectors: np.ndarray) -> Embeddings:
             f"The vectors of {name} have shape {vectors.shape}, but the catalog has {len(catalog):,} images.",
             fix="Give one row per image, in the order of catalog.image.",
         )
-    check_vectors(catalog, vectors, name)
+    check_vectors(catalog.image, vectors, name)
     return Embeddings(name, catalog.image, vectors)
 
 
@@ -72,7 +72,10 @@ def embed(
     """One encoder over a catalog. `photos` is the folder its paths are relative to."""
     spec = parse(encoder)
     if spec.source == "precomputed":
-        vectors = precomputed(catalog, Path(spec.name))
+        known = precomputed(catalog, Path(spec.name))
+        vectors = np.empty((len(catalog), known.vectors.shape[1]), np.float32)
+        for first, part in slices(catalog, known, spec.name):
+            vectors[first : first + len(part)] = part
     elif photos is None:
         raise EmbeddingsError(f"{spec} needs the photos.", fix="Give the folder their paths are relative to.")
     else:

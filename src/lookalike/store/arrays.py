@@ -17,7 +17,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog, Embeddings, Origin
 from lookalike.encode.run import Known
-from lookalike.store.disk import FULL, disk_errors, new_folder, take_place, write_file
+from lookalike.store.disk import FULL, disk_errors, take_place, write_file
 
 VECTORS, ROWS, MANIFEST, JOURNAL = "vectors.npy", "rows.npy", "manifest.json", "shards.jsonl"
 PARTIAL = ".partial"
@@ -79,14 +79,6 @@ def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> Known | None:
     place = {key.tobytes(): row for row, key in enumerate(had)}
     wanted = (place.get(key.tobytes(), -1) for key in row_keys(catalog, origin.spec))
     return Known(vectors, np.fromiter(wanted, np.int64, len(catalog)))
-
-
-def save_embeddings(folder: Path, catalog: Catalog, vectors: np.ndarray, manifest: Manifest) -> None:
-    """Write a folder as a whole: it holds all of the vectors or is not there."""
-    with new_folder(folder) as new:
-        with (new / VECTORS).open("wb") as file:
-            np.save(file, np.asarray(vectors, np.float32))
-        _finish(new, catalog, manifest)
 
 
 def _finish(folder: Path, catalog: Catalog, manifest: Manifest) -> None:
@@ -177,6 +169,11 @@ class Shards:
                 file.flush()
                 os.fsync(file.fileno())
             self._note(first, first + len(vectors), vectors)
+
+    def forget(self) -> None:
+        """Begin anew: what was done so far is cleared away."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.done.clear()
 
     def finish(self, manifest: Manifest) -> None:
         """Put the finished vectors in their place."""

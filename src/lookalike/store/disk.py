@@ -61,24 +61,6 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-@contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
-    """Fill a temporary neighbour of `target`; it takes the target's place, as a whole, if nothing fails."""
-    doing = f"writing {target.name}"
-    with disk_errors(doing, target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for left_behind in target.parent.glob(f".{target.name}.*.new"):
-            shutil.rmtree(left_behind, ignore_errors=True)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
-        temporary.mkdir()
-    try:
-        with disk_errors(doing, target):
-            yield temporary
-            take_place(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def take_place(temporary: Path, target: Path) -> None:
     """Put a filled folder where another may stand, its files on the disk first."""
     for path in temporary.iterdir():

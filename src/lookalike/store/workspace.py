@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
 from sqlalchemy import delete, func, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
@@ -28,7 +27,6 @@ from lookalike.store.arrays import (
     known_rows,
     load_embeddings,
     read_manifest,
-    save_embeddings,
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
@@ -191,11 +189,6 @@ class Workspace:
             (self.folder / EMBEDDINGS).mkdir(exist_ok=True)
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
-
-    def save_embeddings(self, encoder: str, vectors: np.ndarray, origin: Origin) -> None:
-        """Write an encoder's vectors as a whole."""
-        manifest = self._manifest(origin, int(vectors.shape[1]))
-        save_embeddings(self.folder / EMBEDDINGS / encoder, self.catalog, vectors, manifest)
 
     def shards(self, encoder: str, origin: Origin) -> Shards:
         """An encoder's vectors under construction, with the shards that an earlier run finished."""
