@@ -112,11 +112,13 @@ def test_all_of_a_source_can_be_marked():
 
 def test_paths_lead_from_the_home_folder(tmp_path):
     read = made({"a-1": "x"})
-    assert rooted(read, tmp_path, tmp_path) is read
-    assert rooted(read, tmp_path / "more", tmp_path).path.tolist() == [f"more/{read.path[0]}"]
-    assert rooted(read, tmp_path / "more", tmp_path / "home").path.tolist() == [
-        f"{tmp_path}/more/{read.path[0]}"
-    ]
+    photo, other = read.path[0], tmp_path / "other"
+    assert rooted(read, tmp_path, tmp_path, other) is read
+    assert rooted(read, tmp_path / "more", tmp_path, other).path.tolist() == [f"more/{photo}"]
+    far = rooted(read, tmp_path / "more", tmp_path / "home", other)
+    assert far.path.tolist() == [f"{tmp_path}/more/{photo}"]
+    along = rooted(read, tmp_path / "more", tmp_path / "home", tmp_path)
+    assert along.path.tolist() == [f"../more/{photo}"]
 
 
 photos = st.dictionaries(

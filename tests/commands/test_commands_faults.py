@@ -227,6 +227,8 @@ def test_settings_edited_by_hand(lookalike, workspace):
         (good.replace("seed = 0", 'seed = "zero"'), ["seed"]),
         (good.replace("format = 2", "format = 99"), ["newer Lookalike"]),
         (good.replace("format = 2", "format = 0"), ["format is 0"]),
+        (good.replace("seed = 0", "seed = -4"), ["seed cannot be -4"]),
+        (good.replace('role = ""', 'role = "boss"'), ["role cannot be"]),
         (good.replace("photos =", "photos"), ["TOML"]),
     ):
         settings.write_text(change)

@@ -103,3 +103,11 @@ def test_what_cannot_be_had_leaves_no_half_encoder(lookalike, shop):
         assert "Traceback" not in refused.err
     assert Workspace(shop).encoders == ["test_resnet"]
     assert not Workspace(shop).unfinished
+
+
+def test_vectors_that_are_not_numbers_are_refused(lookalike, shop):
+    refused = lookalike("embed", NETWORK + "&std=1e-320", "--name", "broken")
+    assert refused.status == 1
+    assert "NaN" in refused.err
+    assert "std" in refused.err
+    assert Workspace(shop).encoders == ["test_resnet"]

@@ -99,7 +99,7 @@ def test_photos_are_added_from_anywhere_and_refreshed_with_the_rest(lookalike, s
 def test_the_same_ids_with_other_photos_replace_only_if_told(lookalike, shop):
     Path("more").mkdir()
     shutil.copytree("photos/bowl/000", "more/bowl/000")
-    assert "36 as before" in lookalike("catalog", "add", "more").out
+    assert "36 with the same photo" in lookalike("catalog", "add", "more").out
     Image.new("RGB", (96, 64), "green").save("more/bowl/000/2.png")
     refused = lookalike("catalog", "add", "more")
     assert refused.status == 1
@@ -271,3 +271,76 @@ def test_duplicates_follow_and_join_the_split_of_their_like(lookalike, shop):
     assert lookalike("catalog", "remove", "rod/copy/1.png").status == 0
     catalog = Workspace(shop).catalog
     assert (catalog.duplicate == catalog.duplicate[old]).sum() != 1 or catalog.duplicate[old] == -1
+
+
+def test_what_cannot_be_used_is_said_with_its_reason(lookalike, shop):
+    (shop / "photos/bowl/bad").mkdir()
+    (shop / "photos/bowl/bad/1.png").write_bytes(b"no photo")
+    (shop / "photos/bowl/000/2.png").write_bytes(b"")
+    said = lookalike("catalog", "refresh")
+    assert "Left out: " in said.out
+    assert "1 not an image" in said.out
+    assert "1 empty file" in said.out
+    assert lookalike("catalog", "refresh", "--json").json["left_out"] == []  # known by now
+
+
+def test_an_added_source_that_is_gone_can_be_forgotten(lookalike, shop):
+    (shop / "more").mkdir()
+    Image.new("RGB", (40, 40), "pink").save("more/pink.png")
+    assert lookalike("catalog", "add", "more").status == 0
+    (shop / "more").rename(shop / "elsewhere")
+    refused = lookalike("catalog", "refresh")
+    assert refused.status == 1
+    assert "--forget" in refused.err
+    assert lookalike("catalog", "refresh", "--forget", "nothing").status == 1
+    said = lookalike("catalog", "refresh", "--forget", "more", "--json").json
+    assert said["gone"] == ["pink.png"]
+    assert lookalike("catalog", "refresh").status == 0
+
+
+def test_the_last_explicit_choice_lasts(lookalike, shop):
+    (shop / "more/bowl/000").mkdir(parents=True)
+    Image.new("RGB", (96, 64), "green").save("more/bowl/000/2.png")
+    assert lookalike("catalog", "add", "more", "--replace", "--json").json["replaced"] == ["bowl/000/2.png"]
+    assert lookalike("catalog", "refresh", "--json").json["replaced"] == []
+    assert lookalike("catalog", "add", "photos", "--replace", "--json").json["replaced"] == ["bowl/000/2.png"]
+    assert lookalike("catalog", "refresh", "--json").json["replaced"] == []
+
+
+@pytest.mark.parametrize("source", [".", "photos/bowl"])
+def test_a_folder_in_or_around_a_source_is_refused(lookalike, shop, source):
+    refused = lookalike("catalog", "add", source)
+    assert refused.status == 1
+    assert "there twice" in refused.err
+    assert len(Workspace(shop).catalog) == 36
+
+
+def test_a_workspace_is_moved_with_all_its_photos(lookalike, shop, tmp_path_factory, monkeypatch):
+    (shop / "more").mkdir()
+    Image.new("RGB", (40, 40), "pink").save("more/pink.png")
+    assert lookalike("catalog", "add", "more").status == 0
+    moved = tmp_path_factory.mktemp("moved") / "shop"
+    shutil.copytree(shop, moved)
+    shutil.rmtree(shop / "more")
+    monkeypatch.chdir(moved)
+    assert lookalike("doctor", "--deep").status == 0
+    assert lookalike("catalog", "refresh").out.startswith("37 images now: 0 new, 0 replaced, 0 gone")
+
+
+def test_marking_photos_that_are_there_is_said(lookalike, shop):
+    said = lookalike("catalog", "add", "photos", "--set", "season=winter", "--json").json
+    assert (said["added"], said["updated"]) == ([], 36)
+
+
+def test_rows_that_were_tampered_with_are_not_trusted(lookalike, shop, described):
+    rows = shop / "embeddings/color/rows.npy"
+    np.save(rows, np.load(rows)[::-1])
+    assert lookalike("doctor", "--deep").status == 1
+    assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
+    described.clear()
+    assert lookalike("embed", "--stale").status == 0
+    assert len(described) == 35  # all of color, none of layout
+    for content in ("[]", '{"spec": 5}', "null"):
+        (shop / "embeddings/color/manifest.json").write_text(content)
+        assert lookalike("status").status == 0
+        assert lookalike("doctor").status == 1

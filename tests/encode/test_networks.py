@@ -1,5 +1,6 @@
 """Networks of libraries with local weights: the right vectors, or a plain refusal."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -117,7 +118,7 @@ def test_files_that_are_no_weights(tmp_path, name, content):
         (f"timm:{SMALL}?weights=nowhere.pth", "no weights file 'nowhere.pth'", ".safetensors"),
         (f"timm:{SMALL}?layers=layer1", "layers", "Leave out"),
         ("checkpoint:models/none", "no folder 'models/none'", "checkpoint:models/NAME"),
-        ("checkpoint:.", "checkpoint.json cannot be read", "weights.safetensors"),
+        ("checkpoint:.", "checkpoint.json is not what Lookalike writes", "weights.safetensors"),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(text, problem, fix, tmp_path, monkeypatch):
@@ -286,3 +287,38 @@ except Exception as error:
     assert said.startswith("EncoderError")
     assert f"need {library}, which is not installed" in said
     assert "pip install 'lookalike[models]'" in said
+
+
+def test_weights_that_only_lack_names_are_refused_in_words(tmp_path):
+    save_file({"nonsense": torch.zeros(3)}, tmp_path / "w.safetensors")
+    with pytest.raises(EncoderError, match=r"are missing .* of no use to it \('nonsense'\)"):
+        opened(f"timm:{SMALL}?weights={tmp_path}/w.safetensors")
+
+
+PREPROCESSING = {"size": [64, 64], "crop_mode": "center", "mean": [0.5] * 3, "std": [0.5] * 3}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"preprocessing": []},
+        {"preprocessing": None},
+        {"network": None},
+        {"preprocessing": {}},
+        *(
+            {"preprocessing": {**PREPROCESSING, key: value}}
+            for key, value in [
+                ("size", [-5, 224]), ("size", [200000, 200000]), ("size", None), ("crop_mode", "zoom"),
+                ("interpolation", "x"), ("mean", ["a", None, 1]), ("std", [0, 0, 0]), ("size", [0, 0]),
+            ]
+        ),
+    ],
+)  # fmt: skip
+def test_a_checkpoint_that_was_edited_is_refused_in_words(tmp_path, about):
+    save_file(timm.create_model(SMALL, num_classes=0).state_dict(), tmp_path / "weights.safetensors")
+    whole = {"format": 1, "network": f"timm:{SMALL}", "preprocessing": PREPROCESSING}
+    (tmp_path / "checkpoint.json").write_text(json.dumps(whole))
+    assert open_encoder(parse("checkpoint:."), tmp_path).dimension > 0
+    (tmp_path / "checkpoint.json").write_text(json.dumps({**whole, **about}))
+    with pytest.raises(EncoderError, match="checkpoint"):
+        open_encoder(parse("checkpoint:."), tmp_path)

@@ -109,6 +109,8 @@ def test_options_change_what_they_name():
         ("size", "1,2,3"),
         ("size", ""),
         ("size", "9999999"),
+        ("size", "inf"),
+        ("resize", "inf"),
         ("resize", "1,2"),
         ("mean", "1,2"),
         ("mean", "nan"),

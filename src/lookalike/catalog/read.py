@@ -183,8 +183,8 @@ def _left_out_notes(catalog: Catalog) -> list[str]:
 
 def _split_notes(rows: Rows, catalog: Catalog, seed: int) -> list[str]:
     sizes = ", ".join(f"{name} {int(np.sum(catalog.split == name)):,}" for name in SPLITS)
-    drawn = int(np.sum(rows.split == ""))
-    how = ["as given"] if drawn < len(rows) else []
+    drawn = int(np.sum(rows.split[np.isin(rows.position, catalog.position)] == ""))
+    how = ["as given"] if drawn < len(catalog) else []
     how += [f"{drawn:,} drawn with seed {seed}"] if drawn else []
     notes = [f"Splits ({', '.join(how)}): {sizes}."]
     if crossing := crossing_items(catalog.item, catalog.split):

@@ -1,5 +1,6 @@
 """A catalog that changes after it was made: what was read again, merged with what is there."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -25,12 +26,16 @@ NUMBERS = ("position", "width", "height")
 
 @dataclass(frozen=True)
 class Change:
-    """What a change did, by image: new, with another photo than before, gone; and how many stay."""
+    """What a change did, by image: new, with another photo than before, gone; and how many stay.
+
+    Of those that stay, `updated` have another item, category, role, path or column than before.
+    """
 
     added: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     kept: int = 0
+    updated: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.added or self.replaced or self.gone)
@@ -76,9 +81,29 @@ def merged(
         left = _grouped_anew(left, signatures)
     catalog = replace(_split_anew(left, seed), left_out=_left_out(old, read, gone, whole))
     change = Change(
-        tuple(read.image[new]), tuple(replaced), tuple(sorted(gone)), len(old) - len(gone) - len(replaced)
+        tuple(read.image[new]),
+        tuple(replaced),
+        tuple(sorted(gone)),
+        len(old) - len(gone) - len(replaced),
+        _updated(old, catalog),
     )
     return catalog, change
+
+
+def _updated(old: Catalog, new: Catalog) -> int:
+    """Images of both whose photo is the same and whose entry is not."""
+    fields = ("path", "item", "category", "role")
+    names = sorted({*old.columns, *new.columns})
+
+    def entry(catalog: Catalog, row: int) -> list[str]:
+        others = [catalog.columns[name][row] if name in catalog.columns else "" for name in names]
+        return [*(getattr(catalog, field)[row] for field in fields), *others]
+
+    both = [(old.row[image], row) for image, row in new.row.items() if image in old.row]
+    return sum(
+        old.digest[before] == new.digest[now] and entry(old, before) != entry(new, now)
+        for before, now in both
+    )
 
 
 def joined(parts: Sequence[Catalog]) -> Catalog:
@@ -136,12 +161,17 @@ def without(old: Catalog, images: list[str]) -> tuple[Catalog, Change]:
     return catalog, Change(gone=tuple(sorted(gone)), kept=len(rows))
 
 
-def rooted(read: Catalog, root: Path, home: Path) -> Catalog:
-    """A catalog read under one folder with its paths as they lead from another: in full, unless they lie in there."""
-    root, home = Path(root).absolute(), Path(home).absolute()
+def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:
+    """A catalog read under one folder with its paths as they lead from another.
+
+    In full, unless it lies in there, or both lie in a folder that is moved as a whole.
+    """
+    root, home, together = (Path(os.path.abspath(folder)) for folder in (root, home, together))
     if root == home:
         return read
-    inside = root.relative_to(home).as_posix() if root.is_relative_to(home) else root.as_posix()
+    moves_along = root.is_relative_to(together) and home.is_relative_to(together)
+    near = moves_along or root.is_relative_to(home)
+    inside = Path(os.path.relpath(root, home)).as_posix() if near else root.as_posix()
     return replace(read, path=strings(f"{inside}/{path}" for path in read.path))
 
 

@@ -1,5 +1,6 @@
 """`lookalike catalog add|remove|refresh`."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,13 +94,20 @@ def remove(
 
 
 @catalog.command()
-def refresh(workspace: WorkspaceOption = Path(), json: JsonOption = False) -> None:
+def refresh(
+    workspace: WorkspaceOption = Path(),
+    forget: Annotated[
+        list[Path] | None,
+        typer.Option(help="A source that was added and is not to be read any more. Repeatable."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """Read the catalog's sources again: new photos, changed ones, and those that are gone."""
     from lookalike.recipes.catalog import refresh as make
     from lookalike.store.workspace import Workspace
 
     with progress("Checking photos", quiet=json) as bar:
-        found = make(Workspace(workspace), bar)
+        found = make(Workspace(workspace), forget=forget or (), progress=bar)
     _tell(found, workspace, json=json)
 
 
@@ -112,6 +120,8 @@ def _tell(found: "Followed", workspace: Path, *, json: bool) -> None:
                 "added": list(change.added),
                 "replaced": list(change.replaced),
                 "gone": list(change.gone),
+                "updated": change.updated,
+                "left_out": [{"image": one.image, "reason": one.reason} for one in found.left_out],
                 "stale": list(found.stale),
                 "pairs_gone": found.pairs_gone,
                 "labels_replaced": found.labels_replaced,
@@ -122,8 +132,15 @@ def _tell(found: "Followed", workspace: Path, *, json: bool) -> None:
         return
     say(
         f"{plural(found.images, 'image')} now: {len(change.added):,} new, {len(change.replaced):,} replaced, "
-        f"{len(change.gone):,} gone, {change.kept:,} as before."
+        f"{len(change.gone):,} gone, {change.kept:,} with the same photo."
     )
+    if change.updated:
+        say(f"Of these {change.updated:,} have another item, role or other entry than before.")
+    if found.left_out:
+        kinds = Counter(one.reason.split(":", 1)[0] for one in found.left_out).most_common()
+        listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
+        first = found.left_out[0]
+        say(f"Left out: {listed}. The first is {first.image!r}: {first.reason}.")
     if found.pairs_gone:
         say(f"{plural(found.pairs_gone, 'pair')} of images that are gone left the pool.")
     if found.labels_gone:

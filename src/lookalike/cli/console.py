@@ -54,8 +54,9 @@ def next_step(*commands: str, workspace: Path = HERE) -> None:
     """Say what comes next, in words that can be typed here."""
     where = "" if workspace == HERE else f" --workspace {shlex.quote(str(workspace))}"
     for at, command in enumerate(commands):
+        head, dashes, names = command.partition(" -- ")  # what comes after these is never an option
         typed = (
-            command.replace("lookalike", program(), 1) + where
+            head.replace("lookalike", program(), 1) + where + dashes + names
             if command.startswith("lookalike ")
             else command
         )

@@ -108,7 +108,15 @@ def discover(
         say(f"Every pair is labelled, so {pairs} is empty.")
         next_step("lookalike evaluate", workspace=workspace)
     elif pairs is not None:
-        say(f"{pairs} has the {plural(len(found.questions), 'pair')} left to label.")
+        rows, asked = len(found.questions), found.questions.asked
+        say(
+            f"{pairs} has the {plural(rows, 'pair')} left to label"
+            + (
+                f"; as (a, b) and (b, a) have one answer, these are {asked:,} questions."
+                if asked < rows
+                else "."
+            )
+        )
         if found.only_random_left:
             say(
                 "All of them are random pairs, which experts will notice: better draw them before labelling starts."

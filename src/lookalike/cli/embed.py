@@ -150,9 +150,10 @@ def _next(opened: "Workspace", workspace: Path) -> None:
         next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5", workspace=workspace)
     else:
         say("Several encoders make a better pool than one.")
-        example = shlex.quote(opened.catalog.image[0])
+        first = opened.catalog.image[0]
+        example = f"-- {shlex.quote(first)}" if first.startswith("-") else shlex.quote(first)
         next_step(
             "lookalike embed descriptor:hog" if opened.photos else "lookalike embed precomputed:other.npy",
-            f"lookalike search {example} --encoder {opened.encoders[0]}",
+            f"lookalike search --encoder {opened.encoders[0]} {example}",
             workspace=workspace,
         )

@@ -7,7 +7,6 @@ weights.safetensors   its parameters, without a classifier
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from safetensors.torch import save
 from torch import nn
@@ -59,13 +58,12 @@ def _about(spec: EncoderSpec, folder: Path) -> tuple[EncoderSpec, Preprocessing]
                 f"{spec} was written by a newer Lookalike (checkpoint format {about['format']}).",
                 fix="Install the newer Lookalike: pip install --upgrade lookalike",
             )
-        told: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in about["preprocessing"].items()
-        }
-        return parse(about["network"]), Preprocessing(**told)
+        network, told = about["network"], about["preprocessing"]
+        if not isinstance(network, str) or not isinstance(told, dict) or "size" not in told:
+            raise ValueError("it names no network, or no preprocessing with a size")
+        return parse(network), Preprocessing.of_values(told, f"{spec}, {ABOUT}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EncoderError(
-            f"{spec}: {folder / ABOUT} cannot be read ({error or type(error).__name__}).",
+            f"{spec}: {folder / ABOUT} is not what Lookalike writes there ({type(error).__name__}: {error}).",
             fix="Give a folder that Lookalike wrote, with its checkpoint.json and weights.safetensors.",
         ) from None

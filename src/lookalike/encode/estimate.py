@@ -12,6 +12,7 @@ from lookalike.encode.decode import Chunk, make_ready
 from lookalike.encode.encoder import Encoder
 
 SAMPLE = 8
+TOO_LONG = 4.0  # seconds: a batch that takes longer is not tried as a whole
 WORTH_SAYING = 200  # fewer photos are done before an estimate is
 
 
@@ -48,6 +49,11 @@ def estimate(catalog: Catalog, root: Path, encoder: Encoder, rows: np.ndarray, w
 
 def _seconds_per_photo(encoder: Encoder, photos: np.ndarray) -> float:
     """What encoding one photo takes while all threads work; the first round warms up."""
+    begun = time.perf_counter()
+    encoder.vectors(photos[:1])
+    alone = time.perf_counter() - begun
+    if alone * encoder.batch > TOO_LONG:
+        return alone / encoder.threads
     batch = np.concatenate([photos] * (encoder.batch // len(photos) + 1))[: encoder.batch]
     with ThreadPoolExecutor(encoder.threads) as pool:
         for _ in range(2):

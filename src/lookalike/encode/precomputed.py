@@ -13,8 +13,7 @@ from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog
 from lookalike.encode.run import Known
-
-SLICE = 65_536
+from lookalike.encode.sound import SLICE, check_vectors
 
 
 def precomputed(catalog: Catalog, file: Path) -> Known:
@@ -33,24 +32,6 @@ def slices(catalog: Catalog, known: Known, source: str) -> Iterator[tuple[int, n
             part = np.asarray(known.vectors[known.row[rows]], np.float32)
         check_vectors(catalog.image[rows], part, source)
         yield first, part
-
-
-def check_vectors(images: np.ndarray, vectors: np.ndarray, source: str) -> None:
-    """Refuse NaN, infinity and zero vectors, naming the images."""
-    for first in range(0, len(vectors), SLICE):
-        part = vectors[first : first + SLICE]
-        bad = ~np.isfinite(part).all(axis=1)
-        zero = ~bad & ~part.any(axis=1)
-        for where, what in (
-            (bad, "NaN, infinite or too large values"),
-            (zero, "only zeros, so no direction to compare"),
-        ):
-            if where.any():
-                named = images[first : first + SLICE][where]
-                raise EmbeddingsError(
-                    f"{source}: {len(named):,} vectors hold {what}: {shortened(named)}.",
-                    fix="Compute those vectors again, or leave those images out of the catalog.",
-                )
 
 
 def _open(file: Path) -> np.ndarray:

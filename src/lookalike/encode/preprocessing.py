@@ -79,6 +79,15 @@ class Preprocessing:
             fitted = _middle(_shorter_to(photo, self.shorter, filter), width, height)
         return np.array(fitted)
 
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any], spec: str) -> "Preprocessing":
+        """What `asdict` made of a preprocessing, read as strictly as the options of an encoder string."""
+        listed = {key: value if isinstance(value, list | tuple) else [value] for key, value in values.items()}
+        texts = {key: ",".join(map(str, value)) for key, value in listed.items()}
+        if texts.get("resize") == "0":
+            del texts["resize"]
+        return cls((1, 1)).with_options(texts, spec)
+
     def with_options(self, options: Mapping[str, str], spec: str) -> "Preprocessing":
         """This preprocessing with what an encoder string says otherwise."""
         given = {key: _read(key, text, spec) for key, text in options.items() if key in OPTIONS}
@@ -113,7 +122,7 @@ def _read(key: str, text: str, spec: str) -> Any:  # noqa: ANN401 - one reader f
             return side
         height, width = sides * 2 if len(numbers) == 1 else sides
         return height, width
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, OverflowError):
         raise EncoderError(f"{spec}: {key} cannot be {text!r}.", fix=_FORMS[key]) from None
 
 

@@ -19,7 +19,11 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 from lookalike.encode.decode import AHEAD, CHUNK, Chunk, Ready, in_order, make_ready, workers
 from lookalike.encode.encoder import Encoder
+from lookalike.encode.sound import check_vectors
 
+UNSOUND = (
+    "Check the weights, and the mean and std of the preprocessing; or leave those images out of the catalog."
+)
 SHARD = 1024  # rows that are finished together: what a kill can cost
 
 
@@ -96,6 +100,8 @@ def encode_catalog(
     them once the other shards are done.
     """
     count = workers_count or cores()
+    if known is not None and known.vectors.shape[1] != encoder.dimension:
+        known = None
     shards = _shards(catalog, sink, known)
     photos = sum(len(shard.todo) for shard in shards)
     bad: dict[str, list[str]] = {}
@@ -110,7 +116,9 @@ def encode_catalog(
             whole, left = True, len(shard.todo)
             while left:
                 batch, found = next(batches)
-                vectors[np.array(batch.rows, np.int64) - shard.first] = found
+                rows = np.array(batch.rows, np.int64)
+                check_vectors(catalog.image[rows], found, encoder.origin.spec, UNSOUND)
+                vectors[rows - shard.first] = found
                 for row, what in batch.bad:
                     bad.setdefault(what, []).append(catalog.image[row])
                     whole = False

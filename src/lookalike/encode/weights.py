@@ -1,6 +1,7 @@
 """Local weights: a file read without running any code of it, fitted to a network, and hashed."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ State = dict[str, torch.Tensor]
 def weights_file(given: str, base: Path, spec: str) -> Path:
     """The file that `?weights=` names, under `base` or the current folder."""
     for folder in (base, Path()):
-        if (folder / given).is_file():
+        if given and (folder / given).is_file():
             return folder / given
     raise EncoderError(
         f"{spec}: there is no weights file {given!r}.",
@@ -37,7 +38,9 @@ def read_weights(file: Path) -> State:
             from safetensors.torch import load_file
 
             return load_file(file)
-        return _unwrapped(torch.load(file, map_location="cpu", weights_only=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong with a file is said below
+            return _unwrapped(torch.load(file, map_location="cpu", weights_only=True))
     except EncoderError:
         raise
     except Exception as error:  # a reader of a damaged file fails in any way there is
@@ -66,11 +69,7 @@ def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[s
     unknown = [name for name in given if name not in wanted]
     other = [name for name in wanted if name in given and given[name] != wanted[name]]
     if missing or unknown or other:
-        told = [
-            f"{len(missing):,} of its {len(wanted):,} parameters are missing ({shortened(missing, 2)})"
-        ] * bool(missing)
-        told += [f"{len(unknown):,} are of no use to it ({shortened(unknown, 2)})"] * bool(unknown)
-        told += [_shapes(other, given, wanted)] * bool(other)
+        told = _difference(wanted, given, missing, unknown, other)
         raise EncoderError(
             f"{spec}: {file.name} holds the weights of another network: {'; '.join(told)}.",
             fix="Name the network these weights were trained for, with the keyword arguments it was made with, "
@@ -87,6 +86,26 @@ def parameters_hash(module: nn.Module) -> str:
         held = value.detach().cpu().contiguous().reshape(-1)
         digest.update(held.view(torch.uint8).numpy().data if held.numel() else b"")
     return digest.hexdigest()
+
+
+def _difference(
+    wanted: Mapping[str, Any],
+    given: Mapping[str, Any],
+    missing: list[str],
+    unknown: list[str],
+    other: list[str],
+) -> list[str]:
+    """What does not agree, in words."""
+    told = []
+    if missing:
+        told.append(
+            f"{len(missing):,} of its {len(wanted):,} parameters are missing ({shortened(missing, 2)})"
+        )
+    if unknown:
+        told.append(f"{len(unknown):,} are of no use to it ({shortened(unknown, 2)})")
+    if other:
+        told.append(_shapes(other, given, wanted))
+    return told
 
 
 def _shapes(names: list[str], given: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

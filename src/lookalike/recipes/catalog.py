@@ -1,14 +1,16 @@
 """`catalog`: images added, removed or read again after `init`, and what follows from it."""
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.catalog import Reading, catalog_from
-from lookalike.catalog.upkeep import Change, joined, marked, merged, rooted, without
+from lookalike.catalog.upkeep import REMOVED, Change, joined, marked, merged, rooted, without
 from lookalike.core.errors import CatalogError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Catalog
+from lookalike.core.types import Catalog, LeftOut
 from lookalike.discover.follow import following, still_drawn
 from lookalike.recipes.embed import stale
 from lookalike.recipes.init import relative
@@ -20,8 +22,9 @@ from lookalike.store.workspace import Workspace
 class Followed:
     """A change of the catalog and what it did to the rest.
 
-    `stale` encoders need `embed --stale`; `pairs_gone` left the pool; `labels_replaced` are about photos whose content
-    is another now, `labels_gone` about images that the catalog no longer has (they are kept, and not used).
+    `left_out` are images that cannot be used, and were not known to be; `stale` encoders need `embed --stale`;
+    `pairs_gone` left the pool; `labels_replaced` are about photos whose content is another now, `labels_gone` about
+    images that the catalog no longer has (they are kept, and not used).
     """
 
     change: Change
@@ -31,6 +34,7 @@ class Followed:
     pairs_gone: int
     labels_replaced: int
     labels_gone: int
+    left_out: tuple[LeftOut, ...]
 
 
 def add(
@@ -46,6 +50,7 @@ def add(
     progress: Progress | None = None,
 ) -> Followed:
     """Add the photos of a folder or the rows of a table. Images that are there already are brought up to date."""
+    _require_apart(workspace, source)
     with workspace.changing_catalog("catalog add"):
         settings = workspace.settings
         reading = catalog_from(
@@ -85,10 +90,15 @@ def remove(workspace: Workspace, images: Sequence[str]) -> Followed:
         return _follow(workspace, catalog, change, workspace.settings, ())
 
 
-def refresh(workspace: Workspace, progress: Progress | None = None) -> Followed:
-    """Read every source again, as `init` and `catalog add` did, and let the catalog follow."""
+def refresh(
+    workspace: Workspace, *, forget: Sequence[Path] = (), progress: Progress | None = None
+) -> Followed:
+    """Read every source again, as `init` and `catalog add` did, and let the catalog follow.
+
+    Added sources in `forget` are not read any more: their images are gone, unless another source has them.
+    """
     with workspace.changing_catalog("catalog refresh"):
-        settings = workspace.settings
+        settings = _forgetting(workspace, forget)
         readings = [_read_again(workspace, source, progress) for source in settings.sources]
         read = joined(
             [
@@ -109,8 +119,34 @@ def refresh(workspace: Workspace, progress: Progress | None = None) -> Followed:
         return _follow(workspace, catalog, change, settings, ())
 
 
+def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> Settings:
+    settings = workspace.settings
+    for source in sources:
+        left = settings.without_source(source, workspace.folder)
+        if left is None:
+            added = ", ".join(one.source for one in settings.added) or "none"
+            raise CatalogError(
+                f"{source} is no source that was added to this catalog.", fix=f"The added ones are: {added}."
+            )
+        settings = left
+    return settings
+
+
 def _read_again(workspace: Workspace, source: Source, progress: Progress | None) -> Reading:
+    """One source again; if it cannot be read, what is to be done about it."""
     place = source.of(workspace.folder)
+    try:
+        return _read(workspace, source, place, progress)
+    except CatalogError as error:
+        if source not in workspace.settings.added:
+            raise
+        way_out = (
+            f"Put it back, or let its images go: lookalike catalog refresh --forget {shlex.quote(str(place))}"
+        )
+        raise CatalogError(f"An added source cannot be read: {error.problem}", fix=way_out) from None
+
+
+def _read(workspace: Workspace, source: Source, place: Path, progress: Progress | None) -> Reading:
     return catalog_from(
         place,
         images=workspace.folder / source.photos if source.photos and place.is_file() else None,
@@ -131,13 +167,30 @@ def _at_home(workspace: Workspace, reading: Reading) -> Catalog:
         )
     if reading.root is None or workspace.photos is None:
         return reading.catalog
-    return rooted(reading.catalog, reading.root, workspace.photos)
+    return rooted(reading.catalog, reading.root, workspace.photos, workspace.folder)
+
+
+def _require_apart(workspace: Workspace, source: Path) -> None:
+    """Refuse a folder that holds, or lies in, one that is read already: its photos would be there twice."""
+    new = Path(os.path.abspath(source))
+    if not new.is_dir():
+        return
+    for known in workspace.settings.sources:
+        folder = Path(os.path.abspath(known.of(workspace.folder)))
+        if folder != new and folder.is_dir() and (new.is_relative_to(folder) or folder.is_relative_to(new)):
+            raise CatalogError(
+                f"{source} and {known.source}, which the catalog was read from, lie in each other: the same photos "
+                "would be there twice, under two ids.",
+                fix="New photos in a folder that was read are found by: lookalike catalog refresh",
+            )
 
 
 def _follow(
     workspace: Workspace, catalog: Catalog, change: Change, settings: Settings, notes: tuple[str, ...]
 ) -> Followed:
     """Keep the new catalog, let the pool follow, and count what became stale."""
+    before = {(one.image, one.reason) for one in workspace.catalog.left_out}
+    left_out = tuple(one for one in catalog.left_out if (one.image, one.reason) not in before)
     pool = workspace.pool()
     followed = following(pool, catalog) if pool is not None else None
     drawn = still_drawn(workspace.random_pairs(), catalog)
@@ -153,4 +206,5 @@ def _follow(
         pairs_gone=len(pool) - len(followed) if pool is not None and followed is not None else 0,
         labels_replaced=sum(a in replaced or b in replaced for a, b in ends),
         labels_gone=sum(a in gone or b in gone for a, b in ends),
+        left_out=tuple(one for one in left_out if one.reason != REMOVED),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.catalog.duplicates import DuplicateCount, count_duplicates
+from lookalike.catalog.rows import counted
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog
 from lookalike.discover.figures import expert_hours
@@ -119,7 +120,7 @@ def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
         if manifest.images != images_fingerprint(workspace.catalog):
             known = workspace.known_rows(name, manifest.origin)
             compute = len(workspace.catalog) if known is None else int((known.row < 0).sum())
-            state = f"stale: {compute:,} photos to compute"
+            state = f"stale: {counted(compute, 'photo')} to compute" if compute else "stale: rows to copy"
         else:
             workspace.embeddings(name)
     except EmbeddingsError:
@@ -136,28 +137,33 @@ def _missing(workspace: Workspace) -> int:
 
 
 def next_command(found: Status) -> str:
-    """The step that is missing next."""
-    if any(encoder.state.startswith("stale") for encoder in found.encoders):
-        return "lookalike embed --stale"
-    if not found.encoders:
-        return "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
-    if found.pool is None and not found.labels:
-        return "lookalike discover --top 5"
-    if not found.labels:
-        return "lookalike discover --pairs pairs.csv"
-    return "lookalike evaluate"
+    """The step that is missing next: the first whose time has come."""
+    states = [encoder.state for encoder in found.encoders]
+    steps = (
+        (found.photos_missing > 0, "lookalike catalog refresh"),
+        (any(state.startswith("damaged") for state in states), "lookalike doctor"),
+        (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
+        (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
+        (found.pool is None and not found.labels, "lookalike discover --top 5"),
+        (not found.labels, "lookalike discover --pairs pairs.csv"),
+    )
+    return next((command for due, command in steps if due), "lookalike evaluate")
 
 
 def cost(found: Status) -> str:
     """What the next step costs, in photos, comparisons or expert-hours."""
     command = next_command(found)
+    if command.endswith(("refresh", "doctor")):
+        return (
+            f"a look at {found.images:,} photos." if command.endswith("refresh") else "a look at every part."
+        )
     if command.endswith("--stale"):
         total = sum(encoder.compute for encoder in found.encoders)
         names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
-        return f"{total:,} photos to compute for {names}; the rest is known."
+        return f"{counted(total, 'photo')} to compute for {names}; the rest is known."
     if not found.encoders:
         return f"{found.images:,} photos for each encoder."
     if command.endswith("pairs.csv"):
         low, high = expert_hours(found.pool_asked)
         return f"{found.pool_asked:,} pairs to ask, about {low:,.0f} to {high:,.0f} expert-hours with 2 votes a pair."
-    return f"{len(found.encoders):,} encoders over {found.images:,} images."
+    return f"{counted(len(found.encoders), 'encoder')} over {counted(found.images, 'image')}."

@@ -27,8 +27,9 @@ from lookalike.discover.queries import Where, given_queries, sample_queries
 from lookalike.discover.random_pairs import RandomPairs, all_pairs
 from lookalike.discover.random_pairs import random_pairs as random_pairs_of
 from lookalike.encode.encoder import open_encoder
-from lookalike.encode.precomputed import check_vectors, precomputed, slices
+from lookalike.encode.precomputed import precomputed, slices
 from lookalike.encode.run import InMemory, encode_catalog
+from lookalike.encode.sound import check_vectors
 from lookalike.encode.spec import parse
 from lookalike.evaluate import measures as table
 from lookalike.rank.distinct import top_lists

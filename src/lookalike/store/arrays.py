@@ -7,7 +7,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ class Manifest:
     """What the vectors are of, and the sum by which damage to them shows.
 
     The first four fields are the `Origin`; `images` is a fingerprint of ids and photo contents, in catalog order; `sum`
-    is the CRC-32 of `vectors.npy`.
+    is the CRC-32 of `vectors.npy`, `rows_sum` that of `rows.npy` (0 where it was never written).
     """
 
     spec: str
@@ -42,6 +42,7 @@ class Manifest:
     dimension: int
     created: str
     sum: int = 0
+    rows_sum: int = 0
 
     @property
     def origin(self) -> Origin:
@@ -72,6 +73,8 @@ def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> Known | None:
         manifest = read_manifest(folder)
         if manifest.origin != origin:
             return None
+        if file_sum(folder / ROWS) != manifest.rows_sum:
+            return None
         had = np.load(folder / ROWS, allow_pickle=False)
         vectors = _open_vectors(folder, manifest)
     except (OSError, ValueError, EmbeddingsError):
@@ -84,14 +87,17 @@ def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> Known | None:
 def _finish(folder: Path, catalog: Catalog, manifest: Manifest) -> None:
     """Put the rows' keys and the manifest beside finished vectors."""
     np.save(folder / ROWS, row_keys(catalog, manifest.spec))
-    manifest = replace(manifest, sum=file_sum(folder / VECTORS))
+    manifest = replace(manifest, sum=file_sum(folder / VECTORS), rows_sum=file_sum(folder / ROWS))
     write_file(folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of one encoder's vectors."""
     try:
-        return Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        manifest = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        if any(type(getattr(manifest, field.name)) is not field.type for field in fields(Manifest)):
+            raise ValueError("a value of another kind")
+        return manifest
     except (OSError, ValueError, TypeError):
         raise _damaged(folder, f"{MANIFEST} cannot be read") from None
 
@@ -111,7 +117,9 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
 def check_sum(folder: Path) -> None:
     """Read all of an encoder's vectors and compare their sum, however large they are."""
     with disk_errors("reading the vectors", folder):
-        whole = file_sum(folder / VECTORS) == read_manifest(folder).sum
+        manifest = read_manifest(folder)
+        whole = file_sum(folder / VECTORS) == manifest.sum
+        whole = whole and (not manifest.rows_sum or file_sum(folder / ROWS) == manifest.rows_sum)
     if not whole:
         raise _damaged(folder, f"{VECTORS} is not the file that was written")
 

@@ -1,12 +1,14 @@
 """`lookalike.toml`: what a workspace is. A folder is a workspace exactly when it holds this file."""
 
 import json
+import os
 import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import WorkspaceError
+from lookalike.core.types import ROLES
 from lookalike.store.disk import disk_errors, write_file
 
 FILE = "lookalike.toml"
@@ -96,8 +98,15 @@ class Settings(Source):
         return (own, *self.added)
 
     def with_source(self, source: Source) -> "Settings":
-        """These settings with one more source, unless it is one of theirs."""
-        return self if source in self.sources else replace(self, added=(*self.added, source))
+        """These settings with a source read last: what it says counts. One that was added before moves there."""
+        others = tuple(one for one in self.added if one.source != source.source)
+        return self if source == self.sources[0] and not others else replace(self, added=(*others, source))
+
+    def without_source(self, place: Path, folder: Path) -> "Settings | None":
+        """These settings without an added source, None if it is none of them."""
+        target = os.path.abspath(place)
+        left = tuple(one for one in self.added if os.path.abspath(one.of(folder)) != target)
+        return None if len(left) == len(self.added) else replace(self, added=left)
 
     def write(self, folder: Path) -> None:
         """Write the file, each field with its comment."""
@@ -143,11 +152,25 @@ def _checked(given: dict[str, Any], path: Path) -> Settings:
             f"(format {settings.format}, this one knows {FORMAT}).",
             fix="Install the newer Lookalike: pip install --upgrade lookalike",
         )
+    _in_range(settings, path)
     if settings.format < 1:
         raise WorkspaceError(
             f"{path}: format is {settings.format}; the first was 1.", fix="Put the line back as it was."
         )
     return settings
+
+
+def _in_range(settings: Settings, path: Path) -> None:
+    """Values of the right kind that still cannot be."""
+    wrong = {
+        "seed": settings.seed < 0,
+        "max_megapixels": not settings.max_megapixels > 0,
+        "role": any(source.role not in ("", *ROLES) for source in settings.sources),
+    }
+    for key, is_wrong in wrong.items():
+        if is_wrong:
+            value = getattr(settings, key)
+            raise WorkspaceError(f"{path}: {key} cannot be {value!r}.", fix="Mend that line.")
 
 
 KINDS: dict[str, tuple[type, ...]] = {

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from lookalike.core.types import Catalog
-from lookalike.store.arrays import MANIFEST, ROWS, images_fingerprint, row_keys
+from lookalike.store.arrays import MANIFEST, ROWS, file_sum, images_fingerprint, row_keys
 from lookalike.store.disk import disk_errors, lock, write_file
 from lookalike.store.settings import FORMAT, Settings
 
@@ -34,9 +34,10 @@ def _to_2(folder: Path, catalog: Catalog) -> None:
             fresh = had["images"] == images_fingerprint(catalog)
         except (OSError, ValueError, KeyError, TypeError):
             continue  # damaged then, damaged now: `status` says so
+        new = {"weights": "", "precision": "float32", **had}
         if fresh:
             np.save(path.parent / ROWS, row_keys(catalog, had["spec"]))
-        new = {"weights": "", "precision": "float32", **had}
+            new["rows_sum"] = file_sum(path.parent / ROWS)
         write_file(path, (json.dumps(new, indent=2) + "\n").encode())
 
 
