@@ -21,7 +21,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Lookalike and its checks into $(VENV) (about a minute, once)"
+	@echo "Installing Lookalike and its checks into $(VENV) (PyTorch is among them: 6 GB, some minutes, once)"
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
@@ -45,6 +45,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/ranks.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/device.py
+	$(BIN)/python benchmarks/embed.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/duplicates.py
 

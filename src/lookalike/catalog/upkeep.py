@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.catalog.duplicates import find_duplicates, kept_together
+from lookalike.catalog.rows import counted
 from lookalike.catalog.signature import as_rows
 from lookalike.catalog.split import assign_together
 from lookalike.core.checks import one_of, shortened, strings
@@ -70,7 +71,7 @@ def merged(
     ]
     if replaced and not replacing:
         raise CatalogError(
-            f"{len(replaced):,} images of these ids are in the catalog with other photos: {shortened(replaced)}.",
+            f"{counted(len(replaced), 'id')} of the catalog would get another photo: {shortened(replaced)}.",
             fix="Give them other ids (rename them), or let the new photos take their place with --replace.",
         )
     gone = {image for image in old.image if image not in read.row} if whole else set()

@@ -74,6 +74,15 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def megabytes(count: float) -> str:
+    """Bytes as people read them.
+
+    >>> megabytes(500), megabytes(2.4e6)
+    ('under 1 MB', '2 MB')
+    """
+    return f"{count / 1e6:,.0f} MB" if count >= 1e6 else "under 1 MB"
+
+
 def program() -> str:
     """`lookalike` where a shell finds it, else the path it was started by."""
     started = Path(sys.argv[0])

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, progress, say
+from lookalike.cli.console import (
+    JsonOption,
+    WorkspaceOption,
+    megabytes,
+    next_step,
+    plural,
+    print_json,
+    progress,
+    say,
+)
 from lookalike.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -111,7 +120,7 @@ def _remove(opened: "Workspace", names: list[str], more: bool, workspace: Path, 
     if as_json:
         print_json({"removed": names, "bytes": sum(freed)})
         return
-    say(f"Removed the vectors of {', '.join(names)}: {sum(freed) / 1e6:,.1f} MB are free again.")
+    say(f"Removed the vectors of {', '.join(names)}: {megabytes(sum(freed))} free again.")
     next_step("lookalike status", workspace=workspace)
 
 
@@ -124,7 +133,7 @@ def _tell(ahead: "Estimate") -> None:
     if not math.isnan(ahead.seconds):
         say(
             f"{plural(ahead.compute, 'photo')} to embed{known}: about {duration(ahead.seconds)}, "
-            f"{ahead.bytes / 1e6:,.0f} MB on disk."
+            f"{megabytes(ahead.bytes)} on disk."
         )
     elif known:
         say(f"{plural(ahead.compute, 'photo')} to embed{known}.")

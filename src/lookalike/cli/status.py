@@ -59,13 +59,19 @@ def status(
         say("")
         table(
             ["encoder", "made by", "", "dimension"],
-            [(e.name, e.spec, e.state, f"{e.dimension:,}") for e in found.encoders],
+            [(e.name, _brief(e.spec), e.state, f"{e.dimension:,}") for e in found.encoders],
             left=3,
         )
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished: embed it again to go on where it stopped.")
     say(f"The next step: {cost(found)}")
     next_step(next_command(found), workspace=workspace)
+
+
+def _brief(spec: str) -> str:
+    """An encoder string without its options, which the report tells in full; "" for damaged vectors."""
+    head, mark, _ = spec.rpartition("?")
+    return f"{head}?..." if mark else spec
 
 
 def _counted(found: "DuplicateCount") -> str:

@@ -86,6 +86,19 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
     return replace(spec, name=name, options=options)
 
 
+def without_folders(spec: EncoderSpec) -> EncoderSpec:
+    """Files by their names alone, for pages and tables that say nothing of this machine's folders.
+
+    >>> str(without_folders(parse("timm:resnet50?weights=/home/me/w.pth")))
+    'timm:resnet50?weights=w.pth'
+    """
+    options = tuple(
+        (key, value.rpartition("/")[2] if key == "weights" else value) for key, value in spec.options
+    )
+    name = spec.name.rpartition("/")[2] if spec.source in FILES else spec.name
+    return replace(spec, name=name, options=options)
+
+
 def parse(text: str) -> EncoderSpec:
     """Read an encoder string; what is wrong with it is said with the form and the nearest source."""
     source, colon, rest = text.partition(":")

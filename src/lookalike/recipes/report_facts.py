@@ -1,9 +1,8 @@
 """What a report says of the catalog and of the encoders, in plain facts."""
 
 from collections import Counter
-from dataclasses import replace
 
-from lookalike.encode.spec import FILES, EncoderSpec, parse
+from lookalike.encode.spec import parse, without_folders
 from lookalike.report.content import EncoderLine
 from lookalike.store.workspace import Workspace
 
@@ -39,7 +38,7 @@ def encoders(workspace: Workspace) -> tuple[EncoderLine, ...]:
         lines.append(
             EncoderLine(
                 name=name,
-                spec=str(_without_folders(parse(manifest.spec))),
+                spec=str(without_folders(parse(manifest.spec))),
                 preprocessing=manifest.preprocessing,
                 weights=manifest.weights[:12],
                 precision=manifest.precision,
@@ -47,12 +46,3 @@ def encoders(workspace: Workspace) -> tuple[EncoderLine, ...]:
             )
         )
     return tuple(lines)
-
-
-def _without_folders(spec: EncoderSpec) -> EncoderSpec:
-    """Files by their names: a report says nothing of the folders of this machine."""
-    options = tuple(
-        (key, value.rpartition("/")[2] if key == "weights" else value) for key, value in spec.options
-    )
-    name = spec.name.rpartition("/")[2] if spec.source in FILES else spec.name
-    return replace(spec, name=name, options=options)
