@@ -111,3 +111,16 @@ def test_vectors_that_are_not_numbers_are_refused(lookalike, shop):
     assert "NaN" in refused.err
     assert "std" in refused.err
     assert Workspace(shop).encoders == ["test_resnet"]
+
+
+def test_stale_vectors_are_made_by_the_workspace_s_own_weights(
+    lookalike, shop, tmp_path_factory, monkeypatch
+):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    weights(9, elsewhere / "models/mine.safetensors")  # the same name, and not the ones
+    before = Workspace(shop).manifest("test_resnet")
+    assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
+    monkeypatch.chdir(elsewhere)
+    said = lookalike("embed", "--stale", "-w", shop)
+    assert said.status == 0, said.err
+    assert Workspace(shop).manifest("test_resnet").origin == before.origin

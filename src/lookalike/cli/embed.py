@@ -73,6 +73,7 @@ def embed(
                 opened,
                 text,
                 name=called,
+                stored=stale,
                 replace=replace,
                 workers=workers,
                 begin=None if json else _tell,

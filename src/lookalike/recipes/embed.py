@@ -29,6 +29,7 @@ def embed(
     encoder: str,
     *,
     name: str | None = None,
+    stored: bool = False,
     replace: bool = False,
     workers: int | None = None,
     begin: Begin | None = None,
@@ -37,10 +38,11 @@ def embed(
     """Compute or take in an encoder's vectors and keep them under a short name.
 
     Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept.
+    Files that the string names are those of the current folder, unless it is `stored`: as the workspace keeps it.
     A name that holds the vectors of another encoder string is refused unless `replace`. `begin` is told what lies
     ahead before it begins.
     """
-    spec = located(parse(encoder), workspace.folder)
+    spec = parse(encoder) if stored else located(parse(encoder), workspace.folder)
     name = spec.short_name if name is None else check_name(name)
     if not replace:
         workspace.require_free(name, str(spec))
