@@ -132,6 +132,7 @@ def test_a_chain_joins_only_what_is_like_one_photo():
     assert (distances(chain, found.of[near], found.copy[near]) <= 1).all()
 
 
+@pytest.mark.slow
 def test_thousands_of_blank_photos_are_one_group_and_take_no_other_with_them():
     random = np.random.default_rng(0)
     blank = np.where(np.arange(BYTES) < LIGHT, 250, 128) + (random.random((6_000, BYTES)) < 0.03)

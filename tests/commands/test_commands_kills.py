@@ -106,6 +106,7 @@ def small_files() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
+@pytest.mark.slow
 def test_a_disk_that_refuses_more_changes_nothing(started, workspace):
     before = Workspace(workspace).embeddings("color").vectors.copy()
     for command in (
@@ -148,6 +149,7 @@ def fill(path: Path) -> None:
             pass
 
 
+@pytest.mark.slow
 def test_a_really_full_disk(started, completed, photos, tiny_disk, tmp_path):
     completed("init", photos, "--workspace", tiny_disk, cwd=tmp_path)
     completed("embed", "descriptor:color", "--workspace", tiny_disk, cwd=tmp_path)

@@ -218,6 +218,7 @@ print((most() - before) / 1024)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from Linux's /proc")
+@pytest.mark.slow
 def test_a_file_of_128_mb_is_ranked_in_a_quarter_of_that(tmp_path: Path):
     """Pages of the mapped file count: they are let go of after every slab. The small file warms everything up."""
     random = np.random.default_rng(0)
