@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.catalog import Reading, catalog_from
-from lookalike.catalog.upkeep import REMOVED, Change, joined, marked, merged, rooted, without
+from lookalike.catalog.upkeep import GONE, REMOVED, Change, joined, marked, merged, rooted, without
 from lookalike.core.errors import CatalogError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, LeftOut
@@ -206,5 +206,5 @@ def _follow(
         pairs_gone=len(pool) - len(followed) if pool is not None and followed is not None else 0,
         labels_replaced=sum(a in replaced or b in replaced for a, b in ends),
         labels_gone=sum(a in gone or b in gone for a, b in ends),
-        left_out=tuple(one for one in left_out if one.reason != REMOVED),
+        left_out=tuple(one for one in left_out if one.reason not in (REMOVED, GONE)),
     )

@@ -135,7 +135,8 @@ def _vectors(workspace: Workspace, deep: bool) -> Iterator[Finding]:
                 workspace.embeddings(name)
                 size = 4 * manifest.rows * manifest.dimension / 1e6
                 yield Finding(
-                    f"vectors of {name}", f"{manifest.rows:,} x {manifest.dimension:,}, {size:,.0f} MB"
+                    f"vectors of {name}",
+                    f"{manifest.rows:,} x {manifest.dimension:,}, {max(size, 1):,.0f} MB",
                 )
         except LookalikeError as error:
             yield Finding(f"vectors of {name}", error.problem, error.fix, serious=True)
