@@ -96,7 +96,10 @@ def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
         }
         os.ftruncate(handle, 0)
         os.pwrite(handle, json.dumps(note).encode(), 0)
-        yield
+        try:
+            yield
+        finally:  # closing frees it only once no child that is being started holds a copy of the handle
+            fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
 
