@@ -33,9 +33,11 @@ def test_undefined_exactly_with_a_reason_and_no_query(asked: list[Ranking]):
 
 def adds_up(score: Score) -> bool:
     """Parts of one length; their ratio is the value; every query gets between nothing and all."""
+    if score.pooled is not None:
+        return len(score.numerator) == len(score.denominator) == 0
     if not len(score.query) == len(score.numerator) == len(score.denominator):
         return False
-    if len(score.query) == 0 or isnan(score.value):
+    if isnan(score.value):
         return True
     ratio = score.numerator.sum() / score.denominator.sum()
     counted = np.count_nonzero(score.denominator) == score.queries
@@ -51,7 +53,7 @@ def test_value_is_the_ratio_of_its_parts_where_it_has_parts(asked: list[Ranking]
 @given(judged_rankings)
 def test_what_depends_on_ranks_only_has_parts_for_intervals(asked: list[Ranking]):
     found = scores(RANKS_ONLY, rows_of(asked))
-    assert [m for m, score in found.items() if len(score.query) == 0] == []
+    assert [m for m, score in found.items() if score.pooled is not None] == []
 
 
 @given(judged_rankings, st.integers(0, 99))

@@ -8,7 +8,7 @@ photos -> Catalog -> Embeddings -> Pool -> votes -> Labels
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -25,6 +25,9 @@ SPLITS = ("train", "validation", "test")
 LEVELS = ("item", "image")
 SIMILARITIES = ("cosine", "dot", "euclidean")
 NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
+NONE_DRAWN = np.empty(0, dtype=np.int8)
+JUDGED_COLUMNS = ("query", "candidate", "label", "above", "tied", "score", "candidates", "drawn")
+DRAWN: Mapping[str, int] = MappingProxyType({"sampled": 1, "catalog": 2})
 NOT_LOOKED_FOR = np.empty(0, dtype=np.int64)
 
 
@@ -232,7 +235,9 @@ class JudgedRanks:
     `above` candidates score strictly better, `tied` others score equally (within the tie tolerance); the
     zero-based rank is `above + tied / 2` among `candidates`. At item level `candidate` is an item,
     at image level an image. `score` is what ranks were counted on: cosine, dot product, or minus half the squared
-    Euclidean distance. Scores, of two queries too, within `tolerance` are equal.
+    Euclidean distance. Scores, of two queries too, within `tolerance` are equal. `drawn` is 0 for a labelled pair;
+    a pair that nobody judged and that was drawn as a negative is marked with how (`DRAWN`), and only
+    measures that ask for it see it.
     """
 
     encoder: str
@@ -245,9 +250,35 @@ class JudgedRanks:
     candidates: Int[np.ndarray, " pairs"]
     basis: Basis
     tolerance: float = 1e-6
+    drawn: Int8[np.ndarray, " pairs"] = field(default_factory=lambda: NONE_DRAWN)
+
+    def __post_init__(self) -> None:
+        if self.drawn is NONE_DRAWN:
+            object.__setattr__(self, "drawn", np.zeros(len(self.query), dtype=np.int8))
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def only(self, which: Bool[np.ndarray, " pairs"]) -> "JudgedRanks":
+        """The rows of a mask, ranks as they are: what is left of the labels, never a new ranking.
+
+        The basis becomes another one: results on fewer labels do not compare with results on all of them.
+        """
+        if which.all():
+            return self
+        labels = fingerprint([self.basis.labels, np.packbits(which).tobytes().hex()])
+        rows = {column: getattr(self, column)[which] for column in JUDGED_COLUMNS}
+        part = replace(self, **rows, basis=replace(self.basis, labels=labels))
+        names, code = self.query_codes
+        used, first, again = np.unique(code[which], return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")  # queries keep the order of their first row
+        part.__dict__["query_codes"] = names[used[order]], np.argsort(order, kind="stable")[again]
+        return part
+
+    @cached_property
+    def labelled(self) -> "JudgedRanks":
+        """The labelled pairs alone, without those drawn as negatives."""
+        return self.only(self.drawn == 0)
 
     @cached_property
     def rank(self) -> Float64[np.ndarray, " pairs"]:
@@ -267,21 +298,40 @@ class JudgedRanks:
 
 
 @dataclass(frozen=True, eq=False)
+class Pooled:
+    """What a measure over all pairs at once is folded from: enough to fold it again with other query weights.
+
+    `fold` is "auc" or "ap". `positive` and `negative` hold the queries of the pairs of each label, as places among the
+    score's queries, both from the lowest score up. Of the negatives, `under[i]` score below positive i
+    and `not_over[i]` do not score above it; of the positives, `lower[i]` score below it.
+    """
+
+    fold: str
+    positive: Int[np.ndarray, " positives"]
+    negative: Int[np.ndarray, " negatives"]
+    under: Int[np.ndarray, " positives"]
+    not_over: Int[np.ndarray, " positives"]
+    lower: Int[np.ndarray, " positives"]
+
+
+@dataclass(frozen=True, eq=False)
 class Score:
     """One measure of one encoder: its value, and the parts it is folded from.
 
     For every measure but micro AUC and PR-AUC, value = sum(numerator) / sum(denominator) over the queries
-    of `query`; a query with denominator 0 does not count. `queries` is how many count. Where the
-    value is undefined it is NaN and `reason` says why.
+    of `query`; a query with denominator 0 does not count. Micro AUC and PR-AUC compare pairs of different queries:
+    they have `pooled` and no parts. `queries` is how many count. Where the value is undefined it is NaN and
+    `reason` says why.
     """
 
     measure: str
     value: float
     queries: int
     query: Shaped[np.ndarray, " queries"]
-    numerator: Float64[np.ndarray, " queries"]
-    denominator: Float64[np.ndarray, " queries"]
+    numerator: Float64[np.ndarray, " parts"]
+    denominator: Float64[np.ndarray, " parts"]
     reason: str = ""
+    pooled: Pooled | None = None
 
 
 @dataclass(frozen=True, eq=False)

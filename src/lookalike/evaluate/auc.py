@@ -34,13 +34,7 @@ def auc_micro(judged: JudgedRanks) -> Score:
     The share of (positive, negative) pairs, of whichever queries, in which the positive scores higher; scores
     within the tie tolerance (1e-6 of cosine) are equal and count half. Undefined unless there are labels of both kinds.
     """
-    positive = judged.label == 1
-    high, low = _scores(judged, positive), _scores(judged, ~positive)
-    if len(high) == 0 or len(low) == 0:
-        return pooled(judged, float("nan"), NO_PAIR)
-    under = np.searchsorted(low, high - judged.tolerance, side="left")
-    not_over = np.searchsorted(low, high + judged.tolerance, side="right")
-    return pooled(judged, float((under + not_over).sum() / (2.0 * len(high) * len(low))), NO_PAIR)
+    return pooled(judged, "auc", NO_PAIR)
 
 
 def pr_auc_macro(judged: JudgedRanks) -> Score:
@@ -61,14 +55,4 @@ def pr_auc_macro(judged: JudgedRanks) -> Score:
 
 def pr_auc_micro(judged: JudgedRanks) -> Score:
     """Average precision over the scores of all labelled pairs together; equal scores enter together."""
-    positive = judged.label == 1
-    high, every = _scores(judged, positive), _scores(judged, np.ones(len(judged), bool))
-    if len(high) == 0:
-        return pooled(judged, float("nan"), "no label is positive")
-    positives_in = len(high) - np.searchsorted(high, high - judged.tolerance, side="left")
-    labelled_in = len(every) - np.searchsorted(every, high - judged.tolerance, side="left")
-    return pooled(judged, float(np.mean(positives_in / labelled_in)), NO_PAIR)
-
-
-def _scores(judged: JudgedRanks, which: np.ndarray) -> np.ndarray:
-    return np.sort(judged.score[which]).astype(np.float64)
+    return pooled(judged, "ap", "no label is positive")

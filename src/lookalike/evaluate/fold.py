@@ -3,7 +3,8 @@
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Shaped
 
-from lookalike.core.types import JudgedRanks, Score
+from lookalike.core.types import JudgedRanks, Pooled, Score
+from lookalike.evaluate.pooled import folded
 
 NO_LABELS = "no labelled pair can be ranked"
 
@@ -38,12 +39,28 @@ def ratio(
     return Score("", value, queries, judged.query_codes[0], numerator, denominator, why)
 
 
-def pooled(judged: JudgedRanks, value: float, reason: str) -> Score:
-    """A value of all pairs at once, which no per-query parts add up to."""
+def pooled(judged: JudgedRanks, fold: str, reason: str) -> Score:
+    """A measure over the scores of all pairs at once, with what it takes to fold it again.
+
+    Scores within the tie tolerance are equal. Undefined without a positive; AUC without a negative too.
+    """
+    names, code = judged.query_codes
+    order = np.argsort(judged.score, kind="stable")
+    score, positive = judged.score[order].astype(np.float64), judged.label[order] == 1
+    high, low = score[positive], score[~positive]
+    parts = Pooled(
+        fold=fold,
+        positive=code[order][positive],
+        negative=code[order][~positive],
+        under=np.searchsorted(low, high - judged.tolerance, side="left"),
+        not_over=np.searchsorted(low, high + judged.tolerance, side="right"),
+        lower=np.searchsorted(high, high - judged.tolerance, side="left"),
+    )
+    value = float(folded(parts, np.ones((1, len(names))))[0])
+    undefined = np.isnan(value)
+    why = (reason if len(judged) else NO_LABELS) if undefined else ""
     none = np.empty(0, np.float64)
-    why = "" if not np.isnan(value) else (reason if len(judged) else NO_LABELS)
-    queries = 0 if np.isnan(value) else len(judged.query_codes[0])
-    return Score("", value, queries, judged.query_codes[0][:0], none, none, why)
+    return Score("", value, 0 if undefined else len(names), names, none, none, why, parts)
 
 
 def better_and_tied(

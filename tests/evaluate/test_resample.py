@@ -1,0 +1,96 @@
+"""Replicates and leave-one-out values equal scoring the rows of the queries drawn, for every measure."""
+
+import numpy as np
+import pytest
+
+from lookalike.core.checks import strings
+from lookalike.core.types import Basis, JudgedRanks, Rule
+from lookalike.evaluate.measures import DEFAULT, evaluate
+from lookalike.evaluate.resample import Resampling, replicates, without_each
+
+
+def world(seed: int, queries: int = 12) -> JudgedRanks:
+    random = np.random.default_rng(seed)
+    size = random.integers(1, 9, queries)
+    query = np.repeat(np.arange(queries), size)
+    rows = len(query)
+    return JudgedRanks(
+        encoder="e",
+        query=strings(f"q{q}" for q in query),
+        candidate=strings(f"c{i}" for i in range(rows)),
+        label=random.integers(0, 2, rows),
+        above=random.integers(0, 12, rows),
+        tied=random.integers(0, 3, rows),
+        score=random.choice([0.1, 0.3, 0.5, 0.7], rows).astype(np.float32),
+        candidates=np.full(rows, 20),
+        basis=Basis("c", "l", Rule()),
+    )
+
+
+def repeated(judged: JudgedRanks, counts: np.ndarray) -> JudgedRanks:
+    """The rows of each query as often as counted, every copy a query of its own."""
+    names, code = judged.query_codes
+    rows, copies = [], []
+    for query, count in enumerate(counts.astype(int)):
+        for copy in range(count):
+            at = np.flatnonzero(code == query)
+            rows.append(at)
+            copies += [f"{names[query]}/{copy}"] * len(at)
+    taken = np.concatenate(rows) if rows else np.empty(0, int)
+    columns = {
+        name: getattr(judged, name)[taken]
+        for name in ("candidate", "label", "above", "tied", "score", "candidates")
+    }
+    return JudgedRanks(encoder="e", query=strings(copies), basis=judged.basis, **columns)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_replicate_is_the_score_of_the_queries_drawn(seed):
+    judged = world(seed)
+    found = evaluate(judged)
+    asked = [found[name] for name in found.scores]
+    resampling = Resampling(judged.query_codes[0], replicates=70, seed=seed)
+    got = replicates(asked, resampling)
+    drawn = np.concatenate(list(resampling.weights()))
+    assert got.shape == (70, len(DEFAULT))
+    assert (drawn.sum(axis=1) == 12).all()
+    for b in (0, 1, 63, 64, 69):
+        again = evaluate(repeated(judged, drawn[b]))
+        np.testing.assert_allclose(got[b], [again[name].value for name in found.scores], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_each_leaves_one_query_out(seed):
+    judged = world(seed)
+    found = evaluate(judged)
+    got = without_each([found[name] for name in found.scores], judged.query_codes[0])
+    for i in range(12):
+        again = evaluate(judged.only(judged.query_codes[1] != i))
+        np.testing.assert_allclose(got[i], [again[name].value for name in found.scores], atol=1e-12)
+
+
+def test_replicates_repeat_by_seed_and_do_not_depend_on_how_many_are_held_at_once():
+    queries = strings(range(9))
+    few = np.concatenate(list(Resampling(queries, 10, 4).weights()))
+    many = np.concatenate(list(Resampling(queries, 130, 4).weights()))
+    assert (many[:10] == few).all()
+    assert (np.concatenate(list(Resampling(queries, 10, 5).weights())) != few).any()
+
+
+def test_rows_of_a_mask_keep_queries_in_their_order_and_stand_on_another_basis():
+    judged = world(1)
+    which = np.arange(len(judged)) % 3 != 0
+    part = judged.only(which)
+    names, code = part.query_codes
+    fresh = JudgedRanks(
+        encoder="e",
+        basis=judged.basis,
+        **{
+            name: getattr(part, name)
+            for name in ("query", "candidate", "label", "above", "tied", "score", "candidates")
+        },
+    )
+    assert names.tolist() == fresh.query_codes[0].tolist()
+    assert code.tolist() == fresh.query_codes[1].tolist()
+    assert part.basis.labels not in (judged.basis.labels, judged.only(~which).basis.labels)
+    assert judged.only(np.ones(len(judged), bool)) is judged
