@@ -19,6 +19,7 @@ from lookalike.cli.init import init
 from lookalike.cli.labels import labels
 from lookalike.cli.report import report
 from lookalike.cli.search import search
+from lookalike.cli.settle import settle
 from lookalike.cli.status import status
 from lookalike.cli.studio import studio
 from lookalike.core.errors import LookalikeError
@@ -44,6 +45,7 @@ app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")
 app.command()(evaluate)
+app.command()(settle)
 app.command()(search)
 app.command()(report)
 

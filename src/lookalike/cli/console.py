@@ -126,6 +126,11 @@ def number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def finite(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields for JSON, with null for the numbers that it lacks."""
+    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+
+
 @contextmanager
 def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
     """A bar with the time left on a terminal; elsewhere a line now and then; nothing with --json."""

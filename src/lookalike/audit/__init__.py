@@ -1,0 +1,1 @@
+"""Is this number to be trusted? Audits of measures under incomplete labels."""

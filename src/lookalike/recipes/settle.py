@@ -1,0 +1,112 @@
+"""`settle`: which pairs to label next so that encoders can be told apart, and whether they can be by now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.audit import settle as audit
+from lookalike.audit.settle import Plan, Standing, TopLabels, next_pairs, order, plan, standings
+from lookalike.core.checks import at_least, strings
+from lookalike.core.errors import ArgumentError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Catalog, Embeddings, Labels, Rule
+from lookalike.discover.questions import Questions
+from lookalike.rank.distinct import top_lists
+from lookalike.rank.pairs import judged_pairs
+from lookalike.search.exact import judged_items
+from lookalike.store.label_files import write_pair_file
+from lookalike.store.workspace import Workspace
+
+
+@dataclass(frozen=True, eq=False)
+class Settling:
+    """What the labels say of the encoders so far, what more would buy, and the pairs to label next."""
+
+    standings: tuple[Standing, ...]
+    plan: Plan
+    k: int
+    queries: int
+    judged: int
+    next: Questions
+    next_queries: int
+
+
+def settle(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    *,
+    k: int = 5,
+    width: float = 0.1,
+    margin: float = audit.MARGIN,
+    looks: int = audit.LOOKS,
+    pairs: Path | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Settling:
+    """Two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
+
+    `width` is what the interval of a difference in HR@K shall measure from end to end; `pairs` a file for the pairs
+    that get there (or, where the encoders are told apart at that width already, for none).
+    """
+    catalog, pool = workspace.catalog, workspace.pool()
+    queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
+    lists, shown = top_labels(
+        catalog,
+        [workspace.embeddings(name) for name in encoders],
+        workspace.labels(),
+        [query for query in queries if query in catalog.row],
+        k=k,
+        seed=workspace.settings.seed if seed is None else seed,
+        progress=progress,
+    )
+    found = standings(lists, looks=looks, margin=margin)
+    ahead = plan(lists, width, looks=looks)
+    until = ahead.wanted.queries if ahead.wanted is not None else len(lists.query)
+    asked = next_pairs(lists, until) if any(one.decision == "open" for one in found) else []
+    left = Questions(
+        query=strings(lists.query[q] for q, _ in asked),
+        candidate=strings(catalog.image[shown[q, code]] for q, code in asked),
+        item=strings(catalog.item_codes[0][code] for _, code in asked),
+    )
+    if pairs is not None:
+        write_pair_file(left, pairs)
+    return Settling(found, ahead, k, len(lists.query), lists.judged, left, until if asked else 0)
+
+
+def top_labels(
+    catalog: Catalog,
+    encoders: Sequence[Embeddings],
+    labels: Labels,
+    queries: Sequence[str],
+    *,
+    k: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> tuple[TopLabels, dict[tuple[int, int], int]]:
+    """The encoders' top lists with what is known of them, and the photo that shows each (query, item code)."""
+    at_least(k, 1, "k")
+    names = tuple(encoder.encoder for encoder in encoders)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ArgumentError(
+            f"{len(set(names))} different encoders were named; it takes two to be told apart.",
+            fix="Name two or more: lookalike settle color hog",
+        )
+    asked = [queries[q] for q in order(queries, seed)]
+    rows = np.array([catalog.row[query] for query in asked], np.int64)
+    judged = judged_items(judged_pairs(catalog, labels, Rule()))
+    items, code = catalog.item_codes
+    item = np.full((len(names), len(asked), k), -1, np.int64)
+    label = np.full(item.shape, audit.UNJUDGED, np.int8)
+    shown: dict[tuple[int, int], int] = {}
+    for e, encoder in enumerate(encoders):
+        found = top_lists(catalog, encoder, rows, k).row
+        item[e] = np.where(found >= 0, code[found], -1)
+        for q, i in zip(*np.nonzero(found >= 0), strict=True):
+            which = int(item[e, q, i])
+            label[e, q, i] = judged.get((asked[q], items[which]), audit.UNJUDGED)
+            shown.setdefault((int(q), which), int(found[q, i]))
+        if progress is not None:
+            progress(e + 1, len(names))
+    return TopLabels(names, strings(asked), item, label), shown

@@ -1,0 +1,43 @@
+"""`lookalike settle`: from "cannot be told apart" to a decision by labelling what it says."""
+
+import csv
+
+
+def fill(path):
+    """Answer every pair by its category and end."""
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        out = csv.DictWriter(file, ["query", "candidate", "label"], extrasaction="ignore")
+        out.writeheader()
+        for row in rows:
+            same = row["query"].split("/")[0] == row["candidate"].split("/")[0]
+            out.writerow(row | {"label": int(same)})
+    return len(rows)
+
+
+def test_labelling_what_it_names_decides(lookalike, workspace):
+    before = lookalike("settle", "color", "hog", "--width", "1", "--pairs", "next.csv", "--json").json
+    assert before["queries"] == 36
+    assert (before["judged"], before["encoders"][0]["decision"]) == (0, "open")
+    assert before["next"]["pairs"] == before["wanted"]["labels"] == fill(workspace / "next.csv")
+    assert lookalike("labels", "import", "next.csv").status == 0
+    after = lookalike("settle", "color", "hog", "--width", "1", "--json").json
+    assert after["judged"] >= before["wanted"]["queries"]
+    one = after["encoders"][0]
+    assert one["least"] <= one["most"]
+    said = lookalike("settle", "color", "hog", "--width", "1").out
+    assert "hog is better than color" in said
+    assert "Nothing is left to label" in said
+
+
+def test_mistakes_are_told(lookalike, workspace):
+    assert "takes two" in lookalike("settle", "color").err
+    assert "takes two" in lookalike("settle", "color", "color").err
+    assert (
+        "no embeddings" in lookalike("settle", "color", "nobody").err.lower()
+        or "nobody" in lookalike("settle", "color", "nobody").err
+    )
+    assert "width" in lookalike("settle", "color", "hog", "--width", "0").err
+    said = lookalike("settle", "color", "hog", "--width", "0.01")
+    assert "Even all queries leave the interval wider" in said.out
