@@ -65,17 +65,18 @@ def test_difference_and_bounds_by_hand():
     assert len(next_pairs(lists, 25)) == 50
 
 
-def test_what_is_judged_counts_and_what_experts_left_open_widens_the_interval():
+def test_what_experts_left_open_counts_alike_for_both_and_a_batch_nobody_judged_ends_the_run():
     random = np.random.default_rng(3)
     whole = world(random, queries=200, quality=(0.7, 0.4))
     label = whole.label.copy()
     label[0, 10, 0] = label[1, 40, 2] = -1
-    holed = lists_of(whole.item, label)
-    full, part = standings(whole)[0], standings(holed)[0]
-    assert full.queries == part.queries == 200
-    assert part.low < full.low < full.difference < full.high
-    assert part.high >= full.high
-    assert full.least == full.most == full.difference
+    full, part = standings(whole)[0], standings(lists_of(whole.item, label))[0]
+    assert (full.queries, part.queries) == (200, 200)
+    assert (full.left_open, part.left_open) == (0, 2)
+    assert abs(part.difference - full.difference) <= 2 / (5 * 200)
+    assert part.least < full.least == full.difference == full.most < part.most
+    label[:, 75:100] = -1
+    assert standings(lists_of(whole.item, label))[0].queries == 75
 
 
 def test_the_plan_foresees_the_interval_that_comes():

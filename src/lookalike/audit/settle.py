@@ -9,7 +9,7 @@ experts work along it, and what is judged so far is the sample.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Int8, Int64, Shaped
@@ -19,7 +19,7 @@ from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
 
 LEVEL, LOOKS, MARGIN, BATCH = 0.95, 5, 0.02, 25
-UNJUDGED, LEFT_OPEN = -1, 0.05
+UNJUDGED, LEFT_OPEN = -1, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,28 +66,34 @@ class TopLabels:
 
     @property
     def judged(self) -> int:
-        """How many queries, from the first on, are judged: of their telling pairs at most 5 % are open.
+        """How many queries, from the first on, are judged: of each batch's telling pairs at most a tenth is open.
 
-        Counted in whole batches of 25 (or all of them), because where a longer run would end is chosen by labels. Some
-        pairs stay open for good (experts who cannot agree), and must not hold up the rest.
+        Counted in whole batches of 25 (the last may be smaller), because where a longer run would end is chosen by
+        labels. Some pairs stay open for good (experts who cannot agree), and must not hold up the rest.
         """
-        unjudged, telling = np.cumsum(self.pairs(self.open)), np.cumsum(self.pairs(self.telling))
-        done = [n for n in _batches(len(self.query)) if unjudged[n - 1] <= LEFT_OPEN * telling[n - 1]]
-        return max(done, default=0)
+        ends = _batches(len(self.query))
+        unjudged, telling = self.pairs(self.open), self.pairs(self.telling)
+        done = 0
+        for first, last in pairwise([0, *ends]):
+            if unjudged[first:last].sum() > LEFT_OPEN * telling[first:last].sum():
+                break
+            done = last
+        return done
 
 
 @dataclass(frozen=True)
 class Standing:
     """Two encoders on the queries judged so far: the mean difference in HR@K, its interval and the decision.
 
-    `difference` lies in the middle of what the pairs left open on these queries allow. `decision` is "better",
-    "worse" (the first encoder than the second), "alike" (the whole interval lies within the margin) or "open". `least`
-    and `most` bound the difference over *all* queries, whatever the unjudged pairs turn out to be.
+    `left_open` telling pairs of these queries have no label. `decision` is "better", "worse" (the first encoder
+    than the second), "alike" (the whole interval lies within the margin) or "open". `least` and `most` bound the
+    difference over *all* queries, whatever the unjudged pairs turn out to be.
     """
 
     first: str
     second: str
     queries: int
+    left_open: int
     difference: float
     low: float
     high: float
@@ -119,10 +125,10 @@ def standings(
     """Every two encoders on what is judged to the end.
 
     d_q = (positives of the first's top K - positives of the second's) / K, where items in both lists cancel. The
-    interval reaches from mean(d) - t sd(d) / sqrt(n) with the pairs left open counted against the first encoder to
-    mean(d) + t sd(d) / sqrt(n) with them counted for it. Who looks after each batch and stops when it suits will
-    be wrong more often than once in twenty, so the level is shared out: each of `looks` looks and each pair of encoders
-    gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided, below 2 the interval is NaN.
+    interval is mean(d) +- t sd(d) / sqrt(n). A pair left open counts with the share of positives among the judged
+    telling ones, the same for both encoders, so that it favours neither. Who looks after each batch and stops when
+    it suits will be wrong more often than once in twenty, so the level is shared out: each of `looks` looks and each
+    pair of encoders gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided, below 2 the interval is NaN.
     """
     at_least(looks, 1, "looks")
     pairs = list(combinations(range(len(lists.encoders)), 2))
@@ -169,27 +175,23 @@ def order(queries: Sequence[str], seed: int) -> list[int]:
 
 
 def _standing(lists: TopLabels, a: int, b: int, share: float, margin: float) -> Standing:
-    worst, best = _differences(lists, a, b, (0.0, 1.0)), _differences(lists, a, b, (1.0, 0.0))
     n = lists.judged
-    low, high = (_bound(d[:n], share, sign) for d, sign in ((worst, -1), (best, 1)))
+    rate = _rate(lists, [a, b])
+    known = _differences(lists, a, b, (rate, rate))[:n]
+    mean = _mean(known)
+    half = _half_width(float(known.std(ddof=1)), n, share) if n > 1 else float("nan")
     return Standing(
         first=lists.encoders[a],
         second=lists.encoders[b],
         queries=n,
-        difference=_mean((worst + best)[:n] / 2),
-        low=low,
-        high=high,
-        decision=_decision(n, low, high, margin),
-        least=_mean(worst),
-        most=_mean(best),
+        left_open=int(lists.pairs(lists.open)[:n].sum()),
+        difference=mean,
+        low=mean - half,
+        high=mean + half,
+        decision=_decision(n, mean - half, mean + half, margin),
+        least=_mean(_differences(lists, a, b, (0.0, 1.0))),
+        most=_mean(_differences(lists, a, b, (1.0, 0.0))),
     )
-
-
-def _bound(differences: Float64[np.ndarray, " queries"], share: float, sign: int) -> float:
-    if len(differences) < 2:
-        return float("nan")
-    half = _half_width(float(differences.std(ddof=1)), len(differences), share)
-    return float(differences.mean()) + sign * half
 
 
 def _mean(values: Float64[np.ndarray, " queries"]) -> float:
@@ -219,7 +221,7 @@ def _differences(
 
 
 def _foreseen_sd(lists: TopLabels, a: int, b: int) -> float:
-    rates = _rate(lists, a), _rate(lists, b)
+    rates = _rate(lists, [a]), _rate(lists, [b])
     expected = _differences(lists, a, b, rates)
     own = np.zeros(len(lists.query))
     for e, other, p in ((a, b, rates[0]), (b, a, rates[1])):
@@ -229,8 +231,9 @@ def _foreseen_sd(lists: TopLabels, a: int, b: int) -> float:
     return float(np.sqrt(variance))
 
 
-def _rate(lists: TopLabels, e: int) -> float:
-    judged = lists.label[e][lists.telling[e] & (lists.label[e] != UNJUDGED)]
+def _rate(lists: TopLabels, encoders: list[int]) -> float:
+    telling, label = lists.telling[encoders], lists.label[encoders]
+    judged = label[telling & (label != UNJUDGED)]
     return float((judged.sum() + 1) / (len(judged) + 2))
 
 

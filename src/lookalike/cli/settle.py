@@ -104,7 +104,9 @@ def sentence(one: "Standing", k: int, margin: float) -> str:
     )
     if math.isnan(one.low):
         return f"{one.first} and {one.second}: too few queries are judged to say anything yet. {bounds}"
-    figures = f"HR@{k} differs by {one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}] on {one.queries:,} queries"
+    left = f", {plural(one.left_open, 'pair')} of which left open" if one.left_open else ""
+    interval = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+    figures = f"HR@{k} differs by {interval} on {one.queries:,} queries{left}"
     words = {
         "better": f"{one.first} is better than {one.second}: {figures}. Stop here.",
         "worse": f"{one.second} is better than {one.first}: {figures}. Stop here.",
