@@ -1,11 +1,14 @@
 """The golden files say what they hold, and the loader refuses one that contradicts itself."""
 
 import math
+import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from lookalike.core.errors import ArgumentError
+from lookalike.recipes.reproduce import needs
 from lookalike.reproduce.published import GoldenError, Source, checked, keys, published
 
 OWNED = {
@@ -85,6 +88,13 @@ def test_a_file_that_contradicts_itself_is_refused(change, words):
 def test_sources_are_those_the_table_names():
     one = Source("a", ("fetch it",), ("lookalike init a",), "")
     assert checked("eds-table-0", GOOD | {"data": ["a"]}, {"a": one}).sources == (one,)
+
+
+def test_the_documentation_names_every_table_and_what_ours_need():
+    page = (Path(__file__).parents[2] / "docs/papers.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(("| `eds-", "| `vsd-"))]
+    listed = {key: row.split("|")[3].strip() for row in rows for key in re.findall(r"`([a-z0-9-]+)`", row)}
+    assert listed == {key: needs(key) or "only the paper's as yet" for key in keys()}
 
 
 def test_an_unknown_table_is_named_with_those_that_are_here():

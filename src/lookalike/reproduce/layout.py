@@ -37,7 +37,11 @@ def text_of(published: PublishedTable, ours: OurTable | None) -> str:
             parts += [*_grid(published.labels, published.columns, _marked(published)), ""]
         if ours is not None:
             rows = [(row.names, _printed(ours, row.figures)) for row in ours.rows]
-            parts += [*([f"On {OURS}:"] if published.rows else []), *_grid(published.labels, ours.columns, rows), ""]
+            parts += [
+                *([f"On {OURS}:"] if published.rows else []),
+                *_grid(published.labels, ours.columns, rows),
+                "",
+            ]
     parts += [] if ours is None else [_filled(remark) for remark in ours.remarks]
     if published.notes:
         parts += ["", "What to know about the paper's numbers:"]
@@ -101,7 +105,12 @@ def _joined(
         group: at for at, group in reversed(list(enumerate(_key(_group(published, row)) for row, _ in rows)))
     }
     rows.sort(key=lambda row: groups[_key(_group(published, row[0]))])
-    return columns + [OURS + LEVEL + column for column in ours.columns], rows
+    deeper = _deepest(published.columns) - _deepest(ours.columns)  # a dataset's name stands between
+    return columns + [OURS + LEVEL * (1 + max(0, deeper)) + column for column in ours.columns], rows
+
+
+def _deepest(columns: Sequence[str]) -> int:
+    return max(column.count(LEVEL) for column in columns)
 
 
 def _group(published: PublishedTable, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,7 +157,7 @@ def _grid(
 ) -> list[str]:
     """Lines of a table: words to the left, figures to the right, a line of heads per level."""
     body = [[*names, *cells] for names, cells in rows]
-    heads = [_levels(head, max(column.count(LEVEL) for column in columns)) for head in (*labels, *columns)]
+    heads = [_levels(head, _deepest(columns)) for head in (*labels, *columns)]
     widths = [
         max(len(heads[at][-1]), *(len(row[at]) for row in body)) if body else len(heads[at][-1])
         for at in range(len(heads))
