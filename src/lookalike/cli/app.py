@@ -18,6 +18,7 @@ from lookalike.cli.evaluate import evaluate
 from lookalike.cli.init import init
 from lookalike.cli.labels import labels
 from lookalike.cli.report import report
+from lookalike.cli.reproduce import reproduce
 from lookalike.cli.search import search
 from lookalike.cli.settle import settle
 from lookalike.cli.status import status
@@ -48,6 +49,7 @@ app.command()(evaluate)
 app.command()(settle)
 app.command()(search)
 app.command()(report)
+app.command()(reproduce)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,50 @@
+"""Our side of a table: unrounded figures in the layout of the paper's."""
+
+import math
+from dataclasses import dataclass
+
+UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number, with its standard deviation where the paper prints one. NaN is undefined."""
+
+    value: float
+    spread: float | None = None
+
+    def printed(self, decimals: int) -> str:
+        """As a table prints it.
+
+        >>> Figure(78.9712, 1.2249).printed(2), Figure(float("nan")).printed(1), Figure(2000).printed(0)
+        ('78.97 ± 1.22', 'undefined', '2,000')
+        """
+        if not math.isfinite(self.value):
+            return UNDEFINED
+        spread = "" if self.spread is None else f" ± {_rounded(self.spread, decimals)}"
+        return _rounded(self.value, decimals) + spread
+
+
+@dataclass(frozen=True)
+class OurRow:
+    """One row of ours: its names, and one figure per column; None where there is nothing to measure."""
+
+    names: tuple[str, ...]
+    figures: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True)
+class OurTable:
+    """Ours in a paper's layout, in the paper's units. `decimals` per column are for print only.
+
+    `remarks` say what was measured on what, over how many, and what was left out.
+    """
+
+    columns: tuple[str, ...]
+    decimals: tuple[int, ...]
+    rows: tuple[OurRow, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def _rounded(value: float, decimals: int) -> str:
+    return f"{value:,.{decimals}f}" if math.isfinite(value) else UNDEFINED

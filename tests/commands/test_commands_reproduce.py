@@ -1,0 +1,126 @@
+"""`reproduce` as a person types it: without a workspace, with one, into files, and with what it cannot do."""
+
+import csv
+import json
+from collections import Counter
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from lookalike.discover.figures import overlap_percent
+from lookalike.reproduce.published import keys, published
+from lookalike.store.workspace import Workspace
+
+
+def cells(told, column: str) -> dict[str, dict]:
+    return {next(iter(cell["row"].values())): cell for cell in told["cells"] if cell["column"] == column}
+
+
+def test_it_lists_the_tables_and_what_ours_need(lookalike):
+    said = lookalike("reproduce")
+    assert said.status == 0
+    for key in keys():
+        assert f"{key} " in said.out
+    listed = {one["table"]: one for one in lookalike("reproduce", "--json").json["tables"]}
+    assert listed["eds-table-2"]["ours_need"] == "a pool"
+    assert listed["eds-table-2"]["data"] == ["VSD Fashion"]
+    assert listed["vsd-figure-1"]["ours_need"] == "nothing"
+
+
+@pytest.mark.parametrize("key", keys())
+def test_without_a_workspace_it_prints_the_papers_figures_and_what_to_fetch(lookalike, key):
+    said = lookalike("reproduce", key)
+    assert said.status == 0, said.err
+    assert said.err == ""
+    table = published(key)
+    assert table.title in said.out
+    for row in table.rows:
+        assert all(cell in said.out for cell in row.cells)
+    for source in table.sources:
+        assert all(words in said.out for words in (*source.fetch, *source.then, source.remark))
+    told = lookalike("reproduce", key, "--json").json
+    assert len(told["cells"]) == (len(table.rows) * len(table.columns) or 21 * len(table.alphas))
+    assert (told["missing"] is None) == (key == "vsd-figure-1")
+
+
+def test_overlap_of_the_workspaces_generators(lookalike, workspace):
+    pool = Workspace(workspace).pool()
+    expected = overlap_percent(pool)[0, 1]
+    said = lookalike("reproduce", "eds-table-2")
+    assert said.status == 0, said.err
+    assert "27.6" in said.out  # the paper's
+    assert f"{expected:.1f}" in said.out.split("On this catalog:")[1]
+    assert "Over 36 queries, the top 3 of each generator." in said.out
+    told = lookalike("reproduce", "eds-table-2", "--json").json
+    assert cells(told, "hog")["color"]["ours"]["value"] == expected
+    assert cells(told, "hog")["color"]["paper"] is None
+    assert cells(told, "DINO")["BEiT"] == {
+        "row": {"Generator": "BEiT"}, "column": "DINO", "paper": "27.6", "ours": None
+    }  # fmt: skip
+
+
+def test_ground_truth_counts_the_labelled_pairs_of_the_pool(lookalike, labelled):
+    said = lookalike("discover", "--json").json
+    told = lookalike("reproduce", "eds-table-1", "--json").json
+    assert cells(told, "# of queries")["Discovery"]["ours"]["value"] == said["queries"] == 36
+    assert cells(told, "# of annotated pairs")["Discovery"]["ours"]["value"] == said["labelled"]
+    assert cells(told, "# of annotated pairs")["Discovery"]["paper"] == "54,170"
+    assert cells(told, "# of annotated pairs")["Wild"]["ours"] is None
+    assert told["missing"] is None
+
+
+def test_what_ours_lack_is_said(lookalike, photos, workspace):
+    said = lookalike("reproduce", "eds-table-1")
+    assert "The workspace has no labels." in said.out
+    assert "54,170" in said.out
+    assert lookalike("init", photos, "--workspace", "fresh").status == 0
+    assert "no pool" in lookalike("reproduce", "eds-table-2", "--workspace", "fresh").out
+
+
+def test_a_table_is_written_as_text_cells_and_json(lookalike, workspace):
+    for ending in ("txt", "csv", "json"):
+        assert lookalike("reproduce", "eds-table-2", "--output", f"t.{ending}").status == 0
+    assert (workspace / "t.txt").read_text() in lookalike("reproduce", "eds-table-2").out
+    assert (
+        json.loads((workspace / "t.json").read_text()) == lookalike("reproduce", "eds-table-2", "--json").json
+    )
+    with (workspace / "t.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert Counter(bool(row["ours"]) for row in rows) == {False: 36, True: 2}
+    ours = next(row for row in rows if row["Generator"] == "color")
+    assert float(ours["ours"]) == overlap_percent(Workspace(workspace).pool())[0, 1]
+    assert ours["column"] == "hog"
+
+
+def test_the_figure_is_drawn_from_the_credit(lookalike, tmp_path):
+    assert lookalike("reproduce", "vsd-figure-1", "--output", "curves.svg").status == 0
+    root = ElementTree.fromstring((tmp_path / "curves.svg").read_text())
+    lines = [one for one in root.iter() if one.tag.endswith("polyline")]
+    assert len(lines) == 2 * 5
+    p = np.linspace(0, 1, 401)
+    expected = np.expm1(10 * p) / np.expm1(10)
+    for line, (left, curve) in zip((lines[2], lines[7]), ((46, expected), (346, 1 - expected)), strict=True):
+        drawn = np.array([point.split(",") for point in line.get("points").split()], float)
+        assert np.abs((drawn[:, 0] - left) / 260 - p).max() < 0.001
+        assert np.abs((300 - drawn[:, 1]) / 260 - curve).max() < 0.001
+    told = lookalike("reproduce", "vsd-figure-1", "--json").json
+    top = cells(told, "alpha = 10")
+    assert top["1.00"]["ours"]["value"] == 1.0
+    assert top["0.50"]["ours"]["value"] == pytest.approx(np.expm1(5) / np.expm1(10))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("vsd-table-99",), "There is no table 'vsd-table-99'"),
+        (("eds-table-2", "--output", "t.svg"), ".txt, .csv, .json"),
+        (("eds-table-2", "--output", "t"), "no ending"),
+        (("eds-table-2", "--output", "nowhere/t.csv"), "nowhere/t.csv"),
+    ],
+)
+def test_mistakes_end_in_words(lookalike, arguments, words):
+    said = lookalike("reproduce", *arguments)
+    assert said.status == 1
+    assert words in said.err
+    assert "Traceback" not in said.err
