@@ -128,7 +128,8 @@ def standings(
     interval is mean(d) +- t sd(d) / sqrt(n). A pair left open counts with the share of positives among the judged
     telling ones, the same for both encoders, so that it favours neither. Who looks after each batch and stops when
     it suits will be wrong more often than once in twenty, so the level is shared out: each of `looks` looks and each
-    pair of encoders gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided, below 2 the interval is NaN.
+    pair of encoders gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided; below 2 there is
+    no interval (NaN).
     """
     at_least(looks, 1, "looks")
     pairs = list(combinations(range(len(lists.encoders)), 2))
