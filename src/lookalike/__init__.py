@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lookalike.core.errors import LookalikeError
     from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
     from lookalike.rank.judged import judged_ranks
+    from lookalike.rank.runs import Run, rank_run
     from lookalike.recipes.values import (
         embed,
         embeddings,
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
         read_catalog,
         read_labels,
         score,
+        score_ranks,
     )
+    from lookalike.store.judged_files import read_judged_ranks, write_judged_ranks
+    from lookalike.store.runs import read_run
 
 __version__ = "0.1.0"
 
@@ -34,9 +38,15 @@ _HOME = {
     "Labels": "core.types",
     "Pool": "core.types",
     "Rule": "core.types",
+    "Run": "rank.runs",
     "Score": "core.types",
     "Scores": "core.types",
     "judged_ranks": "rank.judged",
+    "rank_run": "rank.runs",
+    "read_run": "store.runs",
+    "read_judged_ranks": "store.judged_files",
+    "write_judged_ranks": "store.judged_files",
+    "score_ranks": "recipes.values",
     "read_catalog": "recipes.values",
     "make_pool": "recipes.values",
     "random_pairs": "recipes.values",
@@ -56,6 +66,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "LookalikeError",
     "Pool",
     "Rule",
+    "Run",
     "Score",
     "Scores",
     "__version__",
@@ -68,6 +79,11 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "positive_rate",
     "score",
     "judged_ranks",
+    "read_run",
+    "rank_run",
+    "write_judged_ranks",
+    "read_judged_ranks",
+    "score_ranks",
     "find_items",
 ]
 

@@ -16,6 +16,17 @@ from lookalike.cli.console import (
     say,
     table,
 )
+from lookalike.cli.evaluate_files import (
+    DepthOption,
+    Files,
+    GzipOption,
+    JudgedOption,
+    OutputOption,
+    RunOption,
+    RunQueriesOption,
+    RunsOption,
+    tell_written,
+)
 from lookalike.core.types import Rule, Score
 
 
@@ -39,6 +50,13 @@ def evaluate(
             help="Keep queries and candidates within train, validation or test.", show_default="no split"
         ),
     ] = None,
+    run: RunOption = None,
+    output: OutputOption = None,
+    judged: JudgedOption = None,
+    runs: RunsOption = None,
+    depth: DepthOption = 100,
+    run_queries: RunQueriesOption = "labels",
+    gzip: GzipOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
@@ -48,8 +66,12 @@ def evaluate(
 
     asked = list(dict.fromkeys(names(measures))) if measures is not None else list(DEFAULT)
     rule = Rule(level=level, similarity=similarity, split=split)
+    files = Files(run or [], output, judged, runs, depth, run_queries, gzip)
+    opened = Workspace(workspace)
+    files.plan(opened, rule)
     with progress("Ranking", quiet=json) as bar:
-        found = measure(Workspace(workspace), encoder or [], asked, rule=rule, progress=bar)
+        found = measure(opened, encoder or [], asked, rule=rule, runs=files.read, progress=bar)
+    written = files.write(opened, found, rule, quiet=json)
     printed = found.printed
     if json:
         print_json(
@@ -66,6 +88,8 @@ def evaluate(
                 "split": split,
                 "catalog": found.scores[0].basis.catalog,
                 "labels_fingerprint": found.scores[0].basis.labels,
+                "absences": list(found.absences),
+                "written": [str(path) for path in written],
             }
         )
         return
@@ -84,6 +108,8 @@ def evaluate(
         say(f"Undefined: {reason}.")
     for part in found.unusable:
         say(f"{part.count:,} labels left out: {part.reason}.")
+    say(*found.absences)
+    tell_written(written)
     next_step("lookalike report", workspace=workspace)
 
 

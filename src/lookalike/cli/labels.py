@@ -11,10 +11,20 @@ from lookalike.rank.pairs import Unusable
 labels = typer.Typer(help="Labels in and out, and what they are worth.", no_args_is_help=True)
 
 
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help="table or qrels.", show_default="by the file's name and first lines"),
+]
+
+
 @labels.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet with the columns query, candidate, label.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="CSV or Parquet with query, candidate, label; or TREC qrels (.gz)."),
+    ],
     workspace: WorkspaceOption = Path(),
+    format: FormatOption = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Import the rows that can be used.")
     ] = False,
@@ -26,7 +36,7 @@ def import_(
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
-    read, added = import_labels(opened, file, skip_invalid=skip_invalid, replace=replace)
+    read, added = import_labels(opened, file, format=format, skip_invalid=skip_invalid, replace=replace)
     found = label_statistics(opened)
     if json:
         faults = [
@@ -39,6 +49,7 @@ def import_(
                 "invalid": faults,
                 "on_left_out_images": read.on_left_out,
                 "blank": read.blank,
+                "unjudged": read.unjudged,
                 "labels": found.labels,
                 "unusable": _as_json(found.unusable),
             }
@@ -48,6 +59,8 @@ def import_(
     say(f"{added:,} labels added, {len(read.labels) - added:,} were there already; {found.labels:,} in all.")
     if read.blank:
         say(f"{read.blank:,} rows have no label yet.")
+    if read.unjudged:
+        say(f"{read.unjudged:,} lines say unjudged (a relevance below 0) and were passed over.")
     if read.on_left_out:
         say(f"{read.on_left_out:,} rows on images that were left out of the catalog were passed over.")
     for fault in read.faults:
@@ -58,19 +71,31 @@ def import_(
 
 @labels.command("export")
 def export(
-    file: Annotated[Path, typer.Argument(help="Where to write: .csv or .parquet.")],
+    file: Annotated[Path, typer.Argument(help="Where to write: .csv, .parquet, .qrels or .qrels.gz.")],
     workspace: WorkspaceOption = Path(),
+    format: Annotated[
+        str | None, typer.Option("--format", help="table or qrels.", show_default="by the file's name")
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            help="Of qrels: what measures at item or image level use, in the ids of that level's runs.",
+            show_default="all labels, by image ids",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write all labels to a file; importing it elsewhere and exporting again gives the same bytes."""
     from lookalike.recipes.labels import export_labels
     from lookalike.store.workspace import Workspace
 
-    count = export_labels(Workspace(workspace), file)
+    done = export_labels(Workspace(workspace), file, format=format, level=level)
     if json:
-        print_json({"labels": count, "file": str(file)})
-    else:
-        say(f"{count:,} labels written to {file}.")
+        print_json({"labels": done.labels, "file": str(file), "left_out": _as_json(done.left_out)})
+        return
+    say(f"{done.labels:,} labels written to {file}.")
+    for part in done.left_out:
+        say(f"{part.count:,} labels left out: {part.reason}.")
 
 
 @labels.command("stats")

@@ -7,6 +7,7 @@
     ├── CatalogError            a catalog that cannot be read or used
     ├── EmbeddingsError         vectors that do not fit: rows, dimension, NaN, zero norm
     ├── LabelsError             labels that cannot be read or used
+    ├── RunError                a run of another system that cannot be read or used
     ├── PoolError               a pool that cannot be made or extended
     ├── SearchError             a search that cannot be answered
     ├── NotComparableError      two results made on different labels, catalogs or candidate rules
@@ -49,6 +50,10 @@ class EmbeddingsError(LookalikeError):
 
 class LabelsError(LookalikeError):
     """Labels that cannot be read or used."""
+
+
+class RunError(LookalikeError):
+    """A run of another system that cannot be read or used."""
 
 
 class PoolError(LookalikeError):

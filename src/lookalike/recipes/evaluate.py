@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Rule, Scores
+from lookalike.core.types import JudgedRanks, Rule, Scores
+from lookalike.evaluate.measures import evaluate as score_all
 from lookalike.evaluate.measures import parse
 from lookalike.rank.pairs import Unusable, judged_pairs
+from lookalike.rank.runs import rank_run
 from lookalike.recipes import values
+from lookalike.recipes.evaluate_files import absences, read_runs
 from lookalike.store.workspace import Workspace
 
 
@@ -17,7 +21,8 @@ class Evaluation:
     """Scores of several encoders on one basis.
 
     `measures` are the names as asked for; `printed` maps them to the measures' own names. `generators` fed
-    the pool; `unusable` are labels left out, by reason.
+    the pool; `unusable` are labels left out, by reason. `judged` are the ranks the scores were folded from, `absences`
+    say what of each run and of the labels did not meet.
     """
 
     measures: tuple[str, ...]
@@ -25,6 +30,8 @@ class Evaluation:
     generators: tuple[str, ...]
     labels: int
     unusable: tuple[Unusable, ...]
+    judged: tuple[JudgedRanks, ...] = ()
+    absences: tuple[str, ...] = ()
 
     @property
     def printed(self) -> dict[str, str]:
@@ -38,11 +45,14 @@ def evaluate(
     measures: Sequence[str],
     *,
     rule: Rule | None = None,
+    runs: Sequence[Path] = (),
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Rank each encoder once (all of them by default) and score it by every measure."""
-    for name in measures:
-        parse(name)
+    """Rank each encoder once (all of them by default) and score it by every measure.
+
+    `runs` are TREC run files of other systems, which stand in the same table on the same basis.
+    """
+    asked = [parse(name) for name in measures]
     labels = workspace.labels()
     if len(labels) == 0:
         raise LabelsError(
@@ -51,17 +61,23 @@ def evaluate(
         )
     pairs = judged_pairs(workspace.catalog, labels, rule or Rule())
     names = list(dict.fromkeys(encoders or workspace.encoders))
-    if not names:
+    if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
         )
+    others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
     vectors = [workspace.embeddings(name) for name in names]
-    scores = values.score(workspace.catalog, vectors, pairs, list(measures), progress=progress)
+    judged = [
+        *values.ranks(workspace.catalog, vectors, pairs, progress=progress),
+        *(o.judged for o in others),
+    ]
     pool = workspace.pool()
     return Evaluation(
         measures=tuple(measures),
-        scores=tuple(scores),
+        scores=tuple(score_all(one, asked) for one in judged),
         generators=() if pool is None else pool.generators,
         labels=len(pairs),
         unusable=pairs.unusable,
+        judged=tuple(judged),
+        absences=tuple(said for other in others for said in absences(other)),
     )

@@ -10,7 +10,7 @@ lookalike.find_items(catalog, color, "chair/1.jpg", k=10)
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from lookalike.catalog import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Catalog, Embeddings, Labels, Pool, Rule, Scores
+from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Scores
 from lookalike.discover import prevalence
 from lookalike.discover.pool import pool
 from lookalike.discover.prevalence import PositiveRate
@@ -35,6 +35,7 @@ from lookalike.evaluate import measures as table
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.rank.runs import Run, rank_run
 from lookalike.search.exact import Result, by_image, judged_items
 from lookalike.store.label_files import read_label_file, require_faultless
 
@@ -86,9 +87,12 @@ def embed(
     return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
 
 
-def read_labels(table: object, catalog: Catalog) -> Labels:
-    """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label."""
-    file = read_label_file(table, catalog)
+def read_labels(table: object, catalog: Catalog, *, format: str | None = None) -> Labels:
+    """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label, or TREC qrels.
+
+    `format` is table or qrels; by default what the file looks like.
+    """
+    file = read_label_file(table, catalog, format)
     require_faultless(file, "The table")
     return file.labels
 
@@ -180,25 +184,41 @@ def query_rows(catalog: Catalog, pool: Pool) -> np.ndarray:
 
 def score(
     catalog: Catalog,
-    encoders: Iterable[Embeddings],
+    encoders: Iterable[Embeddings | Run],
     labels: Labels | JudgedPairs,
     measures: str | Iterable[str] = table.DEFAULT,
     *,
     rule: Rule | None = None,
     progress: Progress | None = None,
 ) -> list[Scores]:
-    """Scores of each encoder on one basis; every encoder is ranked once, whatever the number of measures."""
+    """Scores of each encoder, or run of another system, on one basis; each is ranked once for all measures."""
     asked = (
         table.parse_list(measures) if isinstance(measures, str) else [table.parse(name) for name in measures]
     )
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())
+    return [table.evaluate(judged, asked) for judged in ranks(catalog, encoders, pairs, progress=progress)]
+
+
+def score_ranks(judged: JudgedRanks, measures: str | Iterable[str] = table.DEFAULT) -> Scores:
+    """Scores of judged ranks you have, wherever they come from."""
+    return table.evaluate(judged, table.parse_list(measures) if isinstance(measures, str) else measures)
+
+
+def ranks(
+    catalog: Catalog,
+    encoders: Iterable[Embeddings | Run],
+    pairs: JudgedPairs,
+    *,
+    progress: Progress | None = None,
+) -> Iterator[JudgedRanks]:
+    """Judged ranks of each encoder or run, on the basis of the pairs."""
     listed = list(encoders)
-    return [
-        table.evaluate(
-            judged_ranks(catalog, encoder, pairs, progress=_part(progress, done, len(listed))), asked
-        )
-        for done, encoder in enumerate(listed)
-    ]
+    for done, one in enumerate(listed):
+        part = _part(progress, done, len(listed))
+        if isinstance(one, Run):
+            yield rank_run(catalog, one, pairs).judged
+        else:
+            yield judged_ranks(catalog, one, pairs, progress=part)
 
 
 def find_items(

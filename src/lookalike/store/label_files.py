@@ -1,22 +1,26 @@
-"""Labels as files: CSV and Parquet with the columns query, candidate, label."""
+"""Labels as files: CSV and Parquet with the columns query, candidate, label, and TREC qrels."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from lookalike.catalog.sheet import Sheet, sheet_of
-from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.checks import one_of
+from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.discover.questions import Questions
 from lookalike.discover.random_pairs import RandomPairs
-from lookalike.store.disk import write_file
+from lookalike.store.qrels import ENDINGS, UNJUDGED, looks_like_qrels, read_qrels, write_qrels
+from lookalike.store.tables import ENDINGS as TABLES
+from lookalike.store.tables import require_ending, write_table
 
 COLUMNS = ("query", "candidate", "label")
 VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+FORMATS = ("table", "qrels")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class LabelFile:
     """What a file held: labels that can be used, and rows that cannot.
 
     `blank` rows have no label yet, `on_left_out` rows are on images that the catalog left out: both are
-    passed over.
+    passed over. So are the `unjudged` lines of qrels, which say so by a relevance below 0.
     """
 
     labels: Labels
@@ -41,42 +45,62 @@ class LabelFile:
     on_left_out: int
     blank: int
     notes: tuple[str, ...]
+    unjudged: int = 0
 
 
-def read_label_file(table: object, catalog: Catalog) -> LabelFile:
-    """Read labels and hold every row against the catalog."""
-    sheet = sheet_of(table, wanted="query")
-    query, candidate, label = (_column(sheet, name) for name in COLUMNS)
+def read_label_file(table: object, catalog: Catalog, format: str | None = None) -> LabelFile:
+    """Read labels and hold every row against the catalog. `format` is table or qrels; by default what it looks like."""
+    if _is_qrels(table, format):
+        sheet, value, wrong = read_qrels(Path(os.fspath(cast("str", table))))
+        query, candidate, label = (sheet.columns[name] for name in COLUMNS)
+        blank = np.zeros(len(sheet), dtype=bool)
+    else:
+        sheet = sheet_of(table, wanted="query")
+        query, candidate, label = (_column(sheet, name) for name in COLUMNS)
+        blank = np.array([not text.strip() for text in label], dtype=bool)
+        value = np.array([VALUES.get(text.strip(), UNJUDGED) for text in label], np.int8)
+        wrong = [("the label is not 0 or 1", (value == UNJUDGED) & ~blank)]
+    pairs = list(zip(query, candidate, strict=True))
     gone = {image.image for image in catalog.left_out}
-    blank = np.array([not text.strip() for text in label], dtype=bool)
-    left_out = np.array([q in gone or c in gone for q, c in zip(query, candidate, strict=True)], dtype=bool)
-    known = np.array(
-        [q in catalog.row and c in catalog.row for q, c in zip(query, candidate, strict=True)], bool
-    )
-    value = np.array([VALUES.get(text.strip(), -1) for text in label], np.int8)
-    same = np.array([q == c for q, c in zip(query, candidate, strict=True)], bool)
-    rules = (
-        ("the label is not 0 or 1", (value < 0) & ~blank),
+    left_out = np.array([q in gone or c in gone for q, c in pairs], dtype=bool)
+    known = np.array([q in catalog.row and c in catalog.row for q, c in pairs], dtype=bool)
+    same = np.array([q == c for q, c in pairs], dtype=bool)
+    wrong += [
         ("the catalog has no such image", ~known & ~left_out),
         ("an image is labelled against itself", same),
-    )
-    bad = np.zeros(len(sheet), bool)
-    faults = []
-    for reason, where in rules:
-        rows = np.flatnonzero(where & ~bad)
-        if len(rows):
-            faults.append(
-                Fault(
-                    reason,
-                    len(rows),
-                    f"{sheet.at(rows.tolist())} ({_shown(query, candidate, label, rows[0])})",
-                )
-            )
-        bad |= where
-    use = np.flatnonzero(~bad & ~left_out & ~blank)
+    ]
+    faults, bad = _faults(wrong, sheet, pairs, label)
+    unjudged = (value == UNJUDGED) & ~blank & ~bad & ~left_out
+    use = np.flatnonzero(~bad & ~left_out & ~blank & ~unjudged)
     labels = Labels.of([query[i] for i in use], [candidate[i] for i in use], value[use])
     passed_over = left_out & ~bad & ~blank
-    return LabelFile(labels, tuple(faults), int(passed_over.sum()), int((blank & ~bad).sum()), sheet.notes)
+    return LabelFile(
+        labels, faults, int(passed_over.sum()), int((blank & ~bad).sum()), sheet.notes, int(unjudged.sum())
+    )
+
+
+def _is_qrels(table: object, format: str | None) -> bool:
+    on_disk = isinstance(table, str | os.PathLike)
+    if format is None:
+        return on_disk and looks_like_qrels(Path(os.fspath(cast("str", table))))
+    return one_of(format, FORMATS, "format") == "qrels" and on_disk
+
+
+def _faults(
+    wrong: Sequence[tuple[str, np.ndarray]],
+    sheet: Sheet,
+    pairs: Sequence[tuple[str, str]],
+    label: Sequence[str],
+) -> tuple[tuple[Fault, ...], np.ndarray]:
+    """Rows at fault, each under the first reason that applies; and all of them."""
+    bad, faults = np.zeros(len(sheet), bool), []
+    for reason, where in wrong:
+        rows = np.flatnonzero(where & ~bad)
+        if len(rows):
+            at = f"{sheet.at(rows.tolist())} ({_shown(pairs[rows[0]], label[rows[0]])})"
+            faults.append(Fault(reason, len(rows), at))
+        bad |= where
+    return tuple(faults), bad
 
 
 def require_faultless(file: LabelFile, name: str) -> None:
@@ -90,10 +114,21 @@ def require_faultless(file: LabelFile, name: str) -> None:
         )
 
 
-def write_label_file(labels: Labels, path: Path) -> None:
+def label_format(path: Path, format: str | None = None) -> str:
+    """The format a file of labels is written in: as asked for, else by its name."""
+    if format is not None:
+        return one_of(format, FORMATS, "format")
+    require_ending(path, "labels", (*TABLES, *ENDINGS[:2]))
+    return "table" if path.name.lower().endswith(TABLES) else "qrels"
+
+
+def write_label_file(labels: Labels, path: Path, format: str | None = None) -> None:
     """Write labels in their order; the ending says the format. The same labels give the same bytes."""
+    if label_format(path, format) == "qrels":
+        write_qrels(labels, path)
+        return
     columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
-    _write_table(dict(zip(COLUMNS, columns, strict=True)), path)
+    write_table(dict(zip(COLUMNS, columns, strict=True)), path)
 
 
 def write_pair_file(asked: Questions, path: Path) -> None:
@@ -107,7 +142,7 @@ def write_pair_file(asked: Questions, path: Path) -> None:
         "label": [""] * len(asked),
         "item": asked.item.tolist(),
     }
-    _write_table(columns, path)
+    write_table(columns, path)
 
 
 def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:
@@ -130,28 +165,7 @@ def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:
         "generators": [" ".join(named.get(pair, [])) for pair in listed],
         "random": [int(pair in at_random) for pair in listed],
     }
-    _write_table(columns, path)
-
-
-def _write_table(columns: Mapping[str, Sequence[object]], path: Path) -> None:
-    ending = path.suffix.lower()
-    if ending == ".csv":
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        write_file(path, text.getvalue().encode("utf-8"))
-    elif ending == ".parquet":
-        import polars
-
-        held = io.BytesIO()
-        polars.DataFrame(dict(columns)).write_parquet(held)
-        write_file(path, held.getvalue())
-    else:
-        raise ArgumentError(
-            f"{path} ends in {ending or 'nothing'}, which is no format of labels.",
-            fix="Use .csv or .parquet.",
-        )
+    write_table(columns, path)
 
 
 def _column(sheet: Sheet, name: str) -> list[str]:
@@ -164,5 +178,7 @@ def _column(sheet: Sheet, name: str) -> list[str]:
     )
 
 
-def _shown(query: Sequence[str], candidate: Sequence[str], label: Sequence[str], row: int) -> str:
-    return f"the first: query {query[row]!r}, candidate {candidate[row]!r}, label {label[row]!r}"
+def _shown(pair: tuple[str, str], label: str) -> str:
+    if pair == ("", ""):
+        return f"the first: {label!r}"
+    return f"the first: query {pair[0]!r}, candidate {pair[1]!r}, label {label!r}"
