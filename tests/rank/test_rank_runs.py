@@ -184,6 +184,16 @@ def test_ids_that_are_images_and_other_items_are_refused():
         )
 
 
+@pytest.mark.parametrize(("role", "above"), [("query", 1), ("both", 0)])
+def test_the_own_item_by_name_is_a_candidate_where_another_photo_of_it_is(role: str, above: int):
+    photos = [Photo("a", "p", role), Photo("b", "r"), Photo("c", "s")]
+    photos += [Photo("d", "p")] if role == "query" else []
+    lists = run_with({"a": {"p": 1.0, "r": 0.5}})
+    found = rank_run(catalog_of(photos), lists, labels_of([Vote("a", "b", 1)]), Rule(own_item=True))
+    assert found.judged.above.tolist() == [above]
+    assert found.not_candidates == 1 - above
+
+
 def test_pairs_settled_for_another_rule_are_refused():
     catalog, _, labels, rule = tie_free(0, "item")
     pairs = judged_pairs(catalog, labels, rule)

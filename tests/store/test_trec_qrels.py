@@ -181,3 +181,23 @@ def test_ids_that_hold_white_space_cannot_be_written(tmp_path, image):
 def test_pairs_with_both_labels_are_found():
     labels = Labels.of(["a", "a", "b", "a"], ["x", "x", "x", "y"], [0, 1, 1, 1])
     assert contradicted(labels).tolist() == [True, True, False, False]
+
+
+FIELDS = st.sampled_from([b"i0", b"0", b"i1", b"1", b"-1", b"x", b"\xff", b" ", b"\n", b"\t", b"\r\n", b"\0"])
+garbage = st.one_of(st.binary(max_size=60), st.lists(FIELDS, max_size=40).map(b" ".join))
+
+
+@given(garbage, st.booleans(), st.integers(0, 80))
+def test_any_bytes_are_qrels_or_refused_in_words(tmp_path_factory, content: bytes, zipped: bool, kept: int):
+    content = gzip.compress(content)[:kept] if zipped else content
+    path = written(tmp_path_factory.getbasetemp(), content)
+    refusal = None
+    try:
+        file = read_label_file(path, CATALOG)
+    except LabelsError as error:
+        refusal = error
+    if refusal is not None:
+        assert str(path) in refusal.problem
+        assert refusal.fix
+        return
+    assert len(file.labels) + file.unjudged + sum(fault.count for fault in file.faults) > 0

@@ -149,3 +149,26 @@ def test_ids_that_hold_white_space_cannot_be_written(tmp_path):
     with pytest.raises(RunError, match="'my system'"):
         write_run(run_with({"q": {"a": 1.0}}, "my system"), tmp_path / "a.run")
     assert not list(tmp_path.iterdir())
+
+
+FIELDS = st.sampled_from(
+    [b"q", b"Q0", b"a", b"1", b"0.5", b"me", b"\xff", b"nan", b" ", b"\n", b"\t", b"\r\n", b"\0"]
+)
+garbage = st.one_of(st.binary(max_size=60), st.lists(FIELDS, max_size=40).map(b" ".join))
+
+
+@given(garbage, st.booleans(), st.integers(0, 80))
+def test_any_bytes_are_a_run_or_refused_in_words(tmp_path_factory, content: bytes, zipped: bool, kept: int):
+    content = gzip.compress(content)[:kept] if zipped else content
+    path = written(tmp_path_factory.getbasetemp(), content)
+    refusal = None
+    try:
+        run = read_run(path)
+    except RunError as error:
+        refusal = error
+    if refusal is not None:
+        assert str(path) in refusal.problem
+        assert refusal.fix
+        return
+    assert len(run) > 0
+    assert np.isfinite(run.score).all()

@@ -37,13 +37,15 @@ def read_lines(path: Path, what: str, refuse: Refuse) -> Iterator[Line]:
     if content.startswith(GZIP):
         content = _unzipped(content, path, refuse)
     content = content.removeprefix(codecs.BOM_UTF8)
-    if not content.strip():
-        raise refuse(f"{str(path)!r} holds no line of {what}.", fix=f"Give the file that holds the {what}.")
     _require_text(content, path, refuse)
+    empty = True
     for at, line in enumerate(io.BytesIO(content), 1):
         fields = line.decode().split()
         if fields:
+            empty = False
             yield at, fields
+    if empty:
+        raise refuse(f"{str(path)!r} holds no line of {what}.", fix=f"Give the file that holds the {what}.")
 
 
 def write_lines(lines: Iterable[str], path: Path) -> None:
