@@ -70,6 +70,7 @@ def test_qrels_are_known_by_their_lines_or_their_name(tmp_path, name):
         "query,candidate,label\ni0,i1,1\n",
         "query\tcandidate\tlabel\titem\ni0\ti1\t1\tpi1\ni0\ti2\t0\tpi2\n",
         "query candidate;label\na b;c 1\n",
+        "query|candidate|label\na 0 b 1\nx|y|1\nx|z|0\n",
     ],
 )
 def test_tables_are_not_taken_for_qrels(tmp_path, text):
