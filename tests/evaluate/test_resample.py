@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from evaluate.significance_worlds import repeated
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, JudgedRanks, Rule
@@ -25,23 +26,6 @@ def world(seed: int, queries: int = 12) -> JudgedRanks:
         candidates=np.full(rows, 20),
         basis=Basis("c", "l", Rule()),
     )
-
-
-def repeated(judged: JudgedRanks, counts: np.ndarray) -> JudgedRanks:
-    """The rows of each query as often as counted, every copy a query of its own."""
-    names, code = judged.query_codes
-    rows, copies = [], []
-    for query, count in enumerate(counts.astype(int)):
-        for copy in range(count):
-            at = np.flatnonzero(code == query)
-            rows.append(at)
-            copies += [f"{names[query]}/{copy}"] * len(at)
-    taken = np.concatenate(rows) if rows else np.empty(0, int)
-    columns = {
-        name: getattr(judged, name)[taken]
-        for name in ("candidate", "label", "above", "tied", "score", "candidates")
-    }
-    return JudgedRanks(encoder="e", query=strings(copies), basis=judged.basis, **columns)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -17,15 +17,14 @@ def folded(
     """
     from lookalike.evaluate.pooled_kernels import ap, auc  # the compiler is loaded when something is measured
 
-    values = np.empty(len(weights), np.float64)
-    kernel = auc if parts.fold == "auc" else ap
-    kernel(
-        parts.positive,
-        parts.negative,
-        parts.under,
-        parts.not_over,
-        parts.lower,
-        np.ascontiguousarray(weights),
-        values,
-    )
-    return values
+    lanes, queries = np.ascontiguousarray(weights.T), weights.shape[1]
+    peers = np.bincount(parts.positive, minlength=queries) @ lanes
+    others = np.bincount(parts.negative, minlength=queries) @ lanes
+    total = np.zeros(len(weights))
+    if parts.fold == "auc":
+        auc(parts.positive, parts.negative, parts.under, parts.not_over, lanes, total)
+        over = 2.0 * peers * others
+    else:
+        over = peers.copy()
+        ap(parts.positive, parts.negative, parts.under, parts.lower, lanes, peers, others, total)
+    return np.divide(total, over, out=np.full(len(total), np.nan), where=over > 0)

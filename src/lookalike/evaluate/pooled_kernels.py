@@ -17,34 +17,32 @@ def compiled(function: F) -> F:
 
 
 @compiled
-def _running(places: np.ndarray, weight: np.ndarray, total: np.ndarray) -> None:
-    """total[j] is the weight of the first j pairs."""
-    total[0] = 0.0
-    for j in range(len(places)):
-        total[j + 1] = total[j] + weight[places[j]]
-
-
-@compiled
 def auc(
     positive: np.ndarray,
     negative: np.ndarray,
     under: np.ndarray,
     not_over: np.ndarray,
-    lower: np.ndarray,
     weights: np.ndarray,
-    values: np.ndarray,
+    total: np.ndarray,
 ) -> None:
-    """One AUC per row of weights."""
-    below = np.empty(len(negative) + 1)
-    for b in range(len(weights)):
-        _running(negative, weights[b], below)
-        won, all_positives = 0.0, 0.0
-        for i in range(len(positive)):
-            w = weights[b, positive[i]]
-            all_positives += w
-            won += w * (below[under[i]] + below[not_over[i]])
-        pairs = all_positives * below[-1]
-        values[b] = won / (2.0 * pairs) if pairs > 0 else np.nan
+    """Twice the weight of the pairs won, from the lowest score up, all replicates side by side."""
+    lanes = weights.shape[1]
+    below, up_to = np.zeros(lanes), np.zeros(lanes)
+    j, k = 0, 0
+    for i in range(len(positive)):
+        while j < under[i]:
+            query = negative[j]
+            for b in range(lanes):
+                below[b] += weights[query, b]
+            j += 1
+        while k < not_over[i]:
+            query = negative[k]
+            for b in range(lanes):
+                up_to[b] += weights[query, b]
+            k += 1
+        query = positive[i]
+        for b in range(lanes):
+            total[b] += weights[query, b] * (below[b] + up_to[b])
 
 
 @compiled
@@ -52,20 +50,26 @@ def ap(
     positive: np.ndarray,
     negative: np.ndarray,
     under: np.ndarray,
-    not_over: np.ndarray,
     lower: np.ndarray,
     weights: np.ndarray,
-    values: np.ndarray,
+    peers: np.ndarray,
+    others: np.ndarray,
+    total: np.ndarray,
 ) -> None:
-    """One average precision per row of weights."""
-    below, peers = np.empty(len(negative) + 1), np.empty(len(positive) + 1)
-    for b in range(len(weights)):
-        _running(negative, weights[b], below)
-        _running(positive, weights[b], peers)
-        precision = 0.0
-        for i in range(len(positive)):
-            w = weights[b, positive[i]]
-            if w > 0:
-                found = peers[-1] - peers[lower[i]]
-                precision += w * found / (found + below[-1] - below[under[i]])
-        values[b] = precision / peers[-1] if peers[-1] > 0 else np.nan
+    """Sum of precisions, from the lowest score up; `peers` and `others` are the weights not yet passed."""
+    lanes = weights.shape[1]
+    j, k = 0, 0
+    for i in range(len(positive)):
+        while j < under[i]:
+            query = negative[j]
+            for b in range(lanes):
+                others[b] -= weights[query, b]
+            j += 1
+        while k < lower[i]:
+            query = positive[k]
+            for b in range(lanes):
+                peers[b] -= weights[query, b]
+            k += 1
+        query = positive[i]
+        for b in range(lanes):  # the least number keeps 0 / 0, where nothing was drawn, at 0
+            total[b] += weights[query, b] * peers[b] / max(peers[b] + others[b], 1e-300)

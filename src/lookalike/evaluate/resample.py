@@ -1,15 +1,21 @@
 """Scores on other queries: bootstrap replicates and the jackknife, from parts, never by ranking again."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int, Shaped
 
+from lookalike.core.checks import codes, strings
+from lookalike.core.cores import cores
+from lookalike.core.progress import Progress
 from lookalike.core.types import Score
 from lookalike.evaluate.pooled import folded
 
-AT_ONCE = 64  # replicates held in memory together; their number does not change what is drawn
+HELD = 1 << 22  # weights held in memory together
+AT_ONCE = 64  # replicates at once at most; their number does not change what is drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,41 +34,54 @@ class Resampling:
         """How often each query was drawn, some replicates at a time."""
         size = len(self.queries)
         random = np.random.Generator(np.random.PCG64(self.seed))
-        for first in range(0, self.replicates, AT_ONCE):
-            rows = min(AT_ONCE, self.replicates - first)
-            drawn = random.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
-            yield np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+        for rows in blocks(self.replicates, size):
+            drawn = random.integers(0, size, (len(rows), size)) + np.arange(len(rows))[:, None] * size
+            counts = np.bincount(drawn.ravel(), minlength=len(rows) * size)
+            yield counts.reshape(len(rows), size).astype(np.float64)
 
 
-def replicates(scores: Sequence[Score], resampling: Resampling) -> Float64[np.ndarray, "replicates scores"]:
+def queries_of(scores: Iterable[Score]) -> Shaped[np.ndarray, " queries"]:
+    """The queries of all scores, each once, in order of appearance."""
+    seen: list[np.ndarray] = []
+    for score in scores:
+        if not any(score.query is other or np.array_equal(score.query, other) for other in seen):
+            seen.append(score.query)
+    return seen[0] if len(seen) == 1 else codes(np.concatenate([strings(()), *seen]))[0]
+
+
+def replicates(
+    scores: Sequence[Score], resampling: Resampling, progress: Progress | None = None
+) -> Float64[np.ndarray, "replicates scores"]:
     """Every score on every replicate; NaN where the measure is undefined on the queries drawn."""
     if len(resampling.queries) == 0:
         return np.full((resampling.replicates, len(scores)), np.nan)
-    parts = _Parts(scores, resampling.queries)
-    return np.concatenate([parts.values(weights) for weights in resampling.weights()])
+    parts = Parts(scores, resampling.queries)
+    return _stacked(parts.values, resampling.weights(), (resampling.replicates, len(scores)), progress)
 
 
 def without_each(
-    scores: Sequence[Score], queries: Shaped[np.ndarray, " queries"]
+    scores: Sequence[Score], queries: Shaped[np.ndarray, " queries"], progress: Progress | None = None
 ) -> Float64[np.ndarray, "queries scores"]:
-    """Every score without each query in turn (the jackknife); row i leaves out query i."""
-    parts, size = _Parts(scores, queries), len(queries)
+    """Every score without each query in turn (the jackknife); row i leaves out query i.
+
+    Of a ratio this is (N - n_i) / (D - d_i); what compares pairs of all queries is folded once per query.
+    """
+    parts, size = Parts(scores, queries), len(queries)
     values = np.empty((size, len(scores)))
-    for first in range(0, size, AT_ONCE):
-        last = min(first + AT_ONCE, size)
-        weights = np.ones((last - first, size))
-        weights[np.arange(last - first), np.arange(first, last)] = 0.0
-        values[first:last] = parts.values(weights)
+    values[:, parts.ratio] = parts.ratios_without_each()
+    at = [i for i, score in enumerate(scores) if score.pooled is not None]
+    if at:
+        pooled = Parts([scores[i] for i in at], queries)
+        values[:, at] = _stacked(pooled.values, _one_out(size), (size, len(at)), progress)
     return values
 
 
-class _Parts:
+class Parts:
     """The parts of several scores, aligned on one list of queries."""
 
     def __init__(self, scores: Sequence[Score], queries: np.ndarray) -> None:
-        place = {query: i for i, query in enumerate(queries)}
         self.scores = scores
-        self.at = [_places(score.query, queries, place) for score in scores]
+        self.at = _all_places(scores, queries)
         self.ratio = [i for i, score in enumerate(scores) if score.pooled is None]
         self.numerator = np.zeros((len(queries), len(self.ratio)))
         self.denominator = np.zeros((len(queries), len(self.ratio)))
@@ -73,18 +92,77 @@ class _Parts:
     def values(self, weights: np.ndarray) -> np.ndarray:
         """One value per row of weights and score."""
         values = np.empty((len(weights), len(self.scores)))
-        over = weights @ self.denominator
-        values[:, self.ratio] = np.divide(
-            weights @ self.numerator, over, out=np.full(over.shape, np.nan), where=over > 0
-        )
+        values[:, self.ratio] = divided(weights @ self.numerator, weights @ self.denominator)
         for i, score in enumerate(self.scores):
             if score.pooled is not None:
                 values[:, i] = folded(score.pooled, weights[:, self.at[i]])
         return values
 
+    def ratios_without_each(self) -> np.ndarray:
+        """The ratios without each query; NaN where no other query counts."""
+        counts = self.denominator > 0
+        others = counts.sum(axis=0) - counts
+        over = np.where(others > 0, self.denominator.sum(axis=0) - self.denominator, 0.0)
+        return divided(self.numerator.sum(axis=0) - self.numerator, over)
 
-def _places(own: np.ndarray, queries: np.ndarray, place: dict[str, int]) -> Int[np.ndarray, " own"]:
-    """Where each of a score's queries stands among those that are drawn."""
-    if own is queries or np.array_equal(own, queries):
-        return np.arange(len(queries))
-    return np.array([place[query] for query in own], dtype=np.int64)
+
+def divided(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """The ratio, NaN where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.full(denominator.shape, np.nan), where=denominator > 0)
+
+
+def blocks(count: int, size: int) -> Iterator[range]:
+    """Replicates in order, so many together that their weights of `size` queries stay small."""
+    step = max(1, min(AT_ONCE, HELD // max(size, 1)))
+    for first in range(0, count, step):
+        yield range(first, min(first + step, count))
+
+
+def _one_out(size: int) -> Iterator[np.ndarray]:
+    """Weights that leave out each query in turn."""
+    for rows in blocks(size, size):
+        weights = np.ones((len(rows), size))
+        weights[np.arange(len(rows)), rows] = 0.0
+        yield weights
+
+
+def _stacked(
+    values: Callable[[np.ndarray], np.ndarray],
+    weights: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    progress: Progress | None,
+) -> np.ndarray:
+    """The values of all blocks of weights, in order, one thread per core; few blocks wait at any time."""
+    table, done = np.empty(shape), 0
+    waiting: deque[Future[np.ndarray]] = deque()
+
+    def take() -> None:
+        nonlocal done
+        block = waiting.popleft().result()
+        table[done : done + len(block)] = block
+        done += len(block)
+        if progress is not None:
+            progress(done, shape[0])
+
+    with ThreadPoolExecutor(cores()) as pool:
+        for block in weights:
+            waiting.append(pool.submit(values, block))
+            if len(waiting) > cores():
+                take()
+        while waiting:
+            take()
+    return table
+
+
+def _all_places(scores: Sequence[Score], queries: np.ndarray) -> list[Int[np.ndarray, " own"]]:
+    """Where each score's queries stand among those that are drawn; scores share what they share."""
+    known: dict[int, np.ndarray] = {id(queries): np.arange(len(queries))}
+    place: dict[str, int] = {}
+    for score in scores:
+        if id(score.query) not in known:
+            if np.array_equal(score.query, queries):
+                known[id(score.query)] = known[id(queries)]
+            else:
+                place = place or {query: i for i, query in enumerate(queries)}
+                known[id(score.query)] = np.array([place[query] for query in score.query], dtype=np.int64)
+    return [known[id(score.query)] for score in scores]

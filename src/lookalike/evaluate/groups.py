@@ -1,0 +1,76 @@
+"""Scores of some queries: by category or any other column, from the parts of those queries, never by ranking again."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Bool
+
+from lookalike.core.checks import fingerprint
+from lookalike.core.types import Pooled, Score, Scores
+from lookalike.evaluate.pooled import folded
+
+NONE_COUNTS = "no query of this group counts"
+
+
+def by_group(scores: Scores, group: Mapping[str, str]) -> dict[str, Scores]:
+    """The scores of each group's queries, groups in the order of their names; `group` maps a query to its group.
+
+    Each group stands on a basis of its own: its results do not compare with those of other queries.
+    """
+    groups = {group[query] for score in scores.scores.values() for query in score.query}
+    return {name: _of(scores, group, name) for name in sorted(groups)}
+
+
+def _of(scores: Scores, group: Mapping[str, str], name: str) -> Scores:
+    parts = {
+        measure: only_queries(score, np.array([group[query] == name for query in score.query], bool))
+        for measure, score in scores.scores.items()
+    }
+    members = sorted({query for score in parts.values() for query in score.query})
+    labels = fingerprint([scores.basis.labels], members)
+    return replace(scores, scores=parts, basis=replace(scores.basis, labels=labels))
+
+
+def only_queries(score: Score, which: Bool[np.ndarray, " queries"]) -> Score:
+    """The score of some of its queries."""
+    query = score.query[which]
+    if score.pooled is not None:
+        pooled = _pairs_of(score.pooled, which)
+        value = float(folded(pooled, np.ones((1, len(query))))[0]) if len(query) else float("nan")
+        counted = 0 if np.isnan(value) else len(query)
+        return replace(
+            score, query=query, pooled=pooled, value=value, queries=counted, reason=_why(score, value)
+        )
+    numerator, denominator = score.numerator[which], score.denominator[which]
+    total = float(denominator.sum())
+    value = float(numerator.sum()) / total if total > 0 else float("nan")
+    return replace(
+        score,
+        query=query,
+        numerator=numerator,
+        denominator=denominator,
+        value=value,
+        queries=int(np.count_nonzero(denominator)),
+        reason=_why(score, value),
+    )
+
+
+def _why(score: Score, value: float) -> str:
+    return (score.reason or NONE_COUNTS) if np.isnan(value) else ""
+
+
+def _pairs_of(parts: Pooled, which: np.ndarray) -> Pooled:
+    """The pairs of some queries, still in order of their scores, counted among themselves."""
+    place = np.cumsum(which) - 1
+    positive, negative = which[parts.positive], which[parts.negative]
+    negatives_before = np.append(0, np.cumsum(negative))
+    positives_before = np.append(0, np.cumsum(positive))
+    return Pooled(
+        fold=parts.fold,
+        positive=place[parts.positive[positive]],
+        negative=place[parts.negative[negative]],
+        under=negatives_before[parts.under[positive]],
+        not_over=negatives_before[parts.not_over[positive]],
+        lower=positives_before[parts.lower[positive]],
+    )

@@ -1,0 +1,101 @@
+"""Paired permutation: what differences come out when it does not matter which encoder a query's part came from."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float64
+
+from lookalike.core.progress import Progress
+from lookalike.core.types import Score
+from lookalike.evaluate.resample import Parts, blocks
+
+AS_LARGE = 1e-12  # a difference smaller by no more than this is as large
+
+
+class Pair(NamedTuple):
+    """Places of two scores among those that are compared."""
+
+    a: int
+    b: int
+
+
+def permutation_p(
+    scores: Sequence[Score],
+    pairs: Sequence[Pair],
+    queries: np.ndarray,
+    *,
+    replicates: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> Float64[np.ndarray, " pairs"]:
+    """Two-sided p of each pair of scores that have parts: the share of swaps with a difference as large.
+
+    A swap exchanges numerator and denominator of the two encoders on a random half of the queries; of a mean
+    that is the flip of the sign of the query's difference. All 2^m swaps of the m queries that differ where these
+    are no more than the replicates, else (count + 1) / (replicates + 1) over random ones, shared by all pairs.
+    """
+    parts, result = Parts(scores, queries), np.empty(len(pairs))
+    drawn = []
+    for at, pair in enumerate(pairs):
+        halves = _Halves(parts, [pair])
+        differ = halves.differ[:, 0]
+        if 2 ** min(int(differ.sum()), 62) <= replicates:
+            result[at] = _exact(halves, differ)
+        else:
+            drawn.append(at)
+    if drawn:
+        random = np.random.Generator(np.random.PCG64([seed, 1]))
+        result[drawn] = _random(_Halves(parts, [pairs[at] for at in drawn]), replicates, random, progress)
+    return result
+
+
+class _Halves:
+    """The parts of the encoders of several pairs, and the differences that swaps of queries make of them."""
+
+    def __init__(self, parts: Parts, pairs: Sequence[Pair]) -> None:
+        used = sorted({place for pair in pairs for place in pair})
+        self.numerator, self.denominator = parts.numerator[:, used], parts.denominator[:, used]
+        place = {column: i for i, column in enumerate(used)}
+        self.a = np.array([place[pair.a] for pair in pairs])
+        self.b = np.array([place[pair.b] for pair in pairs])
+
+    @property
+    def differ(self) -> np.ndarray:
+        """Queries whose parts are not the same for both encoders of a pair."""
+        apart = np.abs(self.numerator[:, self.b] - self.numerator[:, self.a]) > AS_LARGE
+        return apart | (self.denominator[:, self.b] != self.denominator[:, self.a])
+
+    def as_large(self, swapped: np.ndarray) -> np.ndarray:
+        """Whether each row of swaps (1: exchange this query) makes each pair differ as much as no swap does."""
+        nothing = np.zeros((1, len(self.numerator)))
+        return np.asarray(np.abs(self._difference(swapped)) >= np.abs(self._difference(nothing)) - AS_LARGE)
+
+    def _difference(self, swapped: np.ndarray) -> np.ndarray:
+        over, under = swapped @ self.numerator, swapped @ self.denominator
+        all_over, all_under = self.numerator.sum(axis=0), self.denominator.sum(axis=0)
+        over_moved, under_moved = over[:, self.b] - over[:, self.a], under[:, self.b] - under[:, self.a]
+        return np.asarray(
+            (all_over[self.a] + over_moved) / (all_under[self.a] + under_moved)
+            - (all_over[self.b] - over_moved) / (all_under[self.b] - under_moved)
+        )
+
+
+def _exact(halves: _Halves, differ: np.ndarray) -> float:
+    """Over all swaps of the queries that differ; the others change nothing."""
+    at = np.flatnonzero(differ)
+    swapped = np.zeros((2 ** len(at), len(differ)))
+    swapped[:, at] = (np.arange(2 ** len(at))[:, None] >> np.arange(len(at))) & 1
+    return float(halves.as_large(swapped).mean())
+
+
+def _random(
+    halves: _Halves, replicates: int, random: np.random.Generator, progress: Progress | None
+) -> np.ndarray:
+    count, size = np.ones(len(halves.a)), len(halves.numerator)
+    for rows in blocks(replicates, size):
+        swapped = random.integers(0, 2, (len(rows), size), dtype=np.uint8).astype(np.float64)
+        count += halves.as_large(swapped).sum(axis=0)
+        if progress is not None:
+            progress(rows.stop, replicates)
+    return np.asarray(count / (replicates + 1))

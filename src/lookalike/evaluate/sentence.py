@@ -1,0 +1,94 @@
+"""Comparisons in words that need no statistics but p."""
+
+import math
+from collections.abc import Sequence
+
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.measures import parse
+
+NO_QUALITY = ("coverage",)  # more of it is no better encoder
+
+
+def settled(found: Comparison) -> bool:
+    """Whether the labels tell the two apart: p after Holm's adjustment is below 1 - confidence."""
+    return found.p_holm < 1.0 - found.interval.level
+
+
+def sentence(found: Comparison) -> str:
+    """Which of two encoders is better by one measure, or that these labels cannot tell.
+
+    "color is better than hog (EHR@5 0.812 against 0.741, difference 0.071 [0.034, 0.109], p = 0.002 after
+    Holm, ahead on 61 % of queries)".
+    """
+    found = found.swapped if found.difference < 0 else found
+    first, second = found.encoders
+    if math.isnan(found.difference):
+        return f"nothing can be said of {first} and {second} by {found.measure}: no query counts for both"
+    if settled(found):
+        return f"{first} {_is_better(found.measure)} {second} ({_figures(found)})"
+    return f"these labels cannot tell {first} from {second} apart ({_figures(found)})"
+
+
+def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
+    """One encoder against all others by one measure: against the next in full, the rest by what came out.
+
+    `comparisons` are those of the measure; pairs without `best` are not looked at.
+    """
+    against = [one if one.encoders[0] == best else one.swapped for one in comparisons if best in one.encoders]
+    order = sorted(against, key=lambda one: math.inf if math.isnan(one.difference) else one.difference)
+    if not order:
+        return []
+    said, rest = [sentence(order[0])], order[1:]
+    better = [one for one in rest if settled(one) and one.difference > 0]
+    if better:
+        names = _listed([one.encoders[1] for one in better])
+        worst = _p(max(one.p_holm for one in better), most=len(better) > 1)
+        said.append(f"{best} {_is_better(better[0].measure)} {names} ({worst} after Holm)")
+    open_ones = [one for one in rest if one not in better]
+    alike = [one for one in open_ones if not math.isnan(one.p_holm)]
+    if alike:
+        names = ", ".join(
+            f"{one.encoders[1]} (difference {one.difference:.3f}, {_tested(one)})" for one in alike
+        )
+        told = "nor can they tell" if not settled(order[0]) else "these labels cannot tell"
+        said.append(f"{told} {best} from {names}")
+    return said + [sentence(one) for one in open_ones if one not in alike]
+
+
+def _is_better(measure: str) -> str:
+    return f"has a higher {measure} than" if parse(measure).family in NO_QUALITY else "is better than"
+
+
+def _figures(found: Comparison) -> str:
+    ends = found.interval
+    around = "" if math.isnan(ends.low) else f" [{ends.low:.3f}, {ends.high:.3f}]"
+    parts = [
+        f"{found.measure} {found.values[0]:.3f} against {found.values[1]:.3f}",
+        f"difference {abs(found.difference):.3f}{around}",
+        _tested(found),
+    ]
+    if not math.isnan(found.won):
+        parts.append(f"ahead on {100 * found.won:.0f} % of queries")
+    if found.left_out:
+        parts.append(f"on the {found.queries:,} queries that count for both")
+    return ", ".join(parts)
+
+
+def _tested(found: Comparison) -> str:
+    """p as it decides; before the adjustment too, where only the adjustment keeps the two apart."""
+    if math.isnan(found.p_holm):
+        return "not tested: " + (found.interval.reason or "too few replicates have a value")
+    if found.family < 2:
+        return _p(found.p_holm)
+    alone = not settled(found) and found.p < 1.0 - found.interval.level
+    return f"{_p(found.p_holm)} after Holm" + (f", {_p(found.p)} before" if alone else "")
+
+
+def _p(value: float, *, most: bool = False) -> str:
+    """A p-value with three decimals; the largest of several where `most`."""
+    each, sign = ("each ", "<=") if most else ("", "=")
+    return f"{each}p < 0.001" if value < 0.001 else f"{each}p {sign} {value:.3f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,0 +1,114 @@
+"""What a comparison says, word by word."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.sentence import sentence, verdict
+
+NONE = math.nan
+BETTER = Comparison(
+    measure="EHR@5",
+    encoders=("color", "hog"),
+    values=(0.8121, 0.7411),
+    difference=0.071,
+    interval=Interval(0.034, 0.109, 0.95, "bca", 2000, 0),
+    queries=151,
+    left_out=0,
+    p_t=0.001,
+    p_permutation=0.0004,
+    p_bootstrap=0.001,
+    p_holm=0.0024,
+    family=6,
+    d_z=0.3,
+    won=0.61,
+)
+OPEN = replace(
+    BETTER,
+    encoders=("color", "lbp"),
+    values=(0.8121, 0.8021),
+    difference=0.01,
+    interval=Interval(-0.02, 0.04, 0.95, "bca", 2000, 0),
+    p_permutation=0.03,
+    p_holm=0.18,
+    won=0.5,
+)
+
+
+def test_better():
+    said = (
+        "color is better than hog (EHR@5 0.812 against 0.741, difference 0.071 [0.034, 0.109], "
+        "p = 0.002 after Holm, ahead on 61 % of queries)"
+    )
+    assert sentence(BETTER) == said
+    assert sentence(BETTER.swapped) == said
+
+
+def test_cannot_tell_says_both_p_where_the_adjustment_decides():
+    assert sentence(OPEN) == (
+        "these labels cannot tell color from lbp apart (EHR@5 0.812 against 0.802, "
+        "difference 0.010 [-0.020, 0.040], p = 0.180 after Holm, p = 0.030 before, ahead on 50 % of queries)"
+    )
+
+
+def test_the_confidence_decides():
+    wide = replace(OPEN, interval=replace(OPEN.interval, level=0.8))
+    assert sentence(wide).startswith("color is better than lbp")
+
+
+def test_two_encoders_need_no_adjustment_and_small_p_has_no_digits():
+    alone = replace(BETTER, family=1, p_holm=0.0004)
+    assert "p < 0.001, ahead" in sentence(alone)
+
+
+def test_queries_that_count_for_one_only_are_told():
+    assert "on the 151 queries that count for both)" in sentence(replace(BETTER, left_out=9))
+
+
+def test_pooled_measures_win_on_no_query():
+    pooled = replace(BETTER, measure="AUC_mic", p_permutation=NONE, p_t=NONE, won=NONE)
+    assert sentence(pooled).endswith("p = 0.002 after Holm)")
+
+
+def test_more_coverage_is_not_better():
+    assert sentence(replace(BETTER, measure="coverage@5")).startswith(
+        "color has a higher coverage@5 than hog"
+    )
+
+
+def test_without_a_test_it_says_why():
+    few = Interval(NONE, NONE, 0.95, "bca", 2000, 0, "only 3 queries count, and an interval takes 10")
+    said = sentence(replace(BETTER, interval=few, p_holm=NONE))
+    assert said.startswith("these labels cannot tell color from hog apart")
+    assert "difference 0.071, not tested: only 3 queries count" in said
+
+
+def test_without_a_query_in_common():
+    said = sentence(replace(BETTER, difference=NONE, values=(NONE, NONE), queries=0))
+    assert said == "nothing can be said of color and hog by EHR@5: no query counts for both"
+
+
+def test_a_verdict_is_full_against_the_next_and_short_for_the_rest():
+    gist = replace(BETTER.swapped, encoders=("gist", "color"), difference=-0.2, p_holm=0.0004)
+    said = verdict("color", [BETTER, OPEN, gist])
+    assert said == [
+        sentence(OPEN),
+        "color is better than hog and gist (each p <= 0.002 after Holm)",
+    ]
+    other = replace(OPEN, encoders=("color", "sift"), difference=0.02, p_permutation=0.1, p_holm=0.3)
+    assert verdict("color", [OPEN, other]) == [
+        sentence(OPEN),
+        "nor can they tell color from sift (difference 0.020, p = 0.300 after Holm)",
+    ]
+    assert verdict("color", [BETTER, other]) == [
+        sentence(other),
+        "color is better than hog (p = 0.002 after Holm)",
+    ]
+
+
+@pytest.mark.parametrize("best", ["lbp", "nobody"])
+def test_a_verdict_looks_at_its_own_pairs_only(best: str):
+    assert len(verdict(best, [BETTER, OPEN])) == (1 if best == "lbp" else 0)
