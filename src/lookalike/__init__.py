@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lookalike.core.errors import LookalikeError
     from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
+    from lookalike.evaluate.compare import Comparison
+    from lookalike.evaluate.intervals import Interval
     from lookalike.rank.judged import judged_ranks
     from lookalike.rank.runs import Run, rank_run
+    from lookalike.recipes.significance import compare, intervals
     from lookalike.recipes.values import (
         embed,
         embeddings,
@@ -33,7 +36,9 @@ __version__ = "0.1.0"
 _HOME = {
     "LookalikeError": "core.errors",
     "Catalog": "core.types",
+    "Comparison": "evaluate.compare",
     "Embeddings": "core.types",
+    "Interval": "evaluate.intervals",
     "JudgedRanks": "core.types",
     "Labels": "core.types",
     "Pool": "core.types",
@@ -54,13 +59,17 @@ _HOME = {
     "embed": "recipes.values",
     "embeddings": "recipes.values",
     "score": "recipes.values",
+    "intervals": "recipes.significance",
+    "compare": "recipes.significance",
     "read_labels": "recipes.values",
     "find_items": "recipes.values",
 }
 
 __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "Catalog",
+    "Comparison",
     "Embeddings",
+    "Interval",
     "JudgedRanks",
     "Labels",
     "LookalikeError",
@@ -78,6 +87,8 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "read_labels",
     "positive_rate",
     "score",
+    "intervals",
+    "compare",
     "judged_ranks",
     "read_run",
     "rank_run",

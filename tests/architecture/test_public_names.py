@@ -7,7 +7,9 @@ from lookalike.core import errors
 
 PROMISED = [
     "Catalog",
+    "Comparison",
     "Embeddings",
+    "Interval",
     "JudgedRanks",
     "Labels",
     "LookalikeError",
@@ -17,9 +19,11 @@ PROMISED = [
     "Score",
     "Scores",
     "__version__",
+    "compare",
     "embed",
     "embeddings",
     "find_items",
+    "intervals",
     "judged_ranks",
     "make_pool",
     "positive_rate",

@@ -1,21 +1,11 @@
 """`lookalike evaluate`."""
 
-import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import (
-    JsonOption,
-    WorkspaceOption,
-    next_step,
-    number,
-    print_json,
-    progress,
-    say,
-    table,
-)
+from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, print_json, progress
 from lookalike.cli.evaluate_files import (
     DepthOption,
     Files,
@@ -27,7 +17,7 @@ from lookalike.cli.evaluate_files import (
     RunsOption,
     tell_written,
 )
-from lookalike.core.types import Rule, Score
+from lookalike.core.types import Rule
 
 
 def evaluate(
@@ -50,6 +40,20 @@ def evaluate(
             help="Keep queries and candidates within train, validation or test.", show_default="no split"
         ),
     ] = None,
+    replicates: Annotated[
+        int, typer.Option(help="Draws of queries behind intervals and p-values; 0 for none.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    interval: Annotated[str, typer.Option(help="bca or percentile.")] = "bca",
+    confidence: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            help="Values by a column of the catalog too, e.g. category.",
+            metavar="COLUMN",
+            show_default="no column",
+        ),
+    ] = None,
     run: RunOption = None,
     output: OutputOption = None,
     judged: JudgedOption = None,
@@ -60,63 +64,34 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
-    from lookalike.evaluate.measures import DEFAULT, FAMILIES, names, parse
+    from lookalike.cli.evaluated import Told, as_json, tell
+    from lookalike.evaluate.measures import DEFAULT, names
+    from lookalike.evaluate.significance import Settings
+    from lookalike.recipes.evaluate import Group, by_column, catalog_column, certainty
     from lookalike.recipes.evaluate import evaluate as measure
     from lookalike.store.workspace import Workspace
 
     asked = list(dict.fromkeys(names(measures))) if measures is not None else list(DEFAULT)
     rule = Rule(level=level, similarity=similarity, split=split)
-    files = Files(run or [], output, judged, runs, depth, run_queries, gzip)
+    settings = Settings(replicates, seed, confidence, interval) if replicates else None
     opened = Workspace(workspace)
+    if per is not None:
+        catalog_column(opened.catalog, per)  # refused before long work begins
+    files = Files(run or [], output, judged, runs, depth, run_queries, gzip)
     files.plan(opened, rule)
     with progress("Ranking", quiet=json) as bar:
         found = measure(opened, encoder or [], asked, rule=rule, runs=files.read, progress=bar)
     written = files.write(opened, found, rule, quiet=json)
-    printed = found.printed
+    with progress("Drawing queries", quiet=json) as bar:
+        sure = None if settings is None else certainty(found, settings, progress=bar)
+    groups: tuple[Group, ...] = ()
+    if per is not None:
+        with progress(f"Drawing queries by {per}", quiet=json) as bar:
+            groups = by_column(opened.catalog, found, per, settings, progress=bar)
+    told = Told(found, rule, sure, per, groups)
     if json:
-        print_json(
-            {
-                "scores": {
-                    one.encoder: {name: _as_json(one[printed[name]]) for name in found.measures}
-                    for one in found.scores
-                },
-                "labels": found.labels,
-                "unusable": [{"reason": u.reason, "count": u.count} for u in found.unusable],
-                "generators": list(found.generators),
-                "level": level,
-                "similarity": similarity,
-                "split": split,
-                "catalog": found.scores[0].basis.catalog,
-                "labels_fingerprint": found.scores[0].basis.labels,
-                "absences": list(found.absences),
-                "written": [str(path) for path in written],
-            }
-        )
+        print_json(as_json(told) | {"written": [str(path) for path in written]})
         return
-    say(f"{found.labels:,} labelled pairs, level {level}, {similarity}{f', split {split}' if split else ''}.")
-    heads = [f"{one.encoder}{' *' if one.encoder in found.generators else ''}" for one in found.scores]
-    rows = [[printed[name], *(_cell(one[printed[name]]) for one in found.scores)] for name in found.measures]
-    table(["measure", *heads], rows)
-    say("In parentheses: over how many queries.")
-    if found.generators:
-        say("* fed the pool: HR@K and coverage@K favour it, and EHR@K can flatter the others.")
-    for name in found.measures:
-        say(f"  {printed[name]}: {FAMILIES[parse(name).family].meaning}.")
-    for reason in sorted(
-        {f"{name}: {s.reason}" for one in found.scores for name, s in one.scores.items() if s.reason}
-    ):
-        say(f"Undefined: {reason}.")
-    for part in found.unusable:
-        say(f"{part.count:,} labels left out: {part.reason}.")
-    say(*found.absences)
+    tell(told)
     tell_written(written)
     next_step("lookalike report", workspace=workspace)
-
-
-def _as_json(score: Score) -> dict[str, Any]:
-    value: dict[str, Any] = {"value": number(score.value), "queries": score.queries, "measure": score.measure}
-    return value | ({"reason": score.reason} if score.reason else {})
-
-
-def _cell(score: Score) -> str:
-    return "undefined (0)" if math.isnan(score.value) else f"{score.value:.4f} ({score.queries:,})"

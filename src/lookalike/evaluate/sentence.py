@@ -38,21 +38,31 @@ def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
     order = sorted(against, key=lambda one: math.inf if math.isnan(one.difference) else one.difference)
     if not order:
         return []
-    said, rest = [sentence(order[0])], order[1:]
+    rest = order[1:]
     better = [one for one in rest if settled(one) and one.difference > 0]
-    if better:
-        names = _listed([one.encoders[1] for one in better])
-        worst = _p(max(one.p_holm for one in better), most=len(better) > 1)
-        said.append(f"{best} {_is_better(better[0].measure)} {names} ({worst} after Holm)")
-    open_ones = [one for one in rest if one not in better]
-    alike = [one for one in open_ones if not math.isnan(one.p_holm)]
-    if alike:
-        names = ", ".join(
-            f"{one.encoders[1]} (difference {one.difference:.3f}, {_tested(one)})" for one in alike
-        )
-        told = "nor can they tell" if not settled(order[0]) else "these labels cannot tell"
-        said.append(f"{told} {best} from {names}")
-    return said + [sentence(one) for one in open_ones if one not in alike]
+    alike = [one for one in rest if not settled(one) and not math.isnan(one.p_holm)]
+    others = [sentence(one) for one in rest if one not in better and one not in alike]
+    said = [*_better(best, better), *_alike(best, alike, again=not settled(order[0]))]
+    return [sentence(order[0]), *(said if settled(order[0]) else said[::-1]), *others]
+
+
+def _better(best: str, than: Sequence[Comparison]) -> list[str]:
+    """One encoder and those it is better than."""
+    if not than:
+        return []
+    names = _listed([one.encoders[1] for one in than])
+    worst = _p(max(one.p_holm for one in than), most=len(than) > 1)
+    return [f"{best} {_is_better(than[0].measure)} {names} ({worst} after Holm)"]
+
+
+def _alike(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]:
+    """One encoder and those the labels cannot tell it from; `again` where one was named before."""
+    if not others:
+        return []
+    names = ", ".join(
+        f"{one.encoders[1]} (difference {one.difference:.3f}, {_tested(one)})" for one in others
+    )
+    return [f"{'nor can they tell' if again else 'these labels cannot tell'} {best} from {names}"]
 
 
 def _is_better(measure: str) -> str:

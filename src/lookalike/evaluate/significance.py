@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from lookalike.core.errors import ArgumentError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
 from lookalike.core.types import Score, Scores
 from lookalike.evaluate.compare import (
     Comparison,
@@ -57,6 +57,7 @@ class Significance:
 
 
 DEFAULT_SETTINGS = Settings()
+PARTS = 3  # of progress: replicates, jackknife, permutations
 
 
 def significance(
@@ -79,10 +80,10 @@ def significance(
     ]
     columns = [one[measure] for one in scores for measure in measures]
     columns += [score for *_, a, b in compared for score in (a, b)]
-    draws = _Draws.of(columns, settings, progress)
+    draws = _Draws.of(columns, settings, progress, PARTS if compared else PARTS - 1)
     intervals = {one.encoder: {name: draws.interval(one[name]) for name in measures} for one in scores}
     pairs = [(a, b) for *_, a, b in compared]
-    permuted = _permuted(pairs, draws, progress)
+    permuted = _permuted(pairs, draws, part(progress, PARTS - 1, PARTS))
     found = [
         replace(
             _comparison((scores[i].encoder, scores[j].encoder), draws, a, b, float(p)),
@@ -124,12 +125,16 @@ class _Draws:
     without: np.ndarray
 
     @classmethod
-    def of(cls, scores: Sequence[Score], settings: Settings, progress: Progress | None) -> "_Draws":
+    def of(
+        cls, scores: Sequence[Score], settings: Settings, progress: Progress | None, parts: int
+    ) -> "_Draws":
         distinct = list({id(score): score for score in scores}.values())
         queries = queries_of(distinct)
-        drawn = replicates(distinct, Resampling(queries, settings.replicates, settings.seed), progress)
+        drawn = replicates(
+            distinct, Resampling(queries, settings.replicates, settings.seed), part(progress, 0, parts)
+        )
         if settings.method == "bca" and len(queries):
-            without = without_each(distinct, queries, progress)
+            without = without_each(distinct, queries, part(progress, 1, parts))
         else:
             without = np.full((0, len(distinct)), np.nan)
         place = {id(score): i for i, score in enumerate(distinct)}

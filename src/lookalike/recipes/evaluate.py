@@ -1,14 +1,17 @@
 """`evaluate`: measures of encoders on the workspace's labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.core.errors import LabelsError
-from lookalike.core.progress import Progress
-from lookalike.core.types import JudgedRanks, Rule, Scores
+from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.progress import Progress, part
+from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
+from lookalike.evaluate.groups import by_group
+from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import evaluate as score_all
 from lookalike.evaluate.measures import parse
+from lookalike.evaluate.significance import Settings, Significance, significance
 from lookalike.rank.pairs import Unusable, judged_pairs
 from lookalike.rank.runs import rank_run
 from lookalike.recipes import values
@@ -37,6 +40,19 @@ class Evaluation:
     def printed(self) -> dict[str, str]:
         """Name as asked for -> printable name."""
         return {name: parse(name).name for name in self.measures}
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The queries with one value of a column: their number, and scores and intervals on them alone.
+
+    Without intervals `intervals` is empty.
+    """
+
+    value: str
+    queries: int
+    scores: tuple[Scores, ...]
+    intervals: Mapping[str, Mapping[str, Interval]]
 
 
 def evaluate(
@@ -81,3 +97,45 @@ def evaluate(
         judged=tuple(judged),
         absences=tuple(said for other in others for said in absences(other)),
     )
+
+
+def certainty(found: Evaluation, settings: Settings, *, progress: Progress | None = None) -> Significance:
+    """Intervals of every score and comparisons of every two encoders."""
+    return significance(found.scores, settings, progress=progress)
+
+
+def by_column(
+    catalog: Catalog,
+    found: Evaluation,
+    column: str,
+    settings: Settings | None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[Group, ...]:
+    """Scores by the query's value of a column, largest group first; with intervals unless `settings` is None."""
+    values_of = catalog_column(catalog, column)
+    value = {image: str(values_of[row]) for image, row in catalog.row.items()}
+    grouped = [by_group(one, value) for one in found.scores]
+    groups = []
+    for done, name in enumerate(grouped[0]):
+        scores = tuple(one[name] for one in grouped)
+        counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
+        bar = part(progress, done, len(grouped[0]))
+        intervals = (
+            {}
+            if settings is None
+            else significance(scores, settings, comparisons=False, progress=bar).intervals
+        )
+        groups.append(Group(name, counted, scores, intervals))
+    return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
+
+
+def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:
+    """The values of a column of the catalog, one per image."""
+    own = {name: getattr(catalog, name) for name in ("category", "role", "split", "item")}
+    columns = own | dict(catalog.columns)
+    if column not in columns:
+        raise ArgumentError(
+            f"The catalog has no column {column!r}.", fix=f"Name one of: {', '.join(columns)}."
+        )
+    return columns[column]

@@ -5,7 +5,9 @@ color = lookalike.embed(catalog, "descriptor:color", photos="photos")
 hog = lookalike.embed(catalog, "descriptor:hog", photos="photos")
 pool = lookalike.make_pool(catalog, [color, hog], top=5)
 labels = lookalike.read_labels("labels.csv", catalog)
-lookalike.score(catalog, [color, hog], labels, "DCS,EHR@5")
+scores = lookalike.score(catalog, [color, hog], labels, "DCS,EHR@5")
+lookalike.intervals(scores)["hog"]["EHR@5"]
+lookalike.compare(scores)["EHR@5"]
 lookalike.find_items(catalog, color, "chair/1.jpg", k=10)
 """
 
@@ -18,7 +20,7 @@ import numpy as np
 from lookalike.catalog import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Scores
 from lookalike.discover import prevalence
 from lookalike.discover.pool import pool
@@ -133,7 +135,7 @@ def make_pool(
         )
     lists = {}
     for done, generator in enumerate(listed):
-        found = top_lists(catalog, generator, rows, top, rule, progress=_part(progress, done, len(listed)))
+        found = top_lists(catalog, generator, rows, top, rule, progress=part(progress, done, len(listed)))
         lists[generator.encoder] = (found.row, found.score)
     return pool(catalog, rows, lists, top)
 
@@ -214,11 +216,10 @@ def ranks(
     """Judged ranks of each encoder or run, on the basis of the pairs."""
     listed = list(encoders)
     for done, one in enumerate(listed):
-        part = _part(progress, done, len(listed))
         if isinstance(one, Run):
             yield rank_run(catalog, one, pairs).judged
         else:
-            yield judged_ranks(catalog, one, pairs, progress=part)
+            yield judged_ranks(catalog, one, pairs, progress=part(progress, done, len(listed)))
 
 
 def find_items(
@@ -229,10 +230,3 @@ def find_items(
         raise SearchError(f"The catalog has no image {image!r}.", fix="Name one of catalog.image.")
     judged = judged_items(judged_pairs(catalog, labels, Rule())) if labels is not None else {}
     return by_image(catalog, encoder, image, k, None, judged)
-
-
-def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    """Progress of one of several equal parts, as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda step, total: progress(done * total + step, parts * total)

@@ -1,0 +1,206 @@
+"""What `lookalike evaluate` says: values, intervals and verdicts, in words and as JSON."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from textwrap import fill
+from typing import Any
+
+from lookalike.cli.console import finite, number, say, table
+from lookalike.core.types import Rule, Score, Scores
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.measures import FAMILIES, parse
+from lookalike.evaluate.sentence import sentence, verdict
+from lookalike.evaluate.significance import Significance
+from lookalike.recipes.evaluate import Evaluation, Group
+from lookalike.report.formats import significant
+
+BAR = 26  # signs across which the intervals of one measure are drawn
+WIDTH = 100
+Intervals = Mapping[str, Mapping[str, Interval]]
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """All of one call; `sure` is None where no query was drawn, `per` where no column was named."""
+
+    found: Evaluation
+    rule: Rule
+    sure: Significance | None
+    per: str | None
+    groups: Sequence[Group]
+
+    @property
+    def measures(self) -> list[tuple[str, str]]:
+        """Names as asked for, and the measures' own."""
+        return list(self.found.printed.items())
+
+
+# ---- for people
+
+
+def tell(told: Told) -> None:
+    """One block per measure: values with their intervals, best first, then what they prove."""
+    found, rule = told.found, told.rule
+    split = f", split {rule.split}" if rule.split else ""
+    say(f"{found.labels:,} labelled pairs, level {rule.level}, {rule.similarity}{split}.")
+    intervals: Intervals = told.sure.intervals if told.sure else {}
+    for _, name in told.measures:
+        say("", f"{name}: {_meaning(name)}")
+        ranked = _ranked(found.scores, name)
+        _block(ranked, name, intervals, found.generators)
+        if told.sure is not None:
+            for said in verdict(ranked[0].encoder, told.sure.comparisons[name]):
+                say(_folded(said))
+        for group in told.groups:
+            say(f"  {told.per} {group.value or '(none)'}, {group.queries:,} queries")
+            _block(_ranked(group.scores, name), name, group.intervals, found.generators)
+    say("", *_notes(told))
+
+
+def _meaning(name: str) -> str:
+    measure = parse(name)
+    return FAMILIES[measure.family].meaning.replace("top K", f"top {measure.k}")
+
+
+def _folded(said: str) -> str:
+    """A sentence of any length on lines that fit; names of encoders keep their first letter as it is."""
+    first = said[0].upper() if said.startswith(("these ", "nor ", "nothing ")) else said[0]
+    return fill(
+        f"{first}{said[1:]}.", WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+    )
+
+
+def _ranked(scores: Sequence[Scores], name: str) -> list[Scores]:
+    """Best first, undefined last."""
+    return sorted(scores, key=lambda one: math.inf if math.isnan(one[name].value) else -one[name].value)
+
+
+def _block(scores: Sequence[Scores], name: str, intervals: Intervals, generators: Sequence[str]) -> None:
+    """Encoders as rows: value, interval, picture of the interval, over how many queries."""
+    known = {one.encoder: intervals[one.encoder][name] for one in scores if intervals}
+    ends = [end for one in known.values() for end in (one.low, one.high) if not math.isnan(end)]
+    rows = []
+    for one in scores:
+        score, mark = one[name], " *" if one.encoder in generators else ""
+        row = [f"{score.value:.3f}" if score.queries else "undefined", f"{score.queries:,} queries"]
+        if known:
+            around = known[one.encoder]
+            drawn = "" if math.isnan(around.low) else _bar(score.value, around, min(ends), max(ends))
+            row = [drawn, row[0], f"[{around.low:.3f}, {around.high:.3f}]" if drawn else "", row[1]]
+        rows.append([f"  {one.encoder}{mark}", *row])
+    if known:
+        return table([""] * 5, rows, left=2)
+    return table([""] * 3, rows)
+
+
+def _bar(value: float, around: Interval, least: float, most: float) -> str:
+    """The interval to scale, o at the value.
+
+    >>> _bar(0.5, Interval(0.4, 0.7, 0.95, "bca", 2000, 0), 0.4, 1.0)
+    '|---o--------|             '
+    """
+    scale = BAR / (most - least)
+    low, at, high = (round((x - least) * scale) for x in (around.low, value, around.high))
+    signs = [" "] * (BAR + 1)
+    signs[low : high + 1] = ["-"] * (high + 1 - low)
+    signs[low] = signs[high] = "|"
+    signs[min(max(at, low), high)] = "o"
+    return "".join(signs)
+
+
+def _notes(told: Told) -> list[str]:
+    """What the signs mean, and what is missing and why."""
+    found, sure, notes = told.found, told.sure, []
+    if sure is not None:
+        made = sure.settings
+        how = "BCa" if made.method == "bca" else made.method
+        notes.append(
+            f"In brackets: {significant(100 * made.level)} % intervals ({how} bootstrap over queries, "
+            f"{made.replicates:,} replicates, seed {made.seed})."
+        )
+        notes.append("They and p tell what chance can do; labels that favour an encoder do so in every draw.")
+    if found.generators:
+        notes.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can flatter the others.")
+    reasons = {f"{name}: {s.reason}" for one in found.scores for name, s in one.scores.items() if s.reason}
+    notes += [f"Undefined: {reason}." for reason in sorted(reasons)]
+    for _, name in told.measures if sure is not None else ():
+        why = {one.encoder: sure.intervals[one.encoder][name].reason for one in found.scores if sure}
+        notes += [
+            f"No interval for {name} of {', '.join(who for who in why if why[who] == reason)}: {reason}."
+            for reason in sorted(set(why.values()) - {"", "the value is undefined"})
+        ]
+    notes += [f"{left.count:,} labels left out: {left.reason}." for left in found.unusable]
+    return [*notes, *found.absences]
+
+
+# ---- for programs
+
+
+def as_json(told: Told) -> dict[str, Any]:
+    """Everything, unrounded; what is undefined is null, with a reason."""
+    found = told.found
+    intervals = told.sure.intervals if told.sure else {}
+    return {
+        "scores": _scores(told, found.scores, intervals),
+        "labels": found.labels,
+        "unusable": [{"reason": u.reason, "count": u.count} for u in found.unusable],
+        "generators": list(found.generators),
+        "level": told.rule.level,
+        "similarity": told.rule.similarity,
+        "split": told.rule.split,
+        "catalog": found.scores[0].basis.catalog,
+        "labels_fingerprint": found.scores[0].basis.labels,
+        "absences": list(found.absences),
+        "bootstrap": None if told.sure is None else asdict(told.sure.settings),
+        "comparisons": None
+        if told.sure is None
+        else {
+            asked: [_comparison(one) for one in told.sure.comparisons[name]] for asked, name in told.measures
+        },
+        "verdicts": None
+        if told.sure is None
+        else {
+            asked: verdict(_ranked(found.scores, name)[0].encoder, told.sure.comparisons[name])
+            for asked, name in told.measures
+        },
+        "per": None
+        if told.per is None
+        else {
+            "column": told.per,
+            "groups": [
+                {
+                    "value": group.value,
+                    "queries": group.queries,
+                    "scores": _scores(told, group.scores, group.intervals),
+                }
+                for group in told.groups
+            ],
+        },
+    }
+
+
+def _scores(told: Told, scores: Sequence[Scores], intervals: Intervals) -> dict[str, Any]:
+    return {
+        one.encoder: {
+            asked: _score(one[name], intervals[one.encoder][name] if intervals else None)
+            for asked, name in told.measures
+        }
+        for one in scores
+    }
+
+
+def _score(score: Score, around: Interval | None) -> dict[str, Any]:
+    value: dict[str, Any] = {"value": number(score.value), "queries": score.queries, "measure": score.measure}
+    value |= {"reason": score.reason} if score.reason else {}
+    return value | ({} if around is None else {"interval": finite(asdict(around))})
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    return finite(asdict(one)) | {
+        "values": [number(value) for value in one.values],
+        "interval": finite(asdict(one.interval)),
+        "p": number(one.p),
+        "words": sentence(one),
+    }

@@ -1,0 +1,93 @@
+"""`evaluate` says how sure it is: intervals, verdicts, values by category, and the same as JSON."""
+
+import pytest
+
+MEASURES = ("--measures", "EHR@5,AUC_mic,coverage@5")
+
+
+def test_values_come_with_intervals_and_verdicts(labelled, lookalike):
+    said = lookalike("evaluate", *MEASURES).out
+    assert "95 % intervals (BCa bootstrap over queries, 2,000 replicates, seed 0)" in said
+    assert "share of the labelled ones in the top 5 that are similar" in said
+    assert "p = " in said or "p <= " in said or "p < " in said
+    assert "They and p tell what chance can do" in said
+
+
+def test_json_holds_every_number_unrounded(labelled, lookalike):
+    made = lookalike(
+        "evaluate", *MEASURES, "--replicates", 300, "--seed", 5, "--interval", "percentile", "--confidence", 0.8,
+        "--json",
+    ).json  # fmt: skip
+    assert made["bootstrap"] == {"replicates": 300, "seed": 5, "level": 0.8, "method": "percentile"}
+    encoders = list(made["scores"])
+    for one in encoders:
+        for measure in ("EHR@5", "AUC_mic", "coverage@5"):
+            score = made["scores"][one][measure]
+            around = score["interval"]
+            assert (around["replicates"], around["level"]) == (300, 0.8)
+            if around["low"] is None:
+                assert around["reason"]
+            else:
+                assert around["low"] <= score["value"] <= around["high"]
+    pairs = len(encoders) * (len(encoders) - 1) // 2
+    for measure, family in made["comparisons"].items():
+        assert len(family) == pairs
+        for one in family:
+            assert one["family"] == pairs
+            assert one["measure"] == measure
+            assert one["difference"] == pytest.approx(one["values"][0] - one["values"][1], abs=1e-12)
+            assert one["words"]
+            assert (one["p_permutation"] is None) == (measure == "AUC_mic")
+    assert set(made["verdicts"]) == set(made["comparisons"])
+
+
+def test_the_same_seed_gives_the_same_numbers(labelled, lookalike):
+    one, two, other = (
+        lookalike("evaluate", *MEASURES, "--seed", seed, "--replicates", 200, "--json").json
+        for seed in (1, 1, 2)
+    )
+    assert one == two
+    assert one["scores"] != other["scores"]
+
+
+def test_without_replicates_there_are_values_alone(labelled, lookalike):
+    said = lookalike("evaluate", *MEASURES, "--replicates", 0)
+    assert said.status == 0
+    assert "interval" not in said.out
+    made = lookalike("evaluate", *MEASURES, "--replicates", 0, "--json").json
+    assert made["comparisons"] is made["bootstrap"] is made["verdicts"] is None
+    assert all("interval" not in score for one in made["scores"].values() for score in one.values())
+
+
+def test_values_by_category(labelled, lookalike):
+    made = lookalike("evaluate", *MEASURES, "--per", "category", "--replicates", 200, "--json").json
+    groups = made["per"]["groups"]
+    assert made["per"]["column"] == "category"
+    assert len(groups) > 1
+    sizes = [group["queries"] for group in groups]
+    assert sizes == sorted(sizes, reverse=True)
+    name = next(iter(made["scores"]))
+    whole = made["scores"][name]["coverage@5"]
+    parts = [group["scores"][name]["coverage@5"] for group in groups]
+    assert sum(part["queries"] for part in parts) == whole["queries"]
+    mean = sum(part["value"] * part["queries"] for part in parts) / whole["queries"]
+    assert mean == pytest.approx(whole["value"])
+    said = lookalike("evaluate", *MEASURES, "--per", "category", "--replicates", 200).out
+    assert f"category {groups[0]['value']}, {groups[0]['queries']} queries" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--replicates", "5"), "too few"),
+        (("--seed", "-1"), "seed is -1"),
+        (("--interval", "t"), "percentile, bca"),
+        (("--confidence", "95"), "between 0 and 1"),
+        (("--per", "colour"), "no column 'colour'"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(labelled, lookalike, options, told):
+    refused = lookalike("evaluate", *options)
+    assert refused.status != 0
+    assert told in refused.out + refused.err
+    assert "Traceback" not in refused.out + refused.err
