@@ -26,13 +26,18 @@ LIMIT = 15.0
 
 def main() -> None:
     """Print the table."""
-    print(f"{cores()} cores, {ENCODERS} encoders, {len(DEFAULT)} measures, {LABELS:,} labels, {QUERIES:,} queries")
+    print(
+        f"{cores()} cores, {ENCODERS} encoders, {len(DEFAULT)} measures, {LABELS:,} labels, {QUERIES:,} queries"
+    )
     print(f"{'work':44} {'seconds':>8} {'cpu':>8} {'limit':>6} {'MB above':>9}")
     for work in WORK:
         command = [sys.executable, __file__, "--one", work]
         found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         limit = f"{LIMIT:6.0f}" if work.startswith("all") and "2,000" in work else " " * 6
-        print(f"{work:44} {found['seconds']:8.2f} {found['cpu']:8.2f} {limit} {found['megabytes']:9.0f}", flush=True)
+        print(
+            f"{work:44} {found['seconds']:8.2f} {found['cpu']:8.2f} {limit} {found['megabytes']:9.0f}",
+            flush=True,
+        )
 
 
 def world() -> list[Scores]:

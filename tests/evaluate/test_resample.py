@@ -5,7 +5,8 @@ import pytest
 from evaluate.significance_worlds import repeated
 
 from lookalike.core.checks import strings
-from lookalike.core.types import Basis, JudgedRanks, Rule
+from lookalike.core.types import Basis, JudgedRanks, Rule, Score
+from lookalike.evaluate.intervals import acceleration
 from lookalike.evaluate.measures import DEFAULT, evaluate
 from lookalike.evaluate.resample import Resampling, replicates, without_each
 
@@ -78,3 +79,22 @@ def test_rows_of_a_mask_keep_queries_in_their_order_and_stand_on_another_basis()
     assert code.tolist() == fresh.query_codes[1].tolist()
     assert part.basis.labels not in (judged.basis.labels, judged.only(~which).basis.labels)
     assert judged.only(np.ones(len(judged), bool)) is judged
+
+
+def test_more_queries_than_rows_are_left_out_in_sets():
+    judged = world(4, queries=11)
+    found = evaluate(judged)
+    got = without_each([found[name] for name in found.scores], judged.query_codes[0], most=4)
+    assert got.shape == (4, len(DEFAULT))
+    for i in range(4):
+        again = evaluate(judged.only(judged.query_codes[1] % 4 != i))
+        np.testing.assert_allclose(got[i], [again[name].value for name in found.scores], atol=1e-12)
+
+
+def test_leaving_out_sets_estimates_the_same_acceleration():
+    values = np.random.default_rng(0).exponential(size=40_000)
+    names = strings(range(len(values)))
+    one = Score("m", float(values.mean()), len(values), names, values, np.ones(len(values)))
+    every, sets = (acceleration(without_each([one], names, most=most)[:, 0]) for most in (None, 4096))
+    assert every == pytest.approx(2 / 6 / 200, rel=0.1)
+    assert sets == pytest.approx(every, rel=0.2)

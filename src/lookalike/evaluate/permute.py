@@ -8,7 +8,7 @@ from jaxtyping import Float64
 
 from lookalike.core.progress import Progress
 from lookalike.core.types import Score
-from lookalike.evaluate.resample import Parts, blocks
+from lookalike.evaluate.resample import Parts, blocks, stacked
 
 AS_LARGE = 1e-12  # a difference smaller by no more than this is as large
 
@@ -56,9 +56,11 @@ class _Halves:
     def __init__(self, parts: Parts, pairs: Sequence[Pair]) -> None:
         used = sorted({place for pair in pairs for place in pair})
         self.numerator, self.denominator = parts.numerator[:, used], parts.denominator[:, used]
+        self.over, self.under = self.numerator.sum(axis=0), self.denominator.sum(axis=0)
         place = {column: i for i, column in enumerate(used)}
         self.a = np.array([place[pair.a] for pair in pairs])
         self.b = np.array([place[pair.b] for pair in pairs])
+        self.found = np.abs(self._difference(np.zeros((1, len(self.numerator)))))
 
     @property
     def differ(self) -> np.ndarray:
@@ -67,18 +69,15 @@ class _Halves:
         return apart | (self.denominator[:, self.b] != self.denominator[:, self.a])
 
     def as_large(self, swapped: np.ndarray) -> np.ndarray:
-        """Whether each row of swaps (1: exchange this query) makes each pair differ as much as no swap does."""
-        nothing = np.zeros((1, len(self.numerator)))
-        return np.asarray(np.abs(self._difference(swapped)) >= np.abs(self._difference(nothing)) - AS_LARGE)
+        """How many rows of swaps (1: exchange this query) make each pair differ as much as no swap does."""
+        return np.sum(np.abs(self._difference(swapped)) >= self.found - AS_LARGE, axis=0, keepdims=True)
 
     def _difference(self, swapped: np.ndarray) -> np.ndarray:
         over, under = swapped @ self.numerator, swapped @ self.denominator
-        all_over, all_under = self.numerator.sum(axis=0), self.denominator.sum(axis=0)
-        over_moved, under_moved = over[:, self.b] - over[:, self.a], under[:, self.b] - under[:, self.a]
-        return np.asarray(
-            (all_over[self.a] + over_moved) / (all_under[self.a] + under_moved)
-            - (all_over[self.b] - over_moved) / (all_under[self.b] - under_moved)
-        )
+        a, b = self.a, self.b
+        over, under = over[:, b] - over[:, a], under[:, b] - under[:, a]
+        first = (self.over[a] + over) / (self.under[a] + under)
+        return np.asarray(first - (self.over[b] - over) / (self.under[b] - under))
 
 
 def _exact(halves: _Halves, differ: np.ndarray) -> float:
@@ -86,16 +85,15 @@ def _exact(halves: _Halves, differ: np.ndarray) -> float:
     at = np.flatnonzero(differ)
     swapped = np.zeros((2 ** len(at), len(differ)))
     swapped[:, at] = (np.arange(2 ** len(at))[:, None] >> np.arange(len(at))) & 1
-    return float(halves.as_large(swapped).mean())
+    return float(halves.as_large(swapped)[0, 0] / len(swapped))
 
 
 def _random(
     halves: _Halves, replicates: int, random: np.random.Generator, progress: Progress | None
 ) -> np.ndarray:
-    count, size = np.ones(len(halves.a)), len(halves.numerator)
-    for rows in blocks(replicates, size):
-        swapped = random.integers(0, 2, (len(rows), size), dtype=np.uint8).astype(np.float64)
-        count += halves.as_large(swapped).sum(axis=0)
-        if progress is not None:
-            progress(rows.stop, replicates)
-    return np.asarray(count / (replicates + 1))
+    """Over random swaps, the given order counted with them."""
+    steps = list(blocks(replicates, len(halves.numerator)))
+    size = len(halves.numerator)
+    swaps = (random.integers(0, 2, (len(rows), size), dtype=np.uint8).astype(np.float64) for rows in steps)
+    counts = stacked(halves.as_large, swaps, (len(steps), len(halves.a)), progress)
+    return np.asarray((counts.sum(axis=0) + 1) / (replicates + 1))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int, Shaped
+from threadpoolctl import threadpool_limits
 
 from lookalike.core.checks import codes, strings
 from lookalike.core.cores import cores
@@ -56,23 +57,29 @@ def replicates(
     if len(resampling.queries) == 0:
         return np.full((resampling.replicates, len(scores)), np.nan)
     parts = Parts(scores, resampling.queries)
-    return _stacked(parts.values, resampling.weights(), (resampling.replicates, len(scores)), progress)
+    return stacked(parts.values, resampling.weights(), (resampling.replicates, len(scores)), progress)
 
 
 def without_each(
-    scores: Sequence[Score], queries: Shaped[np.ndarray, " queries"], progress: Progress | None = None
-) -> Float64[np.ndarray, "queries scores"]:
+    scores: Sequence[Score],
+    queries: Shaped[np.ndarray, " queries"],
+    progress: Progress | None = None,
+    *,
+    most: int | None = None,
+) -> Float64[np.ndarray, "left_out scores"]:
     """Every score without each query in turn (the jackknife); row i leaves out query i.
 
-    Of a ratio this is (N - n_i) / (D - d_i); what compares pairs of all queries is folded once per query.
+    Of a ratio this is (N - n_i) / (D - d_i); what compares pairs of all queries is folded once per row. With more
+    queries than `most`, row i leaves out every query whose place is i modulo `most`.
     """
     parts, size = Parts(scores, queries), len(queries)
-    values = np.empty((size, len(scores)))
-    values[:, parts.ratio] = parts.ratios_without_each()
+    rows = size if most is None else min(size, most)
+    values = np.empty((rows, len(scores)))
+    values[:, parts.ratio] = parts.ratios_without_each(rows)
     at = [i for i, score in enumerate(scores) if score.pooled is not None]
     if at:
         pooled = Parts([scores[i] for i in at], queries)
-        values[:, at] = _stacked(pooled.values, _one_out(size), (size, len(at)), progress)
+        values[:, at] = stacked(pooled.values, _one_out(size, rows), (rows, len(at)), progress)
     return values
 
 
@@ -98,12 +105,20 @@ class Parts:
                 values[:, i] = folded(score.pooled, weights[:, self.at[i]])
         return values
 
-    def ratios_without_each(self) -> np.ndarray:
-        """The ratios without each query; NaN where no other query counts."""
-        counts = self.denominator > 0
-        others = counts.sum(axis=0) - counts
-        over = np.where(others > 0, self.denominator.sum(axis=0) - self.denominator, 0.0)
-        return divided(self.numerator.sum(axis=0) - self.numerator, over)
+    def ratios_without_each(self, rows: int) -> np.ndarray:
+        """The ratios without each of so many sets of queries; NaN where no other query counts."""
+        over, under = _set_sums(self.numerator, rows), _set_sums(self.denominator, rows)
+        counts = _set_sums((self.denominator > 0).astype(np.float64), rows)
+        others = counts.sum(axis=0) - counts > 0
+        return divided(over.sum(axis=0) - over, np.where(others, under.sum(axis=0) - under, 0.0))
+
+
+def _set_sums(values: np.ndarray, rows: int) -> np.ndarray:
+    """Column sums over the places that are equal modulo `rows`."""
+    times = -(-len(values) // rows) if rows else 0
+    padded = np.zeros((times * rows, values.shape[1]))
+    padded[: len(values)] = values
+    return np.asarray(padded.reshape(times, rows, values.shape[1]).sum(axis=0))
 
 
 def divided(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -118,21 +133,25 @@ def blocks(count: int, size: int) -> Iterator[range]:
         yield range(first, min(first + step, count))
 
 
-def _one_out(size: int) -> Iterator[np.ndarray]:
-    """Weights that leave out each query in turn."""
-    for rows in blocks(size, size):
-        weights = np.ones((len(rows), size))
-        weights[np.arange(len(rows)), rows] = 0.0
+def _one_out(size: int, rows: int) -> Iterator[np.ndarray]:
+    """Weights that leave out each query in turn, or each set of queries that are equal modulo `rows`."""
+    for block in blocks(rows, size):
+        weights = np.ones((len(block), size))
+        for at, row in enumerate(block):
+            weights[at, row::rows] = 0.0
         yield weights
 
 
-def _stacked(
+def stacked(
     values: Callable[[np.ndarray], np.ndarray],
     weights: Iterable[np.ndarray],
     shape: tuple[int, int],
     progress: Progress | None,
 ) -> np.ndarray:
-    """The values of all blocks of weights, in order, one thread per core; few blocks wait at any time."""
+    """The rows of values of all blocks of weights, in order; few blocks wait at any time.
+
+    One thread per core, each with one thread for its products.
+    """
     table, done = np.empty(shape), 0
     waiting: deque[Future[np.ndarray]] = deque()
 
@@ -144,7 +163,7 @@ def _stacked(
         if progress is not None:
             progress(done, shape[0])
 
-    with ThreadPoolExecutor(cores()) as pool:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
         for block in weights:
             waiting.append(pool.submit(values, block))
             if len(waiting) > cores():
