@@ -214,7 +214,7 @@ class Rule:
 class Drawing:
     """Negatives that were drawn beside the labels: how, how many a query at most, by which seed, from whose lists.
 
-    `how` is a key of `DRAWN`; `pairs` is a fingerprint of what was drawn.
+    `how` is a key of `DRAWN`; `pairs` is a fingerprint of the `drawn` pairs. `short` queries got fewer than n.
     """
 
     how: str
@@ -222,6 +222,8 @@ class Drawing:
     seed: int
     baselines: tuple[str, ...]
     pairs: str
+    drawn: int = 0
+    short: int = 0
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,18 @@ def names(text: str) -> list[str]:
     return found
 
 
+def drawings(measures: Iterable[Measure]) -> dict[str, int]:
+    """Which negatives measures need drawn beside the labels: how, and how many for a query."""
+    needed: dict[str, int] = {}
+    for how, n in filter(None, (measure.drawing for measure in measures)):
+        if needed.setdefault(how, n) != n:
+            raise MeasureError(
+                f"negatives={how} are asked for with n={needed[how]} and n={n} at once.",
+                fix="Ask for one number of them, or evaluate twice.",
+            )
+    return needed
+
+
 def evaluate(judged: JudgedRanks, measures: Iterable[Measure | str] = DEFAULT) -> Scores:
     """Score one encoder's judged ranks by each measure."""
     asked = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
