@@ -134,7 +134,7 @@ def make_pool(
         )
     lists = {}
     for done, generator in enumerate(listed):
-        found = top_lists(catalog, generator, rows, top, rule, progress=_part(progress, done, len(listed)))
+        found = top_lists(catalog, generator, rows, top, rule, progress=part_of(progress, done, len(listed)))
         lists[generator.encoder] = (found.row, found.score)
     return pool(catalog, rows, lists, top)
 
@@ -238,7 +238,7 @@ def ranks(
     """Judged ranks of each encoder or run, on the basis of the pairs."""
     listed = list(encoders)
     for done, one in enumerate(listed):
-        part = _part(progress, done, len(listed))
+        part = part_of(progress, done, len(listed))
         if isinstance(one, Run):
             yield rank_run(catalog, one, pairs).judged
         else:
@@ -255,7 +255,7 @@ def find_items(
     return by_image(catalog, encoder, image, k, None, judged)
 
 
-def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
+def part_of(progress: Progress | None, done: int, parts: int) -> Progress | None:
     """Progress of one of several equal parts, as progress of the whole."""
     if progress is None:
         return None

@@ -183,7 +183,7 @@ def _unflat(kind: type[Basis] | type[Rule], texts: Mapping[str, str]) -> dict[st
 
 def _value(text: str, default: object, name: str) -> object:
     if name == NEGATIVES:
-        return tuple(Drawing(**{**one, "baselines": tuple(one["baselines"])}) for one in json.loads(text or "[]"))
+        return _drawings(text)
     if isinstance(default, bool):
         if text not in ("True", "False", "true", "false"):
             raise LabelsError(f"{name} is {text!r}.", fix="Write True or False.")
@@ -191,6 +191,18 @@ def _value(text: str, default: object, name: str) -> object:
     if isinstance(default, int | float):
         return type(default)(text)
     return text or default
+
+
+def _drawings(text: str) -> tuple[Drawing, ...]:
+    """What was drawn, from its JSON; nothing from nothing."""
+    try:
+        parts = [dict(part) for part in json.loads(text or "[]")]
+        return tuple(Drawing(**part | {"baselines": tuple(part["baselines"])}) for part in parts)
+    except (ValueError, TypeError, KeyError):
+        raise LabelsError(
+            f"negatives is {text!r}, which does not say what was drawn.",
+            fix="Use the file as it was written.",
+        ) from None
 
 
 def _is_required(part: Field[Any]) -> bool:
