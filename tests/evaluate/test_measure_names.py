@@ -15,7 +15,13 @@ numbers = st.one_of(
     st.integers(-(10**9), 10**9).map(float),
     st.sampled_from([0.1, 1e6, 1e22, -0.0]),
 )
-values = {"average": st.sampled_from(["micro", "macro"])}
+values = {
+    "average": st.sampled_from(["micro", "macro"]),
+    "of": st.just("possible"),
+    "negatives": st.sampled_from(["sampled", "catalog"]),
+    "n": st.integers(1, 10**6),
+    "depth": st.integers(1, 10**6),
+}
 
 
 @st.composite
@@ -24,6 +30,8 @@ def measures(draw: st.DrawFn) -> str:
     family: Family = draw(st.sampled_from(list(FAMILIES.values())))
     at = f"@{draw(st.integers(1, 10**6))}" if family.takes_k else ""
     names = draw(st.lists(st.sampled_from([*family.always, *family.optional, ""]), unique=True))
+    if "n" in names and "negatives" not in names:
+        names.append("negatives")
     given = [f"{name}={draw(values.get(name, numbers))!s}" for name in names if name]
     space = draw(st.sampled_from(["", " "]))
     listed = f"({(',' + space).join(given)})" if given or draw(st.booleans()) else ""
@@ -64,6 +72,18 @@ def test_lists_parse_into_their_parts(texts: list[str]):
         ("auc_mac", "AUC_mac"),
         ("pr_auc_mic", "PR-AUC_mic"),
         ("Coverage@20", "coverage@20"),
+        ("AUC_mac(negatives=sampled)", "AUC_mac(n=100,negatives=sampled)"),
+        ("PR-AUC_mic(n=7,negatives=catalog)", "PR-AUC_mic(n=7,negatives=catalog)"),
+        ("bpref(depth=1000)", "BPREF(depth=1000)"),
+        ("HR(of=possible)@5", "HR@5(of=possible)"),
+        ("rr", "RR"),
+        ("P@5", "HR@5"),
+        ("Judged@10", "coverage@10"),
+        ("Bpref", "BPREF"),
+        ("nDCG@10", "NDCG@10"),
+        ("nDCG(judged_only=True)@10", "ENDCG@10"),
+        ("RR@10", "RR@10"),
+        ("AP(judged_only=True)", "PR-AUC_mac"),
     ],
 )
 def test_spelling(written: str, name: str):
@@ -84,6 +104,17 @@ def test_the_default_names_are_printable_names_or_short_for_one():
         ("bpre", "BPREF"),
         ("DSC", "DCS"),
         ("HR@", "HR@5"),
+        ("AP", "PR-AUC_mac"),
+        ("AP@10", "PR-AUC_mac"),
+        ("P(judged_only=True)@5", "HR@5"),
+        ("RR(judged_only=True)", "RR"),
+        ("DCS(judged_only=True)", "DCS"),
+        ("NDGC@5", "NDCG@5"),
+        ("Judgd@5", "coverage@5"),
+        ("AUC_mic(n=5)", "AUC_mic(n=5,negatives=sampled)"),
+        ("AUC_mic(negatives=some)", "negatives=sampled"),
+        ("BPREF(depth=0)", "depth=100"),
+        ("HR@5(of=all)", "of=possible"),
     ],
 )
 def test_a_wrong_name_offers_the_nearest(written: str, nearest: str):

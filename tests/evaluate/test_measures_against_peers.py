@@ -6,7 +6,7 @@ from random import Random
 import ir_measures
 import numpy as np
 import pytest
-from ir_measures import Bpref, P
+from ir_measures import AP, RR, Bpref, Judged, P, nDCG
 from oracles.scoring import Row, by_query
 from oracles.worlds import judged_of
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -58,14 +58,14 @@ def test_macro_areas_equal_the_mean_of_scikit_learn_over_queries(seed: int, ties
     assert value("PR-AUC_mac", rows) == pytest.approx(np.mean(precisions))
 
 
-def with_ir_measures(measure: object, query: list[Row]) -> float:
-    """One query's value; the whole ranking as the run, unjudged candidates included."""
+def with_ir_measures(measure: object, query: list[Row], depth: int | None = None) -> float:
+    """One query's value; the whole ranking as the run, or its first `depth`, unjudged candidates included."""
     by_place = {row.above: row for row in query}
     run = [
         ir_measures.ScoredDoc(
             "q", by_place[place].candidate if place in by_place else f"unjudged {place}", -place
         )
-        for place in range(query[0].candidates)
+        for place in range(depth or query[0].candidates)
     ]
     qrels = [ir_measures.Qrel("q", row.candidate, row.label) for row in query]
     return ir_measures.calc_aggregate([measure], qrels, run)[measure]
@@ -103,3 +103,42 @@ def test_means_over_queries_are_those_of_ir_measures(seed: int):
     rows = labelled(seed, ties=False)
     each = [with_ir_measures(P @ 5, query) for query in by_query(rows)]
     assert value("HR@5", rows) == pytest.approx(np.mean(each), abs=1e-6)
+
+
+SAME = [
+    Bpref,
+    nDCG @ 5,
+    nDCG @ 40,
+    nDCG(judged_only=True) @ 5,
+    RR,
+    RR @ 3,
+    P @ 5,
+    Judged @ 5,
+    AP(judged_only=True),
+]
+
+
+@pytest.mark.parametrize("measure", SAME, ids=str)
+@pytest.mark.parametrize("seed", SEEDS[:6])
+def test_names_of_ir_measures_stand_for_the_same_numbers(seed: int, measure: object):
+    """Without ties; a query without positives, where ours may be undefined, aside."""
+    for query in by_query(labelled(seed, ties=False)):
+        if any(row.label for row in query):
+            ours, theirs = value(str(measure), query), with_ir_measures(measure, query)
+            assert ours == pytest.approx(theirs, abs=1e-6), str(measure)
+
+
+@pytest.mark.parametrize("depth", [1, 4, 12, 29])
+@pytest.mark.parametrize("seed", SEEDS[:6])
+def test_bpref_of_a_run_that_ends_early(seed: int, depth: int):
+    for query in by_query(labelled(seed, ties=False)):
+        if any(row.label for row in query):
+            theirs = with_ir_measures(Bpref, query, depth)
+            assert value(f"BPREF(depth={depth})", query) == pytest.approx(theirs, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:4])
+def test_reciprocal_ranks_of_queries_without_positives_count_as_zero_in_both(seed: int):
+    rows = [row._replace(label=int(row.label and row.query != "q0")) for row in labelled(seed, ties=False)]
+    each = [with_ir_measures(RR, query) for query in by_query(rows)]
+    assert value("RR", rows) == pytest.approx(np.mean(each), abs=1e-6)

@@ -1,7 +1,7 @@
 """Undefined is NaN with a reason and no query counted; never a wrong number (SPEC 7)."""
 
 from fractions import Fraction
-from math import inf, isnan
+from math import inf, isnan, log, log2
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from lookalike.evaluate.credit import phi
 from lookalike.evaluate.measures import DEFAULT, FAMILIES, Measure, evaluate, parse
 
 EVERY = [f"{name}@5" if family.takes_k else name for name, family in FAMILIES.items()]
-EVERY += ["DCS(alpha=10,average=macro)"]
+EVERY += ["DCS(alpha=10,average=macro)", "BPREF(depth=3)", "RR", "HR@5(of=possible)", "MRR@5(of=possible)"]
 
 
 def score(measure: str, rows: list[Row]) -> Score:
@@ -41,15 +41,19 @@ def test_no_labels(measure: str):
 
 ONE_KIND = {  # what is undefined when all labels are positive, and when all are negative
     1: {"AUC_mic", "AUC_mac"},
-    0: {"AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF"},
+    0: {"AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF", "NDCG", "ENDCG"},
 }
+
+
+def of_possible(measure: str) -> bool:
+    return "possible" in measure
 
 
 @pytest.mark.parametrize("measure", EVERY)
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels_of_one_kind(measure: str, label: int):
     found = score(measure, ranked(label, None, label))
-    if parse(measure).family in ONE_KIND[label]:
+    if parse(measure).family in ONE_KIND[label] or (of_possible(measure) and label == 0):
         is_undefined(found)
     else:
         assert 0 <= found.value <= 1
@@ -82,7 +86,21 @@ def test_ehr_where_no_query_is_covered():
 
 
 @pytest.mark.parametrize(
-    ("measure", "value"), [("HR@50", 2 / 50), ("EHR@50", 2 / 3), ("coverage@50", 3 / 50)]
+    ("measure", "value"),
+    [
+        ("HR@50", 2 / 50),
+        ("HR@50(of=possible)", 1.0),
+        ("EHR@50", 2 / 3),
+        ("coverage@50", 3 / 50),
+        ("MRR@50", (1 + 1 / 4) / sum(1 / place for place in range(1, 51))),
+        ("MRR@999999999", (1 + 1 / 4) / (log(999_999_999) + 0.5772156649)),
+        ("MRR@50(of=possible)", (1 + 1 / 4) / (1 + 1 / 2)),
+        ("EMRR@50", (1 + 1 / 3) / (1 + 1 / 2 + 1 / 3)),
+        ("RR@50", 1.0),
+        ("NDCG@50", (1 + 1 / log2(5)) / (1 + 1 / log2(3))),
+        ("ENDCG@999999999", (1 + 1 / log2(4)) / (1 + 1 / log2(3))),
+        ("BPREF(depth=50)", 1 / 2),
+    ],
 )
 def test_k_larger_than_the_catalog(measure: str, value: float):
     assert score(measure, ranked(1, 0, None, 1)).value == pytest.approx(value)
@@ -97,8 +115,9 @@ def test_queries_counts_the_queries_of_the_mean(measure: str):
             for labels in ((1, 0, None), (1, None, 1), (0, 0, None), (None, None, None))
         ]
     )
-    counted = {"AUC_mac": 1, "PR-AUC_mac": 2, "BPREF": 2}
-    assert score(measure, rows).queries == counted.get(parse(measure).family, 3)
+    counted = {"AUC_mac": 1, "PR-AUC_mac": 2, "BPREF": 2, "NDCG": 2, "ENDCG": 2}
+    expected = 2 if of_possible(measure) else counted.get(parse(measure).family, 3)
+    assert score(measure, rows).queries == expected
 
 
 P = np.linspace(0, 1, 101)
@@ -141,12 +160,31 @@ def test_parameters_that_mean_nothing_are_refused_before_any_ranking(parameters:
         parse(f"DCS({parameters})")
 
 
+@pytest.mark.parametrize("family", [name for name, family in FAMILIES.items() if family.takes_k])
 @pytest.mark.parametrize("k", [0, -1])
-def test_k_below_one_is_refused_from_python_too(k: int):
+def test_k_below_one_is_refused_from_python_too(family: str, k: int):
     with pytest.raises(MeasureError):
-        Measure("HR", k)(judged_of(ranked(1, 0)))
+        Measure(family, k)(judged_of(ranked(1, 0)))
 
 
-def test_the_default_measures_are_all_of_the_table():
-    assert {parse(name).family for name in DEFAULT} == set(FAMILIES)
+@pytest.mark.parametrize("how", ["sampled", "catalog"])
+@pytest.mark.parametrize("family", [name for name, family in FAMILIES.items() if family.draws])
+def test_negatives_that_nobody_drew(family: str, how: str):
+    found = score(f"{family}(negatives={how})", ranked(1, 0, None))
+    is_undefined(found)
+    assert how in found.reason
+
+
+@pytest.mark.parametrize("measure", EVERY)
+def test_one_query_whose_candidates_all_tie(measure: str):
+    """A constant scorer: between nothing and all by the luck of no order, and half where halves are compared."""
+    found = score(measure, rows_of([[Candidate(label, tied=True) for label in (1, 0, None, 1, 0, 0)]]))
+    assert 0 < found.value < 1 or "coverage" in measure
+    assert found.queries == 1
+    if measure.startswith("AUC"):
+        assert found.value == 0.5
+
+
+def test_the_default_measures_are_of_the_table():
+    assert {parse(name).family for name in DEFAULT} <= set(FAMILIES)
     assert list(evaluate(judged_of(ranked(1, 0))).scores) == [parse(name).name for name in DEFAULT]

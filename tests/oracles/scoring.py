@@ -1,4 +1,4 @@
-"""Every measure from its equation (VSD 4, 5; EDS 4, 6.3; SPEC 7), one loop per sum. Nothing here comes from src.
+"""Every measure from its equation (VSD 4, 5; EDS 4, 6.3, 6.5; SPEC 7), one loop per sum. Nothing here comes from src.
 
 None stands for undefined. Exact fractions where the formula allows them; exponentials with fifty digits.
 """
@@ -6,7 +6,7 @@ None stands for undefined. Exact fractions where the formula allows them; expone
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isinf
+from math import comb, isinf, log2
 from typing import NamedTuple
 
 TIE = 1e-6
@@ -181,22 +181,154 @@ def pr_auc_mic(rows: Rows, tie: float = TIE) -> float | None:
 # ---- BPREF, trec_eval's form
 
 
-def bpref_of(query: Rows) -> Fraction | None:
-    """1/R sum over positives of 1 - min(negatives above, R) / min(R, N); a tied negative counts half."""
+def retrieved_places(row: Row, depth: int | None) -> list[int]:
+    """The places the pair may take, those among the first `depth`."""
+    return [place for place in range(row.above, row.above + row.tied + 1) if depth is None or place < depth]
+
+
+def tied_before(row: Row, tied: int, place: int) -> Fraction:
+    """How many of some equals stand before a pair that takes this place, on average over all orders."""
+    return Fraction(tied * (place - row.above), row.tied) if row.tied else Fraction(0)
+
+
+def bpref_of(query: Rows, depth: int | None = None) -> Fraction | None:
+    """1/R sum over positives of 1 - min(negatives above, R) / min(R, N); a tied negative counts half.
+
+    With a depth only places before it are retrieved; negatives above are averaged over those.
+    """
     positives = [row for row in query if row.label == 1]
     negatives = [row for row in query if row.label == 0]
     if not positives:
         return None
     total = Fraction(0)
     for p in positives:
-        ahead = sum(
-            (Fraction(rank(n) < rank(p)) + Fraction(rank(n) == rank(p), 2) for n in negatives), Fraction(0)
-        )
+        places = retrieved_places(p, depth)
+        if not places:
+            continue
+        better = sum(rank(n) < rank(p) for n in negatives)
+        tied = sum(rank(n) == rank(p) for n in negatives)
+        ahead = better + sum(tied_before(p, tied, place) for place in places) / len(places)
         least = min(len(positives), len(negatives))
-        total += 1 - min(ahead, len(positives)) / least if least else 1
+        earned = 1 - min(ahead, Fraction(len(positives))) / least if least else Fraction(1)
+        total += earned * len(places) / (p.tied + 1)
     return total / len(positives)
 
 
-def bpref(rows: Rows) -> float | None:
+def bpref(rows: Rows, depth: int | None = None) -> float | None:
     """Mean over queries with a positive."""
-    return mean([bpref_of(query) for query in by_query(rows)])
+    return mean([bpref_of(query, depth) for query in by_query(rows)])
+
+
+# ---- what a list earns by the place: MRR, RR, NDCG, and the same on the condensed list
+
+
+def reciprocal(place: int) -> Fraction:
+    """1 / (place + 1), places from 0."""
+    return Fraction(1, place + 1)
+
+
+def discount(place: int) -> float:
+    """1 / log2(place + 2)."""
+    return 1 / log2(place + 2)
+
+
+def earned(row: Row, k: int, gain) -> Fraction:
+    """What the pair earns, averaged over the places its equals leave it; nothing beyond the top K."""
+    places = range(row.above, row.above + row.tied + 1)
+    return sum((Fraction(gain(place)) for place in places if place < k), Fraction(0)) / len(places)
+
+
+def all_earn(rows: Rows, k: int, gain, labels: tuple[int, ...] = (1,)) -> Fraction:
+    """What the pairs with one of these labels earn together."""
+    return sum((earned(row, k, gain) for row in rows if row.label in labels), Fraction(0))
+
+
+def first_places(count: int, gain) -> Fraction:
+    """What the first places earn."""
+    return sum((Fraction(gain(place)) for place in range(count)), Fraction(0))
+
+
+def positives(query: Rows) -> int:
+    """How many are labelled similar."""
+    return sum(row.label for row in query)
+
+
+def condensed(query: Rows) -> list[Row]:
+    """The same list without its unjudged candidates."""
+    return [
+        row._replace(
+            above=sum(rank(other) < rank(row) for other in query),
+            tied=sum(rank(other) == rank(row) for other in query) - 1,
+            candidates=len(query),
+        )
+        for row in query
+    ]
+
+
+def possible(share: Fraction, best: Fraction | int) -> Fraction | None:
+    """A share of what was possible; nothing where nothing was."""
+    return share / best if best else None
+
+
+def hr_of_possible(rows: Rows, k: int) -> float | None:
+    """Hits over min(K, R), EDS 6.5 as SPEC 7 reads it."""
+    return mean([possible(in_top(q, k, (1,)), min(k, positives(q))) for q in by_query(rows)])
+
+
+def mrr(rows: Rows, k: int) -> float | None:
+    """EDS 6.3 with SPEC 7's H_K."""
+    return mean([all_earn(q, k, reciprocal) / first_places(k, reciprocal) for q in by_query(rows)])
+
+
+def mrr_of_possible(rows: Rows, k: int) -> float | None:
+    """The same over what the query's positives could earn."""
+    return mean(
+        [
+            possible(all_earn(q, k, reciprocal), first_places(min(k, positives(q)), reciprocal))
+            for q in by_query(rows)
+        ]
+    )
+
+
+def emrr(rows: Rows, k: int) -> float | None:
+    """What positives earn over what the labelled earn, on the condensed list."""
+    shares = []
+    for query in map(condensed, by_query(rows)):
+        shares.append(all_earn(query, k, reciprocal) / all_earn(query, k, reciprocal, (0, 1)))
+    return mean(shares)
+
+
+def ndcg_of(query: Rows, k: int) -> Fraction | None:
+    """DCG over that of the best order of the query's positives."""
+    return possible(all_earn(query, k, discount), first_places(min(k, positives(query)), discount))
+
+
+def ndcg(rows: Rows, k: int) -> float | None:
+    """Mean over queries with a positive."""
+    return mean([ndcg_of(query, k) for query in by_query(rows)])
+
+
+def endcg(rows: Rows, k: int) -> float | None:
+    """The same on the condensed list."""
+    return mean([ndcg_of(condensed(query), k) for query in by_query(rows)])
+
+
+def first_at(place: int, among: int, chosen: int) -> Fraction:
+    """Chance that the first of some chosen ones stands at this place of a random order of all."""
+    return Fraction(comb(among - 1 - place, chosen - 1), comb(among, chosen))
+
+
+def rr(rows: Rows, k: int | None = None) -> float | None:
+    """Reciprocal rank of the first positive, over all orders of the equals it stands among; 0 without one."""
+    values = []
+    for query in by_query(rows):
+        best = [row for row in query if row.label == 1]
+        best = [row for row in best if rank(row) == min(rank(other) for other in best)]
+        value = Fraction(0)
+        if best:
+            above, among = best[0].above, best[0].tied + 1
+            for place in range(among - len(best) + 1):
+                if k is None or above + place < k:
+                    value += first_at(place, among, len(best)) * reciprocal(above + place)
+        values.append(value)
+    return mean(values)

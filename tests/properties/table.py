@@ -18,6 +18,11 @@ VARIANTS = [
     "DCS(alpha=inf)",
     "DCS(alpha=20,alpha_negative=2)",
     "DCS(alpha=10,average=macro)",
+    "BPREF(depth=1)",
+    "BPREF(depth=3)",
+    "HR@3(of=possible)",
+    "MRR@3(of=possible)",
+    "RR",
 ]
 EVERY = [
     *(

@@ -9,7 +9,10 @@ from properties.table import only, ranking_of, same, that_differ, that_fall, val
 
 UNJUDGED = Candidate(None, tied=False)
 # These compare labelled candidates with each other and look at nobody else.
-CONDENSED = only("AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF")
+CONDENSED = [
+    *only("AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "EMRR", "ENDCG"),
+    *(measure for measure in only("BPREF") if "depth" not in measure),
+]
 
 judged_rankings = rankings.filter(labelled)
 longer_than_one = st.lists(st.lists(candidates, min_size=2, max_size=9), min_size=1, max_size=5)
@@ -56,13 +59,20 @@ def test_measures_of_labelled_pairs_do_not_see_the_others(asked: list[Ranking]):
 @given(untied.filter(labelled), st.integers(0, 9))
 def test_an_unjudged_candidate_put_in_anywhere_never_helps_hits(asked: list[Ranking], place: int):
     longer = [[*ranking[:place], UNJUDGED, *ranking[place:]] for ranking in asked]
-    assert that_fall(only("HR", "coverage"), rows_of(longer), rows_of(asked)) == []
+    measures = only("HR", "coverage", "MRR", "RR", "NDCG")
+    assert that_fall(measures, rows_of(longer), rows_of(asked)) == []
 
 
 @given(fully_labelled, places)
 def test_ehr_is_hr_at_full_coverage(asked: list[Ranking], k: int):
     assert same(value(f"coverage@{k}", asked), 1.0)
     assert same(value(f"EHR@{k}", asked), value(f"HR@{k}", asked))
+
+
+@given(fully_labelled, places)
+def test_condensed_measures_are_the_plain_ones_where_everything_is_labelled(asked: list[Ranking], k: int):
+    assert same(value(f"EMRR@{k}", asked), value(f"MRR@{k}", asked))
+    assert same(value(f"ENDCG@{k}", asked), value(f"NDCG@{k}", asked))
 
 
 @given(judged_rankings, places)
@@ -84,11 +94,12 @@ def test_queries_without_a_label_in_the_top_k_do_not_move_ehr(asked: list[Rankin
 def test_a_candidate_labelled_similar_makes_no_fewer_hits_than_labelled_dissimilar(
     asked: list[Ranking], q: int, place: int
 ):
-    """Areas and BPREF compare candidates, so for them the place decides which label helps."""
+    """Areas, BPREF and what is a share of the best order compare candidates, so there the place decides which helps."""
     query = asked[q % len(asked)]
     at = place % len(query)
     yes, no = ([*query[:at], query[at]._replace(label=label), *query[at + 1 :]] for label in (1, 0))
-    assert that_fall(only("HR", "EHR", "coverage"), rows_of([*asked, no]), rows_of([*asked, yes])) == []
+    plain = [m for m in only("HR", "EHR", "coverage", "MRR", "EMRR", "RR") if "possible" not in m]
+    assert that_fall(plain, rows_of([*asked, no]), rows_of([*asked, yes])) == []
 
 
 def test_an_unjudged_candidate_is_neither_a_hit_nor_a_negative():

@@ -14,7 +14,7 @@ from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rule_of,
 
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError, LabelsError, LookalikeError, NotComparableError
-from lookalike.core.types import JUDGED_COLUMNS, Basis, JudgedRanks, Rule, Score, Scores
+from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Score, Scores
 from lookalike.evaluate.measures import evaluate
 from lookalike.rank.judged import judged_ranks
 from lookalike.store.judged_files import read_judged_ranks, write_judged_ranks, write_scores
@@ -47,8 +47,23 @@ def require_same(one: JudgedRanks, other: JudgedRanks) -> None:
 
 
 def test_every_field_of_judged_ranks_is_a_column_or_the_same_in_all_rows():
-    apart = {"encoder", "basis", "tolerance"}
+    """`kept` is computed of the others, and ranks with `in_list` are refused."""
+    apart = {"encoder", "basis", "tolerance", "kept", "in_list"}
     assert {part.name for part in fields(JudgedRanks)} == apart | set(JUDGED_COLUMNS)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_was_drawn_stays_part_of_the_basis(tmp_path, ending):
+    drawn = Drawing("sampled", 2, 7, ("a,b", 'c"'), "0f", 5, 1), Drawing("catalog", 3, 0, (), "1e")
+    written = some(basis=Basis("cat", "lab", Rule(), drawn))
+    write_judged_ranks(written, tmp_path / f"j.{ending}")
+    (read,) = read_judged_ranks(tmp_path / f"j.{ending}")
+    assert read.basis == written.basis
+
+
+def test_a_list_of_items_beside_the_ranks_is_not_lost_silently(tmp_path):
+    with pytest.raises(LabelsError, match="paper"):
+        write_judged_ranks(some(in_list=some()), tmp_path / "j.csv")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

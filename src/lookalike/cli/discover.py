@@ -82,7 +82,7 @@ def discover(
     from lookalike.store.workspace import Workspace
 
     opened = Workspace(workspace)
-    conditions = [_condition(text) for text in where or []]
+    conditions = [condition(text) for text in where or []]
     require_sensible(precision, confidence)
     with progress("Ranking", quiet=json) as bar:
         found = make(
@@ -130,7 +130,8 @@ def discover(
         next_step("lookalike discover --pairs pairs.csv", workspace=workspace)
 
 
-def _condition(text: str) -> tuple[str, str]:
+def condition(text: str) -> tuple[str, str]:
+    """Column and value of --where column=value."""
     from lookalike.core.errors import ArgumentError
 
     column, sign, value = text.partition("=")

@@ -17,6 +17,15 @@ from lookalike.cli.evaluate_files import (
     RunsOption,
     tell_written,
 )
+from lookalike.cli.evaluate_pairs import (
+    LevelOption,
+    PairsOption,
+    TaskOption,
+    WhereOption,
+    default_measures,
+    require_no_files,
+    tell_levels,
+)
 from lookalike.core.types import Rule
 
 
@@ -32,7 +41,7 @@ def evaluate(
             help="Measures by commas, e.g. 'DCS(alpha=10),EHR@5,AUC_mac'.", show_default="the papers'"
         ),
     ] = None,
-    level: Annotated[str, typer.Option(help="Rank distinct items (item) or single images (image).")] = "item",
+    level: LevelOption = "item",
     similarity: Annotated[str, typer.Option(help="cosine, dot or euclidean.")] = "cosine",
     split: Annotated[
         str | None,
@@ -40,6 +49,9 @@ def evaluate(
             help="Keep queries and candidates within train, validation or test.", show_default="no split"
         ),
     ] = None,
+    task: TaskOption = "discovery",
+    where: WhereOption = None,
+    pairs: PairsOption = "all",
     replicates: Annotated[
         int, typer.Option(help="Draws of queries behind intervals and p-values; 0 for none.")
     ] = 2000,
@@ -64,14 +76,21 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
+    from lookalike.cli.discover import condition
     from lookalike.cli.evaluated import Told, as_json, tell
-    from lookalike.evaluate.measures import DEFAULT, names
+    from lookalike.evaluate.measures import names
     from lookalike.evaluate.significance import Settings
     from lookalike.recipes.evaluate import Group, by_column, catalog_column, certainty
     from lookalike.recipes.evaluate import evaluate as measure
     from lookalike.store.workspace import Workspace
 
-    asked = list(dict.fromkeys(names(measures))) if measures is not None else list(DEFAULT)
+    asked = list(dict.fromkeys(names(measures))) if measures is not None else default_measures(task)
+    conditions = [condition(text) for text in where or []]
+    if level in ("all", "paper"):
+        require_no_files(level, any((run, output, judged, runs)), task)
+    if level == "all":
+        tell_levels(workspace, encoder or [], asked, similarity, split, conditions, pairs, json=json)
+        return
     rule = Rule(level=level, similarity=similarity, split=split)
     settings = Settings(replicates, seed, confidence, interval) if replicates else None
     opened = Workspace(workspace)
@@ -80,7 +99,17 @@ def evaluate(
     files = Files(run or [], output, judged, runs, depth, run_queries, gzip)
     files.plan(opened, rule)
     with progress("Ranking", quiet=json) as bar:
-        found = measure(opened, encoder or [], asked, rule=rule, runs=files.read, progress=bar)
+        found = measure(
+            opened,
+            encoder or [],
+            asked,
+            rule=rule,
+            runs=files.read,
+            task=task,
+            where=conditions,
+            source=pairs,
+            progress=bar,
+        )
     written = files.write(opened, found, rule, quiet=json)
     with progress("Drawing queries", quiet=json) as bar:
         sure = None if settings is None else certainty(found, settings, progress=bar)
@@ -88,7 +117,7 @@ def evaluate(
     if per is not None:
         with progress(f"Drawing queries by {per}", quiet=json) as bar:
             groups = by_column(opened.catalog, found, per, settings, progress=bar)
-    told = Told(found, rule, sure, per, groups)
+    told = Told(found, found.scores[0].basis.rule, sure, per, groups)
     if json:
         print_json(as_json(told) | {"written": [str(path) for path in written]})
         return

@@ -132,7 +132,7 @@ def _notes(told: Told) -> list[str]:
             for reason in sorted(set(why.values()) - {"", "the value is undefined"})
         ]
     notes += [f"{left.count:,} labels left out: {left.reason}." for left in found.unusable]
-    return [*notes, *found.absences]
+    return [*notes, *found.absences, *found.notes]
 
 
 # ---- for programs
@@ -153,6 +153,8 @@ def as_json(told: Told) -> dict[str, Any]:
         "catalog": found.scores[0].basis.catalog,
         "labels_fingerprint": found.scores[0].basis.labels,
         "absences": list(found.absences),
+        "notes": list(found.notes),
+        "sources": dict(found.sources),
         "bootstrap": None if told.sure is None else asdict(told.sure.settings),
         "comparisons": None
         if told.sure is None

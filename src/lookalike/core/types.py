@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int, Int8, Shaped
@@ -22,7 +22,7 @@ from lookalike.core.errors import LabelsError, NotComparableError
 
 ROLES = ("query", "gallery", "both")
 SPLITS = ("train", "validation", "test")
-LEVELS = ("item", "image")
+LEVELS = ("item", "image", "paper")
 SIMILARITIES = ("cosine", "dot", "euclidean")
 NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
 NONE_DRAWN = np.empty(0, dtype=np.int8)
@@ -192,7 +192,8 @@ class Labels:
 class Rule:
     """Which candidates a query is ranked against, and by what.
 
-    `level="item"` ranks distinct items, each at its best image; `"image"` ranks images. Unless `own_item`,
+    `level="item"` ranks distinct items, each at its best image; `"image"` ranks images; `"paper"` is EDS's own
+    evaluation: pairs on images, lists of distinct items with credit only for the labelled photo. Unless `own_item`,
     all images of the query's item are left out; the query image always is. `split` keeps queries and
     candidates within one split.
     """
@@ -210,16 +211,33 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """Negatives that were drawn beside the labels: how, how many a query at most, by which seed, from whose lists.
+
+    `how` is a key of `DRAWN`; `pairs` is a fingerprint of the `drawn` pairs. `short` queries got fewer than n.
+    """
+
+    how: str
+    n: int
+    seed: int
+    baselines: tuple[str, ...]
+    pairs: str
+    drawn: int = 0
+    short: int = 0
+
+
+@dataclass(frozen=True)
 class Basis:
     """What a result was made on. Results compare only on one basis."""
 
     catalog: str
     labels: str
     rule: Rule
+    negatives: tuple[Drawing, ...] = ()
 
     def require_same(self, other: "Basis") -> None:
-        """Refuse to compare results of different labels, catalogs or candidate rules."""
-        for part in ("catalog", "labels", "rule"):
+        """Refuse to compare results of different labels, catalogs, candidate rules or drawn negatives."""
+        for part in ("catalog", "labels", "rule", "negatives"):
             mine, theirs = getattr(self, part), getattr(other, part)
             if mine != theirs:
                 raise NotComparableError(
@@ -237,7 +255,9 @@ class JudgedRanks:
     at image level an image. `score` is what ranks were counted on: cosine, dot product, or minus half the squared
     Euclidean distance. Scores, of two queries too, within `tolerance` are equal. `drawn` is 0 for a labelled pair;
     a pair that nobody judged and that was drawn as a negative is marked with how (`DRAWN`), and only
-    measures that ask for it see it.
+    measures that ask for it see it. At paper level ranks are of images and `in_list` has the same rows' places in the
+    list of distinct items; a row with `above >= candidates` stands nowhere in its list. `kept` is what measures
+    computed of these rows once, for the next ones.
     """
 
     encoder: str
@@ -251,6 +271,8 @@ class JudgedRanks:
     basis: Basis
     tolerance: float = 1e-6
     drawn: Int8[np.ndarray, " pairs"] = field(default_factory=lambda: NONE_DRAWN)
+    in_list: "JudgedRanks | None" = None
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.drawn is NONE_DRAWN:
@@ -267,13 +289,28 @@ class JudgedRanks:
         if which.all():
             return self
         labels = fingerprint([self.basis.labels, np.packbits(which).tobytes().hex()])
+        basis = replace(self.basis, labels=labels)
         rows = {column: getattr(self, column)[which] for column in JUDGED_COLUMNS}
-        part = replace(self, **rows, basis=replace(self.basis, labels=labels))
-        names, code = self.query_codes
-        used, first, again = np.unique(code[which], return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")  # queries keep the order of their first row
-        part.__dict__["query_codes"] = names[used[order]], np.argsort(order, kind="stable")[again]
+        in_list = None if self.in_list is None else self.in_list.only(which)
+        part = replace(self, **rows, basis=basis, in_list=in_list)
+        self._hand_down(part, which)
         return part
+
+    def _hand_down(self, part: "JudgedRanks", which: np.ndarray) -> None:
+        """Give a part its codes, and its orders where they are known, without looking anything up again."""
+        names, code = self.query_codes
+        left = code[which]
+        first = np.full(len(names), len(left), dtype=np.int64)
+        np.minimum.at(first, left, np.arange(len(left)))
+        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(left))]
+        place = np.empty(len(names), dtype=np.int64)  # queries keep the order of their first row
+        place[order] = np.arange(len(order))
+        part.__dict__["query_codes"] = names[order], place[left]
+        row = np.cumsum(which) - 1
+        for name in ("list_order", "score_order"):
+            if name in self.__dict__ and (name == "score_order" or np.all(order[1:] > order[:-1])):
+                whole = self.__dict__[name]
+                part.__dict__[name] = row[whole[which[whole]]]
 
     @cached_property
     def labelled(self) -> "JudgedRanks":
@@ -290,6 +327,11 @@ class JudgedRanks:
         """Rows by query (in order of `query_codes`), best rank first."""
         place = 2 * self.above + self.tied
         return np.argsort(self.query_codes[1] * (int(place.max(initial=0)) + 1) + place, kind="stable")
+
+    @cached_property
+    def score_order(self) -> Int[np.ndarray, " pairs"]:
+        """Rows from the lowest score up."""
+        return np.argsort(self.score, kind="stable")
 
     @cached_property
     def query_codes(self) -> tuple[np.ndarray, np.ndarray]:

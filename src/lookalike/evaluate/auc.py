@@ -6,11 +6,10 @@ Eq. 5 prints 1/|D| where the mean over queries, 1/|Q|, is meant.
 import numpy as np
 
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.fold import better_and_tied, mean_over_queries, per_query, pooled
+from lookalike.evaluate.fold import NO_POSITIVE, ahead, mean_over_queries, per_query, pooled
 
 ONE_SIDED = "no query has both a positive and a negative label"
 NO_PAIR = "the labels are not of both kinds"
-NO_POSITIVE = "no query has a positive label"
 
 
 def auc_macro(judged: JudgedRanks) -> Score:
@@ -20,7 +19,8 @@ def auc_macro(judged: JudgedRanks) -> Score:
     equal ranks count half. Depends on ranks only. Range 0 to 1; 0.5 for a constant scorer.
     """
     positive = judged.label == 1
-    better, tied = better_and_tied(judged, ~positive)
+    count = ahead(judged)
+    better, tied = count.better - count.better_positive, count.tied - count.tied_positive
     positives, negatives = per_query(judged, positive), per_query(judged, ~positive)
     lost = per_query(judged, np.where(positive, better + tied / 2.0, 0.0))
     both = (positives > 0) & (negatives > 0)
@@ -43,10 +43,8 @@ def pr_auc_macro(judged: JudgedRanks) -> Score:
     AP_q = mean over positives of (positives ranked as well or better) / (labelled ranked as well or better),
     so equals enter together, as in scikit-learn. Depends on ranks only.
     """
-    positive = judged.label == 1
-    better_positive, tied_positive = better_and_tied(judged, positive)
-    better, tied = better_and_tied(judged, np.ones(len(judged), bool))
-    precision = (better_positive + tied_positive) / np.maximum(better + tied, 1)
+    positive, count = judged.label == 1, ahead(judged)
+    precision = (count.better_positive + count.tied_positive) / np.maximum(count.better + count.tied, 1)
     positives = per_query(judged, positive)
     total = per_query(judged, np.where(positive, precision, 0.0))
     mean = np.divide(total, positives, out=np.zeros_like(total), where=positives > 0)

@@ -3,25 +3,11 @@
 import numpy as np
 from jaxtyping import Float, Float64, Int
 
-from lookalike.core.errors import MeasureError
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.fold import per_query, ratio
+from lookalike.evaluate.parameters import check_alpha, check_average
 
 ALONE = "every labelled candidate is the only candidate of its query, so it has no percentile rank"
-
-
-def check_alpha(alpha: float) -> float:
-    """The alpha itself; any number will do, infinite ones too, but NaN is none."""
-    if np.isnan(alpha):
-        raise MeasureError("DCS has alpha = nan.", fix="Give a number: DCS(alpha=10).")
-    return alpha
-
-
-def check_average(average: str) -> str:
-    """The way to average itself, if it is one."""
-    if average not in ("micro", "macro"):
-        raise MeasureError(f"DCS has average={average}.", fix="Use average=micro or average=macro.")
-    return average
 
 
 def percentile(judged: JudgedRanks) -> Float64[np.ndarray, " pairs"]:

@@ -1,12 +1,45 @@
 """From rows to queries to one value: the folds all measures share."""
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Shaped
 
 from lookalike.core.types import JudgedRanks, Pooled, Score
-from lookalike.evaluate.pooled import folded
+from lookalike.evaluate.pooled import ahead_of_each, folded, merged
 
 NO_LABELS = "no labelled pair can be ranked"
+NO_POSITIVE = "no query has a positive label"
+
+
+class Ahead(NamedTuple):
+    """For each row the rows of its query that rank strictly better, and those that share its rank, itself included.
+
+    All of them, and the positives among them.
+    """
+
+    better: Int[np.ndarray, " pairs"]
+    tied: Int[np.ndarray, " pairs"]
+    better_positive: Int[np.ndarray, " pairs"]
+    tied_positive: Int[np.ndarray, " pairs"]
+
+
+def ahead(judged: JudgedRanks) -> Ahead:
+    """Who ranks better than whom and who ties, counted once for all measures of these rows."""
+    if "ahead" not in judged.kept:
+        code, rank = judged.query_codes[1], judged.rank
+        counts = ahead_of_each(judged.list_order, code, rank, np.asarray(judged.label == 1))
+        judged.kept["ahead"] = Ahead(*counts)
+    kept: Ahead = judged.kept["ahead"]
+    return kept
+
+
+def asked(judged: JudgedRanks) -> Bool[np.ndarray, " queries"]:
+    """Queries of a mean: all that have a label (SPEC 7); in EDS's own evaluation those with a positive (SPEC 4)."""
+    if judged.basis.rule.level == "paper":
+        return per_query(judged, judged.label == 1) > 0
+    return np.ones(len(judged.query_codes[0]), bool)
 
 
 def per_query(judged: JudgedRanks, values: Shaped[np.ndarray, " pairs"]) -> Float64[np.ndarray, " queries"]:
@@ -44,18 +77,10 @@ def pooled(judged: JudgedRanks, fold: str, reason: str) -> Score:
 
     Scores within the tie tolerance are equal. Undefined without a positive; AUC without a negative too.
     """
-    names, code = judged.query_codes
-    order = np.argsort(judged.score, kind="stable")
-    score, positive = judged.score[order].astype(np.float64), judged.label[order] == 1
-    high, low = score[positive], score[~positive]
-    parts = Pooled(
-        fold=fold,
-        positive=code[order][positive],
-        negative=code[order][~positive],
-        under=np.searchsorted(low, high - judged.tolerance, side="left"),
-        not_over=np.searchsorted(low, high + judged.tolerance, side="right"),
-        lower=np.searchsorted(high, high - judged.tolerance, side="left"),
-    )
+    names = judged.query_codes[0]
+    if "pooled" not in judged.kept:
+        judged.kept["pooled"] = _pooled(judged)
+    parts = replace(judged.kept["pooled"], fold=fold)
     value = float(folded(parts, np.ones((1, len(names))))[0])
     undefined = np.isnan(value)
     why = (reason if len(judged) else NO_LABELS) if undefined else ""
@@ -63,23 +88,16 @@ def pooled(judged: JudgedRanks, fold: str, reason: str) -> Score:
     return Score("", value, 0 if undefined else len(names), names, none, none, why, parts)
 
 
-def better_and_tied(
-    judged: JudgedRanks, which: Bool[np.ndarray, " pairs"]
-) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"]]:
-    """For each row: how many rows of `which` in its query rank strictly better, and how many share its rank.
-
-    A row of `which` counts itself among the tied.
-    """
-    order = judged.list_order
-    if len(order) == 0:
-        return order, order
-    code, rank = judged.query_codes[1][order], judged.rank[order]
-    new_query = np.append(True, code[1:] != code[:-1])
-    starts = np.flatnonzero(new_query | np.append(True, rank[1:] != rank[:-1]))
-    length = np.diff(np.append(starts, len(order)))
-    before = np.append(0, np.cumsum(which[order]))
-    query_start = np.maximum.accumulate(np.where(new_query, np.arange(len(order)), 0))[starts]
-    better, tied = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-    better[order] = np.repeat(before[starts] - before[query_start], length)
-    tied[order] = np.repeat(before[starts + length] - before[starts], length)
-    return better, tied
+def _pooled(judged: JudgedRanks) -> Pooled:
+    """Pairs of each label from the lowest score up, and where each positive stands among them."""
+    order = judged.score_order
+    score, positive = judged.score[order].astype(np.float64), judged.label[order] == 1
+    code, high, low = judged.query_codes[1][order], score[positive], score[~positive]
+    return Pooled(
+        fold="auc",
+        positive=code[positive],
+        negative=code[~positive],
+        under=merged(low, high - judged.tolerance, False),
+        not_over=merged(low, high + judged.tolerance, True),
+        lower=merged(high, high - judged.tolerance, False),
+    )

@@ -1,7 +1,7 @@
-"""Micro AUC and PR-AUC as folds over sorted pairs, for any weights of the queries."""
+"""What is folded by compiled loops: micro AUC and PR-AUC for any weights of the queries; who ranks before whom."""
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int, Int64
 
 from lookalike.core.types import Pooled
 
@@ -28,3 +28,42 @@ def folded(
         over = peers.copy()
         ap(parts.positive, parts.negative, parts.under, parts.lower, lanes, peers, others, total)
     return np.divide(total, over, out=np.full(len(total), np.nan), where=over > 0)
+
+
+def merged(
+    values: Float64[np.ndarray, " values"], bounds: Float64[np.ndarray, " bounds"], with_equal: bool
+) -> Int64[np.ndarray, " bounds"]:
+    """For each bound how many values lie under it, equal ones counted or not; both ascend."""
+    from lookalike.evaluate.pooled_kernels import merge
+
+    count = np.empty(len(bounds), np.int64)
+    merge(values, bounds, with_equal, count)
+    return count
+
+
+def ahead_of_each(
+    order: Int[np.ndarray, " pairs"],
+    code: Int[np.ndarray, " pairs"],
+    rank: Float64[np.ndarray, " pairs"],
+    positive: Bool[np.ndarray, " pairs"],
+) -> Int64[np.ndarray, "4 pairs"]:
+    """Per pair: better ones of its query, those of the same rank, and the positives among either."""
+    from lookalike.evaluate.pooled_kernels import ahead
+
+    counts = np.empty((4, len(order)), np.int64)
+    ahead(order, code, rank, positive, counts)
+    return counts
+
+
+def expected_first(
+    above: Int[np.ndarray, " groups"],
+    equals: Int[np.ndarray, " groups"],
+    positives: Int[np.ndarray, " groups"],
+    cut: int,
+) -> Float64[np.ndarray, " groups"]:
+    """Expected 1 / (place + 1) of the first of some positives among equals, 0 from the place `cut` on."""
+    from lookalike.evaluate.pooled_kernels import first
+
+    value = np.empty(len(above), np.float64)
+    first(above, equals, positives, cut, value)
+    return value

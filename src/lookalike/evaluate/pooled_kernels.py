@@ -1,4 +1,4 @@
-"""The inner loops of the measures over all pairs at once. Compiled, without the interpreter lock."""
+"""The inner loops of the measures. Compiled, without the interpreter lock."""
 
 from collections.abc import Callable
 from inspect import unwrap
@@ -73,3 +73,49 @@ def ap(
         query = positive[i]
         for b in range(lanes):  # the least number keeps 0 / 0, where nothing was drawn, at 0
             total[b] += weights[query, b] * peers[b] / max(peers[b] + others[b], 1e-300)
+
+
+@compiled
+def merge(values: np.ndarray, bounds: np.ndarray, with_equal: bool, count: np.ndarray) -> None:
+    """Both sides are walked once."""
+    j = 0
+    for i in range(len(bounds)):
+        bound = bounds[i]
+        while j < len(values) and (values[j] < bound or (with_equal and values[j] == bound)):
+            j += 1
+        count[i] = j
+
+
+@compiled
+def ahead(
+    order: np.ndarray, code: np.ndarray, rank: np.ndarray, positive: np.ndarray, counts: np.ndarray
+) -> None:
+    """Rows of `counts`, per row: better ones, those of the same rank, and the positives among either."""
+    better = positives = first = 0
+    while first < len(order):
+        row = order[first]
+        if first > 0 and code[order[first - 1]] != code[row]:
+            better = positives = 0
+        last, among = first, 0
+        while last < len(order) and code[order[last]] == code[row] and rank[order[last]] == rank[row]:
+            among += positive[order[last]]
+            last += 1
+        for i in range(first, last):
+            at = order[i]
+            counts[0, at], counts[1, at] = better, last - first
+            counts[2, at], counts[3, at] = positives, among
+        better += last - first
+        positives += among
+        first = last
+
+
+@compiled
+def first(above: np.ndarray, equals: np.ndarray, positives: np.ndarray, cut: int, value: np.ndarray) -> None:
+    """P(0) = p / m and P(j + 1) = P(j) (m - p - j) / (m - 1 - j): the first j are none of them, the next is one."""
+    for i in range(len(above)):
+        m, p = equals[i], positives[i]
+        chance, total = p / m, 0.0
+        for j in range(min(m - p + 1, cut - above[i])):
+            total += chance / (above[i] + j + 1)
+            chance *= (m - p - j) / max(m - 1 - j, 1)
+        value[i] = total

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float32
 
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
@@ -11,7 +12,7 @@ from lookalike.rank.blocks import each_block, kernels_of
 from lookalike.rank.gallery import Gallery, prepare
 from lookalike.rank.machine import DEFAULT, QUERIES_SHARE, Machine
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.rank.source import aligned
+from lookalike.rank.source import Source, aligned
 from lookalike.rank.vectors import Shaped, as_queries, score_of, tie_tolerance
 
 
@@ -31,7 +32,7 @@ def judged_ranks(
     counted. Cost: one product of labelled queries and gallery, plus about a tenth for counting; memory: one
     shaped copy of the gallery's vectors and one block of rows per thread, or where the copy would take more than
     `machine.held`, one tall block of rows. Settle the labels once with `judged_pairs` to rank many encoders on the
-    same basis.
+    same basis. At paper level there are two products: ranks among images, and places in the list of items.
     """
     if isinstance(labels, JudgedPairs):
         pairs = labels
@@ -40,18 +41,60 @@ def judged_ranks(
         rule = rule or Rule()
         pairs = judged_pairs(catalog, labels, rule)
     source = aligned(catalog, embeddings)
+    found, tolerance = _ranked(catalog, source, pairs, rule, embeddings.encoder, machine, threads, progress)
+    if rule.level != "paper":
+        return found
+    items, item = catalog.item_codes
+    of_items = replace(pairs, code=item[pairs.code], candidate=items[item[pairs.code]])
+    by_item = replace(rule, level="item")
+    in_list, _ = _ranked(catalog, source, of_items, by_item, embeddings.encoder, machine, threads, None)
+    return replace(found, in_list=_credited(found, in_list, of_items, tolerance))
+
+
+def _ranked(
+    catalog: Catalog,
+    source: Source,
+    pairs: JudgedPairs,
+    rule: Rule,
+    encoder: str,
+    machine: Machine,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[JudgedRanks, Float32[np.ndarray, " pairs"]]:
+    """Judged ranks of settled pairs among the units of a rule, and the tie tolerance of each pair's query."""
     gallery = prepare(catalog, source, rule, machine.held)
     query_rows, count = np.unique(pairs.query_row, return_counts=True)
     center = gallery.vectors.center
     queries = as_queries(source, query_rows, rule.similarity, center, machine.held // QUERIES_SHARE)
     counted = _count(gallery, queries, count, pairs, machine, threads, progress)
-    return JudgedRanks(
-        encoder=embeddings.encoder,
+    tolerance = tie_tolerance(queries.norm, gallery.typical, rule.similarity)
+    ranks = JudgedRanks(
+        encoder=encoder,
         query=pairs.query,
         candidate=pairs.candidate,
         label=pairs.label,
         basis=pairs.basis,
+        drawn=pairs.drawn,
         **counted,
+    )
+    return ranks, np.repeat(tolerance, count)
+
+
+def _credited(
+    image: JudgedRanks, item: JudgedRanks, pairs: JudgedPairs, tolerance: Float32[np.ndarray, " pairs"]
+) -> JudgedRanks:
+    """Places in the list of items for the labelled photos that stand there for their item; others stand nowhere.
+
+    A photo stands there if it scores as well as the item's best one, within the tie tolerance. Of several labelled
+    photos that do, the first in the catalog is the one that is shown.
+    """
+    best = (image.score >= item.score - tolerance) & (pairs.drawn == 0)
+    key = pairs.query_row * (int(pairs.code.max(initial=0)) + 1) + pairs.code
+    rows = np.flatnonzero(best)
+    shown = np.zeros(len(pairs), bool)
+    shown[rows[np.unique(key[rows], return_index=True)[1]]] = True
+    return replace(
+        item, above=np.where(shown, item.above, item.candidates), tied=np.where(shown, item.tied, 0)
     )
 
 

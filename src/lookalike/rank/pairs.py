@@ -1,12 +1,12 @@
 """Which labels can be ranked: labels mapped onto catalog rows and units, conflicts reported and left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Int8, Int64, Shaped
+from jaxtyping import Bool, Int, Int8, Int64, Shaped
 
 from lookalike.core.checks import fingerprint
-from lookalike.core.types import Basis, Catalog, Labels, Rule
+from lookalike.core.types import NONE_DRAWN, Basis, Catalog, Labels, Rule
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Unusable:
 class JudgedPairs:
     """Labelled pairs in query order.
 
-    `query_row` is the query's catalog row, `code` the candidate's item code (at image level its catalog row),
-    `query` and `candidate` are their ids.
+    `query_row` is the query's catalog row, `code` the candidate's item code (at image and paper level its catalog
+    row), `query` and `candidate` are their ids. `drawn` is 0 for a labelled pair (see `JudgedRanks`).
     """
 
     query_row: Int64[np.ndarray, " pairs"]
@@ -33,9 +33,28 @@ class JudgedPairs:
     candidate: Shaped[np.ndarray, " pairs"]
     basis: Basis
     unusable: tuple[Unusable, ...]
+    drawn: Int8[np.ndarray, " pairs"] = field(default_factory=lambda: NONE_DRAWN)
+
+    def __post_init__(self) -> None:
+        if self.drawn is NONE_DRAWN:
+            object.__setattr__(self, "drawn", np.zeros(len(self.label), dtype=np.int8))
 
     def __len__(self) -> int:
         return len(self.label)
+
+    def only(self, which: Bool[np.ndarray, " pairs"]) -> "JudgedPairs":
+        """The pairs of a mask, on the basis of the labels that are left."""
+        if which.all():
+            return self
+        names = "query_row", "code", "label", "query", "candidate", "drawn"
+        part = replace(self, **{name: getattr(self, name)[which] for name in names})
+        labels = fingerprint(part.query, part.candidate, part.label)
+        return replace(part, basis=replace(self.basis, labels=labels))
+
+
+def units_of(catalog: Catalog, rule: Rule) -> tuple[np.ndarray, Int[np.ndarray, " images"]]:
+    """What is ranked, by name, and each catalog row's place among it: items at item level, else images."""
+    return catalog.item_codes if rule.level == "item" else (catalog.image, np.arange(len(catalog)))
 
 
 def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
@@ -51,7 +70,7 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     settle.drop(settle.q == settle.c, "query and candidate are one image")
     settle.drop(catalog.item[settle.q] == catalog.item[settle.c], "both photos show one item")
     # Conflicts come before roles and splits: a contradicted label is no evidence anywhere.
-    names, code = catalog.item_codes if rule.level == "item" else (catalog.image, np.arange(len(catalog)))
+    names, code = units_of(catalog, rule)
     low, high = np.minimum(settle.q, settle.c), np.maximum(settle.q, settle.c)
     of_pair = _both_ways(low * len(catalog) + high, settle.label)
     of_item = _both_ways(settle.q * len(names) + code[settle.c], settle.label)

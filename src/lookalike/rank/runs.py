@@ -61,6 +61,11 @@ def rank_run(catalog: Catalog, run: Run, labels: Labels | JudgedPairs, rule: Rul
     if rule is not None or pairs.basis.catalog != catalog.fingerprint:
         basis = replace(pairs.basis, catalog=catalog.fingerprint, rule=rule or pairs.basis.rule)
         pairs.basis.require_same(basis)
+    if pairs.basis.rule.level == "paper":
+        raise RunError(
+            f"The run {run.name} cannot be ranked at level paper, which takes lists of items and lists of images.",
+            fix="Measure runs with --level item or --level image.",
+        )
     units = Units(catalog, pairs.basis.rule)
     query_rows, place = np.unique(pairs.query_row, return_inverse=True)
     asked = {catalog.image[row]: at for at, row in enumerate(query_rows)}
@@ -92,6 +97,7 @@ def rank_run(catalog: Catalog, run: Run, labels: Labels | JudgedPairs, rule: Rul
         candidates=candidates,
         basis=pairs.basis,
         tolerance=0.0,
+        drawn=pairs.drawn,
     )
     return RunRanks(
         judged=judged,

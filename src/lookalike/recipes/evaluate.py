@@ -1,21 +1,23 @@
 """`evaluate`: measures of encoders on the workspace's labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
+from lookalike.core.types import LEVELS, Catalog, JudgedRanks, Rule, Scores
+from lookalike.discover.queries import Where
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.measures import drawings, parse
 from lookalike.evaluate.measures import evaluate as score_all
-from lookalike.evaluate.measures import parse
 from lookalike.evaluate.significance import Settings, Significance, significance
-from lookalike.rank.pairs import Unusable, judged_pairs
+from lookalike.rank.pairs import Unusable
 from lookalike.rank.runs import rank_run
 from lookalike.recipes import values
 from lookalike.recipes.evaluate_files import absences, read_runs
+from lookalike.recipes.evaluate_pairs import baselines, chosen_pairs, said_of_negatives
 from lookalike.store.workspace import Workspace
 
 
@@ -25,7 +27,8 @@ class Evaluation:
 
     `measures` are the names as asked for; `printed` maps them to the measures' own names. `generators` fed
     the pool; `unusable` are labels left out, by reason. `judged` are the ranks the scores were folded from, `absences`
-    say what of each run and of the labels did not meet.
+    say what of each run and of the labels did not meet, `notes` what was chosen, drawn and left out; `sources` count
+    labels of the pool, of random pairs, of both and of neither.
     """
 
     measures: tuple[str, ...]
@@ -35,6 +38,8 @@ class Evaluation:
     unusable: tuple[Unusable, ...]
     judged: tuple[JudgedRanks, ...] = ()
     absences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def printed(self) -> dict[str, str]:
@@ -62,27 +67,28 @@ def evaluate(
     *,
     rule: Rule | None = None,
     runs: Sequence[Path] = (),
+    task: str = "discovery",
+    where: Where = (),
+    source: str = "all",
     progress: Progress | None = None,
 ) -> Evaluation:
     """Rank each encoder once (all of them by default) and score it by every measure.
 
-    `runs` are TREC run files of other systems, which stand in the same table on the same basis.
+    `runs` are TREC run files of other systems, which stand in the same table on the same basis. `task`, `where` and
+    `source` choose the pairs (see `chosen_pairs`). Negatives are drawn from the lists of the pool's generators.
     """
     asked = [parse(name) for name in measures]
-    labels = workspace.labels()
-    if len(labels) == 0:
-        raise LabelsError(
-            "There are no labels yet, so there is nothing to measure against.",
-            fix="Import some: lookalike labels import labels.csv (columns query, candidate, label)",
-        )
-    pairs = judged_pairs(workspace.catalog, labels, rule or Rule())
+    drawings(asked)
+    chosen = chosen_pairs(workspace, rule or Rule(), task=task, where=where, source=source)
     names = list(dict.fromkeys(encoders or workspace.encoders))
     if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
         )
-    others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
     vectors = [workspace.embeddings(name) for name in names]
+    drawn_from = baselines(workspace, vectors) if drawings(asked) else []
+    pairs = values.with_negatives(workspace.catalog, chosen.pairs, asked, drawn_from, workspace.settings.seed)
+    others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
     judged = [
         *values.ranks(workspace.catalog, vectors, pairs, progress=progress),
         *(o.judged for o in others),
@@ -92,10 +98,12 @@ def evaluate(
         measures=tuple(measures),
         scores=tuple(score_all(one, asked) for one in judged),
         generators=() if pool is None else pool.generators,
-        labels=len(pairs),
+        labels=len(chosen.pairs),
         unusable=pairs.unusable,
         judged=tuple(judged),
         absences=tuple(said for other in others for said in absences(other)),
+        notes=(*chosen.notes, *said_of_negatives(pairs)),
+        sources=chosen.counts,
     )
 
 
@@ -139,3 +147,28 @@ def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:
             f"The catalog has no column {column!r}.", fix=f"Name one of: {', '.join(columns)}."
         )
     return columns[column]
+
+
+def evaluate_levels(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    measures: Sequence[str],
+    *,
+    rule: Rule | None = None,
+    where: Where = (),
+    source: str = "all",
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """The same measures at each level, each on a basis of its own: of items, of images, and EDS's own."""
+    return {
+        level: evaluate(
+            workspace,
+            encoders,
+            measures,
+            rule=replace(rule or Rule(), level=level),
+            where=where,
+            source=source,
+            progress=part(progress, done, len(LEVELS)),
+        )
+        for done, level in enumerate(LEVELS)
+    }

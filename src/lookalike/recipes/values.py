@@ -36,6 +36,7 @@ from lookalike.encode.spec import parse
 from lookalike.evaluate import measures as table
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
+from lookalike.rank.negatives import add_negatives
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.rank.runs import Run, rank_run
 from lookalike.search.exact import Result, by_image, judged_items
@@ -191,14 +192,37 @@ def score(
     measures: str | Iterable[str] = table.DEFAULT,
     *,
     rule: Rule | None = None,
+    baselines: Iterable[Embeddings] | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Scores]:
-    """Scores of each encoder, or run of another system, on one basis; each is ranked once for all measures."""
+    """Scores of each encoder, or run of another system, on one basis; each is ranked once for all measures.
+
+    `baselines` (all encoders unless given) and `seed` say whence negatives are drawn where a measure asks for them.
+    """
     asked = (
-        table.parse_list(measures) if isinstance(measures, str) else [table.parse(name) for name in measures]
+        table.parse_list(measures)
+        if isinstance(measures, str)
+        else tuple(table.parse(name) for name in measures)
     )
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())
-    return [table.evaluate(judged, asked) for judged in ranks(catalog, encoders, pairs, progress=progress)]
+    listed = list(encoders)
+    drawn_from = [one for one in listed if isinstance(one, Embeddings)] if baselines is None else baselines
+    pairs = with_negatives(catalog, pairs, asked, drawn_from, seed)
+    return [table.evaluate(judged, asked) for judged in ranks(catalog, listed, pairs, progress=progress)]
+
+
+def with_negatives(
+    catalog: Catalog,
+    pairs: JudgedPairs,
+    measures: Iterable[table.Measure],
+    baselines: Iterable[Embeddings],
+    seed: int,
+) -> JudgedPairs:
+    """Pairs with the negatives drawn that some measures ask for; the pairs themselves where none does."""
+    for how, n in table.drawings(measures).items():
+        pairs = add_negatives(catalog, pairs, how, n, seed, list(baselines))
+    return pairs
 
 
 def score_ranks(judged: JudgedRanks, measures: str | Iterable[str] = table.DEFAULT) -> Scores:

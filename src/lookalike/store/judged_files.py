@@ -5,8 +5,9 @@ on (`catalog`, `labels`, and the parts of the rule). Reading gives back the same
 rows of an encoder, for ranks that lost or changed a pair are no longer on their basis.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from lookalike.catalog.sheet import Sheet, sheet_of
 from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.core.errors import LabelsError, NotComparableError
-from lookalike.core.types import JUDGED_COLUMNS, Basis, JudgedRanks, Rule, Scores
+from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Scores
 from lookalike.store.tables import write_table
 
 TEXT = ("query", "candidate")
 KINDS = {"score": np.float64, "tolerance": np.float64, "label": np.int8, "drawn": np.int8}
 HASH = "hash"
+NEGATIVES = "negatives"
 
 
 def write_scores(scores: Iterable[Scores], path: Path) -> None:
@@ -39,6 +41,12 @@ def write_scores(scores: Iterable[Scores], path: Path) -> None:
 def write_judged_ranks(judged: JudgedRanks | Iterable[JudgedRanks], path: str | Path) -> None:
     """Write judged ranks of one or several encoders to a CSV or Parquet file."""
     listed = [judged] if isinstance(judged, JudgedRanks) else list(judged)
+    if any(one.in_list is not None for one in listed):
+        raise LabelsError(
+            "Judged ranks of level paper have two places for each pair, among images and in the list of items; a "
+            "file has one.",
+            fix="Write those of level image and those of level item.",
+        )
     columns: dict[str, list[object]] = {}
     for one in listed:
         same = {"encoder": one.encoder, "tolerance": one.tolerance, **_flat(one.basis), HASH: _hash(one)}
@@ -159,6 +167,7 @@ def _numbers(name: str, texts: Sequence[str], rows: np.ndarray, sheet: Sheet, pa
 def _flat(basis: Basis) -> dict[str, object]:
     """A basis as columns: its own parts, then the rule's; None is ""."""
     parts = {part.name: getattr(basis, part.name) for part in fields(Basis) if part.name != "rule"}
+    parts[NEGATIVES] = json.dumps([asdict(one) for one in basis.negatives]) if basis.negatives else ""
     parts |= {part.name: getattr(basis.rule, part.name) for part in fields(Rule)}
     return {name: "" if value is None else value for name, value in parts.items()}
 
@@ -173,6 +182,8 @@ def _unflat(kind: type[Basis] | type[Rule], texts: Mapping[str, str]) -> dict[st
 
 
 def _value(text: str, default: object, name: str) -> object:
+    if name == NEGATIVES:
+        return _drawings(text)
     if isinstance(default, bool):
         if text not in ("True", "False", "true", "false"):
             raise LabelsError(f"{name} is {text!r}.", fix="Write True or False.")
@@ -180,6 +191,18 @@ def _value(text: str, default: object, name: str) -> object:
     if isinstance(default, int | float):
         return type(default)(text)
     return text or default
+
+
+def _drawings(text: str) -> tuple[Drawing, ...]:
+    """What was drawn, from its JSON; nothing from nothing."""
+    try:
+        parts = [dict(part) for part in json.loads(text or "[]")]
+        return tuple(Drawing(**part | {"baselines": tuple(part["baselines"])}) for part in parts)
+    except (ValueError, TypeError, KeyError):
+        raise LabelsError(
+            f"negatives is {text!r}, which does not say what was drawn.",
+            fix="Use the file as it was written.",
+        ) from None
 
 
 def _is_required(part: Field[Any]) -> bool:

@@ -1,0 +1,100 @@
+"""What `evaluate` measures on: levels, identification, some queries, pool or random pairs, drawn negatives."""
+
+import csv
+
+import pytest
+
+MEASURES = "HR@3,EMRR@3,AUC_mac,DCS"
+
+
+def test_all_levels_side_by_side_are_the_levels_one_by_one(lookalike, labelled):
+    both = lookalike("evaluate", "--level", "all", "--measures", MEASURES, "--json").json["levels"]
+    assert list(both) == ["item", "image", "paper"]
+    for level, found in both.items():
+        alone = lookalike("evaluate", "--level", level, "--measures", MEASURES, "--json").json
+        assert found["scores"] == alone["scores"]
+        assert found["labels_fingerprint"] == alone["labels_fingerprint"]
+    assert both["paper"]["scores"]["hog"]["AUC_mac"] == both["image"]["scores"]["hog"]["AUC_mac"]
+    said = lookalike("evaluate", "--level", "all", "--measures", "HR@3")
+    assert said.status == 0
+    for level in both:
+        assert level in said.out
+
+
+def test_files_are_of_one_level(lookalike, labelled):
+    for level in ("all", "paper"):
+        said = lookalike("evaluate", "--level", level, "--judged", "judged.csv")
+        assert said.status != 0
+        assert "--level item" in said.err
+
+
+def test_identification_needs_no_labels(lookalike, workspace):
+    found = lookalike("evaluate", "--task", "identification", "--json").json
+    assert (found["labels"], found["level"]) == (36, "image")
+    for scores in found["scores"].values():
+        assert list(scores) == [f"{m}@{k}(of=possible)" for m in ("HR", "MRR") for k in (5, 9)]
+        assert all(score["queries"] == 36 and 0 < score["value"] <= 1 for score in scores.values())
+        # each item has one other photo, so with of=possible a hit is all or nothing
+        assert scores["HR@9(of=possible)"]["value"] >= scores["HR@5(of=possible)"]["value"]
+    assert "36 queries have another photo of their item, 0 have none" in found["notes"][0]
+    assert lookalike("evaluate", "--task", "identification", "--pairs", "pool").status != 0
+
+
+def test_some_queries_are_measured_on_a_basis_of_their_own(lookalike, labelled):
+    every = lookalike("evaluate", "--measures", "HR@3", "--json").json
+    bowls = lookalike("evaluate", "--where", "category=bowl", "--measures", "HR@3", "--json").json
+    assert bowls["labels_fingerprint"] != every["labels_fingerprint"]
+    assert bowls["labels"] < every["labels"]
+    assert bowls["scores"]["hog"]["HR@3"]["queries"] == 12
+    parts = [
+        lookalike("evaluate", "--where", f"category={kind}", "--measures", "HR@3", "--json").json
+        for kind in ("bowl", "box", "rod")
+    ]
+    assert sum(part["labels"] for part in parts) == every["labels"]
+    means = [part["scores"]["hog"]["HR@3"]["value"] for part in parts]
+    assert sum(means) / 3 == pytest.approx(every["scores"]["hog"]["HR@3"]["value"])
+    assert lookalike("evaluate", "--where", "category=chair").status != 0
+
+
+def test_labels_of_random_pairs_can_be_left_out_or_taken_alone(lookalike, labelled):
+    assert lookalike("discover", "--random", 200, "--pairs", "more.csv").status == 0
+    with open("more.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["label"] = str(int(row["query"].split("/")[0] == row["candidate"].split("/")[0]))
+    with open("more.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert lookalike("labels", "import", "more.csv").status == 0
+    found = {
+        source: lookalike("evaluate", "--pairs", source, "--measures", "AUC_mac", "--json").json
+        for source in ("all", "pool", "random")
+    }
+    counts = found["all"]["sources"]
+    assert found["pool"]["labels"] == counts["pool"]
+    assert found["random"]["labels"] == counts["random"]
+    assert 150 < counts["random"] <= 200
+    assert 0 < counts["both"] < counts["random"]
+    assert found["all"]["labels"] == counts["pool"] + counts["random"] - counts["both"] + counts["neither"]
+    assert len({one["labels_fingerprint"] for one in found.values()}) == 3
+    said = lookalike("evaluate", "--pairs", "pool", "--measures", "AUC_mac")
+    assert f"Only labels of the pool: {counts['pool']:,} of" in said.out
+    assert lookalike("evaluate", "--pairs", "none").status != 0
+
+
+def test_negatives_are_drawn_where_a_measure_asks(lookalike, labelled):
+    asked = "AUC_mac,AUC_mac(n=5;negatives=catalog),AUC_mac(negatives=sampled)".replace(";", ",")
+    found = lookalike("evaluate", "--measures", asked, "--json").json
+    plain = lookalike("evaluate", "--measures", "AUC_mac", "--json").json
+    for encoder, scores in found["scores"].items():
+        assert scores["AUC_mac"] == plain["scores"][encoder]["AUC_mac"]
+        catalog, sampled = (scores[name] for name in scores if "negatives" in name)
+        assert catalog["measure"] == "AUC_mac(n=5,negatives=catalog)"
+        assert catalog["queries"] > scores["AUC_mac"]["queries"]
+        # nobody ranks 17 items from 100 on
+        assert (sampled["value"], sampled["queries"]) == (None, 0)
+        assert sampled["reason"]
+    assert any("5 a query from the gallery" in note for note in found["notes"])
+    assert any("36 queries have fewer" in note for note in found["notes"])
+    assert found["labels"] == plain["labels"]
