@@ -51,7 +51,7 @@ def tell(told: Told) -> None:
         ranked = _ranked(found.scores, name)
         _block(ranked, name, intervals, found.generators)
         if told.sure is not None:
-            for said in verdict(ranked[0].encoder, told.sure.comparisons[name]):
+            for said in _verdict(told.sure, ranked[0], name):
                 say(_folded(said))
         for group in told.groups:
             say(f"  {told.per} {group.value or '(none)'}, {group.queries:,} queries")
@@ -62,6 +62,11 @@ def tell(told: Told) -> None:
 def _meaning(name: str) -> str:
     measure = parse(name)
     return FAMILIES[measure.family].meaning.replace("top K", f"top {measure.k}")
+
+
+def _verdict(sure: Significance, best: Scores, name: str) -> list[str]:
+    """The best against the others; nothing where no encoder has a value."""
+    return [] if math.isnan(best[name].value) else verdict(best.encoder, sure.comparisons[name])
 
 
 def _folded(said: str) -> str:
@@ -162,8 +167,7 @@ def as_json(told: Told) -> dict[str, Any]:
         "verdicts": None
         if told.sure is None
         else {
-            asked: verdict(_ranked(found.scores, name)[0].encoder, told.sure.comparisons[name])
-            for asked, name in told.measures
+            asked: _verdict(told.sure, _ranked(found.scores, name)[0], name) for asked, name in told.measures
         },
         "per": None
         if told.per is None

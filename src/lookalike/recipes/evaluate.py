@@ -18,6 +18,8 @@ from lookalike.recipes import values
 from lookalike.recipes.evaluate_files import absences, read_runs
 from lookalike.store.workspace import Workspace
 
+MOST_GROUPS = 50
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -131,11 +133,17 @@ def by_column(
 
 
 def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:
-    """The values of a column of the catalog, one per image."""
-    own = {name: getattr(catalog, name) for name in ("category", "role", "split", "item")}
-    columns = own | dict(catalog.columns)
+    """The values of a column of the catalog that names groups of queries, one per image."""
+    columns = {name: getattr(catalog, name) for name in ("category", "role", "split")} | dict(catalog.columns)
     if column not in columns:
         raise ArgumentError(
             f"The catalog has no column {column!r}.", fix=f"Name one of: {', '.join(columns)}."
         )
-    return columns[column]
+    values_of = columns[column]
+    count = len({str(value) for value in values_of})
+    if count > MOST_GROUPS:
+        raise ArgumentError(
+            f"The column {column!r} has {count:,} values; {MOST_GROUPS} groups are the most that are shown.",
+            fix="Name a column with fewer values, or add one to the catalog that joins them.",
+        )
+    return values_of
