@@ -66,6 +66,7 @@ def test_values_by_category(labelled, lookalike):
     assert len(groups) > 1
     sizes = [group["queries"] for group in groups]
     assert sizes == sorted(sizes, reverse=True)
+    assert all(set(group["comparisons"]) == set(made["comparisons"]) for group in groups)
     name = next(iter(made["scores"]))
     whole = made["scores"][name]["coverage@5"]
     parts = [group["scores"][name]["coverage@5"] for group in groups]

@@ -1,6 +1,6 @@
 """`evaluate`: measures of encoders on the workspace's labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,6 @@ from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
 from lookalike.evaluate.groups import by_group
-from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import evaluate as score_all
 from lookalike.evaluate.measures import parse
 from lookalike.evaluate.significance import Settings, Significance, significance
@@ -46,15 +45,15 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The queries with one value of a column: their number, and scores and intervals on them alone.
+    """The queries with one value of a column: their number, scores on them alone, and how sure these are.
 
-    Without intervals `intervals` is empty.
+    Holm's adjustment is over the pairs of encoders of this group; `sure` is None where no query was drawn.
     """
 
     value: str
     queries: int
     scores: tuple[Scores, ...]
-    intervals: Mapping[str, Mapping[str, Interval]]
+    sure: Significance | None
 
 
 def evaluate(
@@ -114,7 +113,7 @@ def by_column(
     *,
     progress: Progress | None = None,
 ) -> tuple[Group, ...]:
-    """Scores by the query's value of a column, largest group first; with intervals unless `settings` is None."""
+    """Scores by the query's value of a column, largest group first; `settings` None: values alone."""
     values_of = catalog_column(catalog, column)
     value = {image: str(values_of[row]) for image, row in catalog.row.items()}
     grouped = [by_group(one, value) for one in found.scores]
@@ -123,12 +122,8 @@ def by_column(
         scores = tuple(one[name] for one in grouped)
         counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
         bar = part(progress, done, len(grouped[0]))
-        intervals = (
-            {}
-            if settings is None
-            else significance(scores, settings, comparisons=False, progress=bar).intervals
-        )
-        groups.append(Group(name, counted, scores, intervals))
+        sure = None if settings is None else significance(scores, settings, progress=bar)
+        groups.append(Group(name, counted, scores, sure))
     return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
 
 
