@@ -1,27 +1,31 @@
 """How often the intervals hold: the share of 95 % intervals that cover the value of the whole population.
 
-    python benchmarks/calibration.py [--workspace FOLDER] [--draws 2000] [--queries 200]
+    python benchmarks/calibration.py [--workspace FOLDER] [--draws 2000] [--queries 200] [--tests]
 
 The population is a studio catalog with 5,200 queries, its pool labelled by two simulated experts (made in FOLDER
 if given, and kept there; else thrown away). A second population keeps a quarter of the labels, so that most queries
 have three or four. From each, queries are drawn with replacement, and every draw makes intervals for one generator,
-for an encoder that did not feed the pool, and for their difference.
+for an encoder that did not feed the pool, and for their difference. With --tests, two equal encoders are made of these
+two, by taking each query from either at random, and the tests are asked whether they differ.
 """
 
 import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.catalog.studio import studio
+from lookalike.core.checks import strings
 from lookalike.core.types import JudgedRanks, Rule, Score, Scores
 from lookalike.evaluate.groups import only_queries
 from lookalike.evaluate.intervals import METHODS, SAME, interval
 from lookalike.evaluate.measures import DEFAULT, evaluate
 from lookalike.evaluate.pooled import folded
 from lookalike.evaluate.resample import Resampling, divided
+from lookalike.evaluate.significance import Settings, significance
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.demo import GENERATORS, NEWCOMER, PHOTOS, simulated_labels
@@ -52,6 +56,44 @@ def main(folder: Path, draws: int, queries: int) -> None:
                 mark(np.nanmean(inside[:, at, i, j])) for i in range(3) for j in range(len(METHODS))
             )
             print(f"{measure:30}{cells}{np.isnan(inside[:, at]).mean(axis=0).max():10.3f}", flush=True)
+
+
+def tests(folder: Path, draws: int, queries: int) -> None:
+    """Print how often two equal encoders are told apart at p < .05, before any adjustment."""
+    _, (one, other) = next(populations(folder))
+    random = np.random.Generator(np.random.PCG64(2))
+    starts = np.append(0, np.cumsum(np.bincount(one.query_codes[1])))
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for draw in range(draws):
+        sample = random.integers(0, len(starts) - 1, queries)
+        rows = np.concatenate([np.arange(starts[query], starts[query + 1]) for query in sample])
+        place = np.repeat(np.arange(queries), np.diff(starts)[sample])
+        swap = random.integers(0, 2, queries)[place] == 1
+        scores = [
+            replace(evaluate(mixed(*pair, rows, place, swap), MEASURES), encoder=name)
+            for name, pair in (("a", (one, other)), ("b", (other, one)))
+        ]
+        settings = Settings(REPLICATES, draw, method="percentile")
+        for measure, (pair,) in significance(scores, settings).comparisons.items():
+            found.setdefault(measure, []).append((pair.p_t, pair.p_permutation, pair.p_bootstrap))
+    print(f"\nTwo equal encoders, {draws:,} draws of {queries}: % with p < .05")
+    print(f"{'measure':30}{'t-test':>12}{'permutation':>12}{'bootstrap':>12}")
+    for measure, p in found.items():
+        shares = 100 * np.mean(np.array(p) < 0.05, axis=0)
+        told = np.where(np.isnan(np.array(p)).all(axis=0), np.nan, shares)
+        print(f"{measure:30}" + "".join(f"{share:12.1f}" for share in told))
+
+
+def mixed(
+    one: JudgedRanks, other: JudgedRanks, rows: np.ndarray, place: np.ndarray, swap: np.ndarray
+) -> JudgedRanks:
+    """Drawn queries, each ranked by one of two encoders at random: which is which makes no difference."""
+    columns = {
+        name: np.where(swap, getattr(other, name)[rows], getattr(one, name)[rows])
+        for name in ("above", "tied", "score", "candidates")
+    }
+    fixed = {"query": strings(place), "candidate": one.candidate[rows], "label": one.label[rows]}
+    return JudgedRanks(encoder=one.encoder, basis=one.basis, tolerance=one.tolerance, **fixed, **columns)
 
 
 def mark(share: float) -> str:
@@ -149,9 +191,13 @@ if __name__ == "__main__":
     parser.add_argument("--workspace", type=Path)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument(
+        "--tests", action="store_true", help="test equal encoders instead of making intervals"
+    )
     given = parser.parse_args()
+    work = tests if given.tests else main
     if given.workspace is not None:
-        main(given.workspace, given.draws, given.queries)
+        work(given.workspace, given.draws, given.queries)
     else:
         with tempfile.TemporaryDirectory() as made:
-            main(Path(made) / "studio", given.draws, given.queries)
+            work(Path(made) / "studio", given.draws, given.queries)

@@ -66,6 +66,7 @@ def test_values_by_category(labelled, lookalike):
     assert len(groups) > 1
     sizes = [group["queries"] for group in groups]
     assert sizes == sorted(sizes, reverse=True)
+    assert all(set(group["comparisons"]) == set(made["comparisons"]) for group in groups)
     name = next(iter(made["scores"]))
     whole = made["scores"][name]["coverage@5"]
     parts = [group["scores"][name]["coverage@5"] for group in groups]
@@ -91,3 +92,20 @@ def test_options_that_mean_nothing_are_refused(labelled, lookalike, options, tol
     assert refused.status != 0
     assert told in refused.out + refused.err
     assert "Traceback" not in refused.out + refused.err
+
+
+def test_columns_of_very_many_values_are_refused(lookalike, photos, tmp_path):
+    names = sorted(str(path.relative_to(photos)) for path in photos.rglob("*.png"))
+    rows = "".join(f"{name},{name.rsplit('/', 1)[0]},sku{at}\n" for at, name in enumerate(names * 1))
+    (tmp_path / "shop.csv").write_text("image,item,sku\n" + rows)
+    assert lookalike("init", "shop.csv", "--images", photos).status == 0
+    from lookalike.core.errors import ArgumentError
+    from lookalike.recipes import evaluate
+    from lookalike.store.workspace import Workspace
+
+    catalog = Workspace(tmp_path).catalog
+    assert len(evaluate.catalog_column(catalog, "sku")) == len(names)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(evaluate, "MOST_GROUPS", 10)
+        with pytest.raises(ArgumentError, match="36 values"):
+            evaluate.catalog_column(catalog, "sku")

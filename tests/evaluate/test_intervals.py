@@ -1,5 +1,6 @@
 """Intervals against their definitions, scipy's BCa, and the cases in which there is none."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -128,3 +129,29 @@ def test_replicates_on_one_side_of_the_value_fall_back_to_the_percentile_ends():
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, object]):
     with pytest.raises(ArgumentError):
         Settings(**settings)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_hold_about_as_often_as_they_say(method: str):
+    """Means of 80 skewed values; docs/intervals.md has the measures themselves."""
+    random = np.random.default_rng(11)
+    held = 0
+    for _ in range(400):
+        x = random.beta(4.0, 1.0, 80)
+        replicates = x[random.integers(0, 80, (400, 80))].mean(axis=1)
+        ends = interval(float(x.mean()), 80, replicates, (x.sum() - x) / 79, level=0.9, method=method)
+        held += ends.low <= 0.8 <= ends.high
+    assert 0.86 <= held / 400 <= 0.94
+
+
+def test_no_labels_at_all():
+    empty = evaluate(encoders(0, count=1)[0].only(np.zeros(len(encoders(0, count=1)[0]), bool)))
+    found = significance([empty, dataclasses.replace(empty, encoder="e1")], Settings(replicates=100))
+    assert {one.reason for one in found.intervals["e0"].values()} == {"the value is undefined"}
+    assert all(math.isnan(one[0].p_holm) for one in found.comparisons.values())
+
+
+def test_one_encoder_alone_has_intervals_and_no_comparison():
+    found = significance([evaluate(encoders(0, count=1)[0])], Settings(replicates=100))
+    assert set(found.comparisons.values()) == {()}
+    assert found.intervals["e0"]["HR@5"].low > 0

@@ -1,7 +1,7 @@
 """What `lookalike evaluate` says: values, intervals and verdicts, in words and as JSON."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Any
@@ -18,7 +18,6 @@ from lookalike.report.formats import significant
 
 BAR = 26  # signs across which the intervals of one measure are drawn
 WIDTH = 100
-Intervals = Mapping[str, Mapping[str, Interval]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,23 +44,27 @@ def tell(told: Told) -> None:
     found, rule = told.found, told.rule
     split = f", split {rule.split}" if rule.split else ""
     say(f"{found.labels:,} labelled pairs, level {rule.level}, {rule.similarity}{split}.")
-    intervals: Intervals = told.sure.intervals if told.sure else {}
     for _, name in told.measures:
         say("", f"{name}: {_meaning(name)}")
         ranked = _ranked(found.scores, name)
-        _block(ranked, name, intervals, found.generators)
+        _block(ranked, name, told.sure, found.generators)
         if told.sure is not None:
-            for said in verdict(ranked[0].encoder, told.sure.comparisons[name]):
+            for said in _verdict(told.sure, ranked[0], name):
                 say(_folded(said))
         for group in told.groups:
             say(f"  {told.per} {group.value or '(none)'}, {group.queries:,} queries")
-            _block(_ranked(group.scores, name), name, group.intervals, found.generators)
+            _block(_ranked(group.scores, name), name, group.sure, found.generators)
     say("", *_notes(told))
 
 
 def _meaning(name: str) -> str:
     measure = parse(name)
     return FAMILIES[measure.family].meaning.replace("top K", f"top {measure.k}")
+
+
+def _verdict(sure: Significance, best: Scores, name: str) -> list[str]:
+    """The best against the others; nothing where no encoder has a value."""
+    return [] if math.isnan(best[name].value) else verdict(best.encoder, sure.comparisons[name])
 
 
 def _folded(said: str) -> str:
@@ -77,9 +80,9 @@ def _ranked(scores: Sequence[Scores], name: str) -> list[Scores]:
     return sorted(scores, key=lambda one: math.inf if math.isnan(one[name].value) else -one[name].value)
 
 
-def _block(scores: Sequence[Scores], name: str, intervals: Intervals, generators: Sequence[str]) -> None:
+def _block(scores: Sequence[Scores], name: str, sure: Significance | None, generators: Sequence[str]) -> None:
     """Encoders as rows: value, interval, picture of the interval, over how many queries."""
-    known = {one.encoder: intervals[one.encoder][name] for one in scores if intervals}
+    known = {one.encoder: sure.intervals[one.encoder][name] for one in scores if sure is not None}
     ends = [end for one in known.values() for end in (one.low, one.high) if not math.isnan(end)]
     rows = []
     for one in scores:
@@ -141,9 +144,8 @@ def _notes(told: Told) -> list[str]:
 def as_json(told: Told) -> dict[str, Any]:
     """Everything, unrounded; what is undefined is null, with a reason."""
     found = told.found
-    intervals = told.sure.intervals if told.sure else {}
     return {
-        "scores": _scores(told, found.scores, intervals),
+        "scores": _scores(told, found.scores, told.sure),
         "labels": found.labels,
         "unusable": [{"reason": u.reason, "count": u.count} for u in found.unusable],
         "generators": list(found.generators),
@@ -156,16 +158,11 @@ def as_json(told: Told) -> dict[str, Any]:
         "notes": list(found.notes),
         "sources": dict(found.sources),
         "bootstrap": None if told.sure is None else asdict(told.sure.settings),
-        "comparisons": None
-        if told.sure is None
-        else {
-            asked: [_comparison(one) for one in told.sure.comparisons[name]] for asked, name in told.measures
-        },
+        "comparisons": _comparisons(told, told.sure),
         "verdicts": None
         if told.sure is None
         else {
-            asked: verdict(_ranked(found.scores, name)[0].encoder, told.sure.comparisons[name])
-            for asked, name in told.measures
+            asked: _verdict(told.sure, _ranked(found.scores, name)[0], name) for asked, name in told.measures
         },
         "per": None
         if told.per is None
@@ -175,7 +172,8 @@ def as_json(told: Told) -> dict[str, Any]:
                 {
                     "value": group.value,
                     "queries": group.queries,
-                    "scores": _scores(told, group.scores, group.intervals),
+                    "scores": _scores(told, group.scores, group.sure),
+                    "comparisons": _comparisons(told, group.sure),
                 }
                 for group in told.groups
             ],
@@ -183,14 +181,20 @@ def as_json(told: Told) -> dict[str, Any]:
     }
 
 
-def _scores(told: Told, scores: Sequence[Scores], intervals: Intervals) -> dict[str, Any]:
+def _scores(told: Told, scores: Sequence[Scores], sure: Significance | None) -> dict[str, Any]:
     return {
         one.encoder: {
-            asked: _score(one[name], intervals[one.encoder][name] if intervals else None)
+            asked: _score(one[name], None if sure is None else sure.intervals[one.encoder][name])
             for asked, name in told.measures
         }
         for one in scores
     }
+
+
+def _comparisons(told: Told, sure: Significance | None) -> dict[str, Any] | None:
+    if sure is None:
+        return None
+    return {asked: [_comparison(one) for one in sure.comparisons[name]] for asked, name in told.measures}
 
 
 def _score(score: Score, around: Interval | None) -> dict[str, Any]:

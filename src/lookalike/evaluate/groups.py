@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool
 
-from lookalike.core.checks import fingerprint
+from lookalike.core.checks import fingerprint, strings
 from lookalike.core.types import Pooled, Score, Scores
 from lookalike.evaluate.pooled import folded
 
@@ -18,13 +18,14 @@ def by_group(scores: Scores, group: Mapping[str, str]) -> dict[str, Scores]:
 
     Each group stands on a basis of its own: its results do not compare with those of other queries.
     """
-    groups = {group[query] for score in scores.scores.values() for query in score.query}
-    return {name: _of(scores, group, name) for name in sorted(groups)}
+    names = {measure: strings(group[query] for query in one.query) for measure, one in scores.scores.items()}
+    groups = sorted({name for column in names.values() for name in column})
+    return {name: _of(scores, names, name) for name in groups}
 
 
-def _of(scores: Scores, group: Mapping[str, str], name: str) -> Scores:
+def _of(scores: Scores, names: Mapping[str, np.ndarray], name: str) -> Scores:
     parts = {
-        measure: only_queries(score, np.array([group[query] == name for query in score.query], bool))
+        measure: only_queries(score, np.asarray(names[measure] == name, bool))
         for measure, score in scores.scores.items()
     }
     members = sorted({query for score in parts.values() for query in score.query})

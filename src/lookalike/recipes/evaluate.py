@@ -9,7 +9,6 @@ from lookalike.core.progress import Progress, part
 from lookalike.core.types import LEVELS, Catalog, JudgedRanks, Rule, Scores
 from lookalike.discover.queries import Where
 from lookalike.evaluate.groups import by_group
-from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import drawings, parse
 from lookalike.evaluate.measures import evaluate as score_all
 from lookalike.evaluate.significance import Settings, Significance, significance
@@ -19,6 +18,8 @@ from lookalike.recipes import values
 from lookalike.recipes.evaluate_files import absences, read_runs
 from lookalike.recipes.evaluate_pairs import baselines, chosen_pairs, said_of_negatives
 from lookalike.store.workspace import Workspace
+
+MOST_GROUPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +50,15 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The queries with one value of a column: their number, and scores and intervals on them alone.
+    """The queries with one value of a column: their number, scores on them alone, and how sure these are.
 
-    Without intervals `intervals` is empty.
+    Holm's adjustment is over the pairs of encoders of this group; `sure` is None where no query was drawn.
     """
 
     value: str
     queries: int
     scores: tuple[Scores, ...]
-    intervals: Mapping[str, Mapping[str, Interval]]
+    sure: Significance | None
 
 
 def evaluate(
@@ -120,7 +121,7 @@ def by_column(
     *,
     progress: Progress | None = None,
 ) -> tuple[Group, ...]:
-    """Scores by the query's value of a column, largest group first; with intervals unless `settings` is None."""
+    """Scores by the query's value of a column, largest group first; `settings` None: values alone."""
     values_of = catalog_column(catalog, column)
     value = {image: str(values_of[row]) for image, row in catalog.row.items()}
     grouped = [by_group(one, value) for one in found.scores]
@@ -129,24 +130,26 @@ def by_column(
         scores = tuple(one[name] for one in grouped)
         counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
         bar = part(progress, done, len(grouped[0]))
-        intervals = (
-            {}
-            if settings is None
-            else significance(scores, settings, comparisons=False, progress=bar).intervals
-        )
-        groups.append(Group(name, counted, scores, intervals))
+        sure = None if settings is None else significance(scores, settings, progress=bar)
+        groups.append(Group(name, counted, scores, sure))
     return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
 
 
 def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:
-    """The values of a column of the catalog, one per image."""
-    own = {name: getattr(catalog, name) for name in ("category", "role", "split", "item")}
-    columns = own | dict(catalog.columns)
+    """The values of a column of the catalog that names groups of queries, one per image."""
+    columns = {name: getattr(catalog, name) for name in ("category", "role", "split")} | dict(catalog.columns)
     if column not in columns:
         raise ArgumentError(
             f"The catalog has no column {column!r}.", fix=f"Name one of: {', '.join(columns)}."
         )
-    return columns[column]
+    values_of = columns[column]
+    count = len({str(value) for value in values_of})
+    if count > MOST_GROUPS:
+        raise ArgumentError(
+            f"The column {column!r} has {count:,} values; {MOST_GROUPS} groups are the most that are shown.",
+            fix="Name a column with fewer values, or add one to the catalog that joins them.",
+        )
+    return values_of
 
 
 def evaluate_levels(
