@@ -155,8 +155,9 @@ def _reasons(found: Audits) -> list[str]:
     told: dict[str, None] = {}
     add: Callable[[str, str], None] = lambda name, why: told.setdefault(f"{name}: {why}") if why else None  # noqa: E731
     for spread in found.leave_one_out.spreads:
-        for why in spread.reasons:
-            add(spread.measure, f"{why}, for {spread.encoder} without some generator")
+        gone = [name for name, at in zip(found.generators, spread.without, strict=True) if math.isnan(at)]
+        if gone:
+            add(spread.measure, f"{'; '.join(spread.reasons)}: {spread.encoder} without {', '.join(gone)}")
     for one in found.leave_one_out.bias:
         add(one.measure, one.correlations.reason)
     for one in found.full_coverage.agreements:
