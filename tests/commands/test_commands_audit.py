@@ -72,6 +72,22 @@ def test_options_reach_the_audits(shop):
     assert (named["generators"], named["leave_one_out"]["encoders"]) == (["lbp"], ["hog"])
 
 
+def test_without_a_pool_provenance_is_rebuilt_for_all_encoders(lookalike, photos, tmp_path):
+    assert lookalike("init", photos).status == 0
+    assert lookalike("embed", "descriptor:color", "descriptor:hog").status == 0
+    names = sorted(str(path.relative_to(photos)) for path in photos.rglob("1.png"))
+    rows = [(a, b, int(a[:3] == b[:3])) for a in names[:6] for b in names if a != b]
+    pl.DataFrame(rows, schema=["query", "candidate", "label"], orient="row").write_csv(
+        tmp_path / "labels.csv"
+    )
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    found = lookalike("audit", "--replicates", 0, "--json").json
+    assert (found["generators"], found["recorded"], found["top"]) == (["color", "hog"], False, 5)
+    assert found["of_none"] > 0
+    assert found["full_coverage"]["covered"][0]["queries"] == 6
+    assert "not read from a pool" in " ".join(found["cautions"])
+
+
 def test_what_cannot_be_audited_says_what_to_do(lookalike, photos):
     assert lookalike("init", photos).status == 0
     assert "no labels yet" in lookalike("audit").err

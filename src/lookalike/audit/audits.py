@@ -122,8 +122,8 @@ def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
     said = []
     if not surfaced.recorded:
         said.append(
-            "Who put a pair forward was not recorded: a generator is taken to have done so where it ranks the pair "
-            f"below {surfaced.top}."
+            f"Who put a pair forward was not read from a pool: each of {shortened(surfaced.generators)} is taken to "
+            f"have put forward what it ranks below {surfaced.top}."
         )
     if surfaced.of_none:
         said.append(f"{surfaced.of_none:,} labelled pairs came from no generator; they are never left out.")
