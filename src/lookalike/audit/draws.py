@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from jaxtyping import Float64
+from threadpoolctl import threadpool_limits
 
 from lookalike.core.cores import cores
 from lookalike.core.progress import Progress
 from lookalike.core.types import Score
 from lookalike.evaluate.resample import Resampling, replicates
 
-TOGETHER = 8  # scores of one task: enough to share the drawing
+TOGETHER = 24  # scores of one task: enough to share the drawing
 
 
 def drawn(
@@ -24,7 +25,7 @@ def drawn(
     groups = [once[first::tasks] for first in range(tasks)]
     column = {id(score): at for at, score in enumerate(score for group in groups for score in group)}
     found = []
-    with ThreadPoolExecutor(cores()) as pool:
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(cores()) as pool:
         for done, part in enumerate(pool.map(lambda group: replicates(group, resampling), groups)):
             found.append(part)
             if progress is not None:

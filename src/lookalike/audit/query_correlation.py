@@ -20,17 +20,19 @@ class OverQueries:
     def __init__(self, x: Float[np.ndarray, " queries"], y: Float[np.ndarray, " queries"]) -> None:
         here = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         a, b = np.round(x[here], DIGITS), np.round(y[here], DIGITS)
-        order = np.argsort(a, kind="stable")
-        self.place, self.x, self.y = here[order], a[order], b[order]
-        self.x_group = np.unique(self.x, return_inverse=True)[1].astype(np.int64)
-        self.y_group = np.unique(self.y, return_inverse=True)[1].astype(np.int64)
-        self.n = len(here)
+        (xs, i), (ys, j) = (np.unique(side, return_inverse=True) for side in (a, b))
+        points, cell = np.unique(i * len(ys) + j, return_inverse=True)  # equal queries are one point, in order of x
+        self.place, self.cell, self.n = here, cell.astype(np.int64), len(here)
+        if self.n:
+            self.x_group, self.y_group = np.divmod(points, len(ys))
+            self.x, self.y = xs[self.x_group], ys[self.y_group]
 
     def of(self, weights: Float64[np.ndarray, "replicates queries"]) -> Float64[np.ndarray, "replicates 3"]:
         """One row of coefficients per row of weights."""
         found = np.full((len(weights), 3), nan)
         if self.n:
-            _correlate(self.place, self.x, self.y, self.x_group, self.y_group, weights, FEWEST, found)
+            groups = self.x_group, self.y_group
+            _correlate(self.place, self.cell, self.x, self.y, *groups, weights, FEWEST, found)
         return np.clip(np.round(found, DIGITS), -1.0, 1.0)
 
     def plain(self, queries: int) -> Float64[np.ndarray, " 3"]:
@@ -41,6 +43,7 @@ class OverQueries:
 @compiled
 def _correlate(
     place: np.ndarray,
+    cell: np.ndarray,
     x: np.ndarray,
     y: np.ndarray,
     x_group: np.ndarray,
@@ -49,15 +52,17 @@ def _correlate(
     fewest: int,
     found: np.ndarray,
 ) -> None:
-    """Rows come in order of x."""
-    n, xs, ys = len(place), x_group[-1] + 1, y_group.max() + 1
+    """Points come in order of x; query i stands at `place[i]` among the weights and belongs to point `cell[i]`."""
+    n, xs, ys = len(x), x_group[-1] + 1, y_group.max() + 1
     w, x_weight, y_weight = np.empty(n), np.empty(xs), np.empty(ys)
     x_rank, y_rank, tree = np.empty(xs), np.empty(ys), np.empty(ys + 1)
     for b in range(len(weights)):
         x_weight[:] = 0.0
         y_weight[:] = 0.0
+        w[:] = 0.0
+        for i in range(len(place)):
+            w[cell[i]] += weights[b, place[i]]
         for i in range(n):
-            w[i] = weights[b, place[i]]
             x_weight[x_group[i]] += w[i]
             y_weight[y_group[i]] += w[i]
         total, x_ties = _midranks(x_weight, x_rank)
