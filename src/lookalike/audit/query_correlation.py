@@ -21,7 +21,9 @@ class OverQueries:
         here = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         a, b = np.round(x[here], DIGITS), np.round(y[here], DIGITS)
         (xs, i), (ys, j) = (np.unique(side, return_inverse=True) for side in (a, b))
-        points, cell = np.unique(i * len(ys) + j, return_inverse=True)  # equal queries are one point, in order of x
+        points, cell = np.unique(
+            i * len(ys) + j, return_inverse=True
+        )  # equal queries are one point, in order of x
         self.place, self.cell, self.n = here, cell.astype(np.int64), len(here)
         if self.n:
             self.x_group, self.y_group = np.divmod(points, len(ys))

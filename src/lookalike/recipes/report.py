@@ -80,7 +80,7 @@ def gather(
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
         measures=None if found is None else _measures(found, truth),
-        audit=None if found is None else _audit(workspace),
+        audit=None if found is None else _audit(workspace, progress),
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
@@ -157,10 +157,10 @@ def _pool_part(workspace: Workspace) -> PoolPart | None:
     )
 
 
-def _audit(workspace: Workspace) -> Audits | None:
+def _audit(workspace: Workspace, progress: Progress | None) -> Audits | None:
     """The audits; none where no label can be ranked."""
     try:
-        return audit(workspace, replicates=REPLICATES)
+        return audit(workspace, replicates=REPLICATES, progress=progress)
     except LookalikeError:
         return None
 

@@ -12,7 +12,7 @@ from lookalike.report.drawing import short, svg, text
 from lookalike.report.formats import value
 
 WIDTH, LEFT, TOP, PLOT_HEIGHT = 340, 34, 12, 170
-NAMES, LINE_HEIGHT, ROOM = 116, 14, 18
+NAMES, LINE_HEIGHT, ROOM = 124, 14, 18
 ALPHAS = (1.0, 5.0, 10.0, 50.0)
 
 
@@ -38,6 +38,8 @@ def score_figure(lines: Sequence[Line], ticks: Sequence[str], title: str) -> str
     parts = [*frame.grid(), *frame.slanted(ticks)]
     for line in lines:
         parts += frame.line(line)
+    for line in lines:
+        parts += frame.rings(line)
     parts += frame.end_names(lines)
     longest = max((len(short(tick, ROOM)) for tick in ticks), default=0)
     height = TOP + PLOT_HEIGHT + 22 + 5.2 * longest
@@ -131,12 +133,15 @@ class _Frame:
             if j == i + 1:
                 ends = f'x1="{self.x(i):.1f}" y1="{self.y(a):.1f}" x2="{self.x(j):.1f}" y2="{self.y(b):.1f}"'
                 parts.append(f'<line {ends} class="join join-{kind}"/>')
-        for i, y in at:
-            own = ' class="own"' if i in line.rings else f' class="{kind}"'
-            parts.append(
-                f'<circle cx="{self.x(i):.1f}" cy="{self.y(y):.1f}" r="{5 if i in line.rings else 4}"{own}/>'
-            )
-        return parts
+        return parts + [self._dot(i, y, kind) for i, y in at if i not in line.rings]
+
+    def rings(self, line: Line) -> list[str]:
+        """The places that get a ring, drawn over everything else."""
+        return [self._dot(i, line.y[i], "own") for i in line.rings if math.isfinite(line.y[i])]
+
+    def _dot(self, at: int, number: float, kind: str) -> str:
+        radius = 5 if kind == "own" else 4
+        return f'<circle cx="{self.x(at):.1f}" cy="{self.y(number):.1f}" r="{radius}" class="{kind}"/>'
 
     def band(self, line: Line) -> list[str]:
         """The area between low and high, where both are defined."""
@@ -148,14 +153,19 @@ class _Frame:
         return [f'<polygon points="{points}" class="band"/>']
 
     def end_names(self, lines: Sequence[Line]) -> list[str]:
-        """Each line's name at its right end, moved apart where lines end together."""
-        ends = [(next((y for y in line.y[::-1] if math.isfinite(y)), math.nan), line.name) for line in lines]
-        defined = sorted(((self.y(y), name) for y, name in ends if math.isfinite(y)), key=lambda end: end[0])
-        places = _apart([y for y, _ in defined], self.bottom + 4)
-        return [
-            text(self.right + 4, y + 4, short(name, ROOM), "small", whole=name)
-            for y, (_, name) in zip(places, defined, strict=True)
-        ]
+        """Each line's name right of its last point, moved apart where lines end together."""
+        ends = []
+        for line in lines:
+            defined = [(i, y) for i, y in enumerate(line.y) if math.isfinite(y)]
+            if defined:
+                ends.append((self.y(defined[-1][1]), self.x(defined[-1][0]), line.name))
+        ends.sort(key=lambda end: end[0])
+        parts = []
+        for place, (y, x, name) in zip(_apart([y for y, _, _ in ends], self.bottom + 4), ends, strict=True):
+            to = f'x2="{self.right + 6:.1f}" y2="{place:.1f}"'
+            parts.append(f'<line x1="{x + 6:.1f}" y1="{y:.1f}" {to} class="leader"/>')
+            parts.append(text(self.right + 9, place + 4, short(name, ROOM), "small", whole=name))
+        return parts
 
 
 def _apart(places: Sequence[float], bottom: float) -> list[float]:
