@@ -44,6 +44,7 @@ check: $(VENV)/.installed-dev ## linters, strict types, the import contract
 bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/ranks.py
 	$(BIN)/python benchmarks/intervals.py
+	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/device.py
 	$(BIN)/python benchmarks/embed.py

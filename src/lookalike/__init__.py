@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lookalike.rank.runs import Run, rank_run
     from lookalike.recipes.significance import compare, intervals
     from lookalike.recipes.values import (
+        audit_measures,
         embed,
         embeddings,
         find_items,
@@ -62,6 +63,7 @@ _HOME = {
     "intervals": "recipes.significance",
     "compare": "recipes.significance",
     "read_labels": "recipes.values",
+    "audit_measures": "recipes.values",
     "find_items": "recipes.values",
 }
 
@@ -95,6 +97,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "write_judged_ranks",
     "read_judged_ranks",
     "score_ranks",
+    "audit_measures",
     "find_items",
 ]
 

@@ -20,6 +20,7 @@ PROMISED = [
     "Scores",
     "__version__",
     "compare",
+    "audit_measures",
     "embed",
     "embeddings",
     "find_items",

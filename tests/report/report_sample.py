@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 from furniture import KINDS, thumbnail
+from report_audits import sample_audits
 
 from lookalike.discover.figures import PoolFigures
 from lookalike.report.content import (
@@ -66,6 +67,7 @@ def sample_report() -> Report:
         ),
         pool=pool_part(),
         measures=measure_table(),
+        audit=sample_audits(GENERATORS, GENERATORS + OTHERS),
         strips=strip_groups(),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),
         notes=("Seed 7; cosine similarity; distinct items; `lookalike evaluate` took 4 seconds.",),

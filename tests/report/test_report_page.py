@@ -63,7 +63,7 @@ def test_every_part_has_its_heading_and_a_place_in_the_contents(page):
     assert len(ids) == len(set(ids))
     assert set(targets) <= set(ids)
     sections = [section["id"] for section in reader.named("section")]
-    assert sections == ["short", "catalog", "pool", "measures", "results", "notes", "next", "words"]
+    assert sections == ["short", "catalog", "pool", "measures", "audit", "results", "notes", "next", "words"]
     assert set(sections) <= set(targets)
 
 
@@ -96,6 +96,7 @@ def test_a_generated_catalog_is_called_generated_and_no_other(page, report):
         ("samples", (), "No sample images are here yet.", "lookalike init PHOTOS_OR_TABLE"),
         ("pool", None, "There is no pool yet.", "lookalike discover --top 5"),
         ("measures", None, "No encoder has been measured yet.", "lookalike evaluate"),
+        ("audit", None, "Nothing has been audited yet.", "lookalike audit"),
         ("strips", (), "No results are shown yet.", "lookalike embed ENCODER"),
         ("next_steps", (), "No next step was recorded.", "lookalike status"),
         ("left_out", (), "No image was left out.", ""),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.audit.audits import Audits
 from lookalike.catalog import thumbnail
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
@@ -15,6 +16,7 @@ from lookalike.discover.figures import expert_hours
 from lookalike.evaluate.measures import DEFAULT, parse
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.audit import audit
 from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.report_facts import encoders, facts
@@ -36,6 +38,7 @@ from lookalike.store.disk import write_file
 from lookalike.store.workspace import REPORTS, Workspace
 
 THUMBNAIL, SAMPLES, STRIPS, HITS, ENCODERS = 120, 18, 3, 5, 4
+REPLICATES = 500
 
 
 def report(
@@ -77,6 +80,7 @@ def gather(
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
         measures=None if found is None else _measures(found, truth),
+        audit=None if found is None else _audit(workspace, progress),
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
@@ -151,6 +155,14 @@ def _pool_part(workspace: Workspace) -> PoolPart | None:
         positives=positives,
         rate=positive_rate(workspace, pool),
     )
+
+
+def _audit(workspace: Workspace, progress: Progress | None) -> Audits | None:
+    """The audits; none where no label can be ranked."""
+    try:
+        return audit(workspace, replicates=REPLICATES, progress=progress)
+    except LookalikeError:
+        return None
 
 
 def _measures(found: Evaluation, truth: Sequence[Scores]) -> MeasureTable:

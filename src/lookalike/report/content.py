@@ -6,6 +6,7 @@ and which command makes it.
 
 from dataclasses import dataclass
 
+from lookalike.audit.audits import Audits
 from lookalike.discover.figures import PoolFigures
 from lookalike.discover.prevalence import PositiveRate
 
@@ -125,6 +126,7 @@ class Report:
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     pool: PoolPart | None = None
     measures: MeasureTable | None = None
+    audit: Audits | None = None
     strips: tuple[StripGroup, ...] = ()
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -6,12 +6,12 @@ Nothing is told by colour alone: heat-map cells carry their value, marks differ 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report.formats import printable, tenth, value
+from lookalike.report.drawing import short, svg, text
+from lookalike.report.formats import tenth, value
 
 HEAT_STEPS = 6
 CELL_WIDTH, CELL_HEIGHT, LABEL_HEIGHT = 64, 40, 22
@@ -37,13 +37,13 @@ def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
             fix="Give a square array with one row and one column per generator.",
         )
     limit = _limit(overlap)
-    left = 16 + 8 * max((len(_short(name, 24)) for name in names), default=0)
+    left = 16 + 8 * max((len(short(name, 24)) for name in names), default=0)
     slanted = any(len(name) > 8 for name in names)
-    top = LABEL_HEIGHT + (5.4 * max(len(_short(name, 24)) for name in names) if slanted else 4)
+    top = LABEL_HEIGHT + (5.4 * max(len(short(name, 24)) for name in names) if slanted else 4)
     parts = []
     for i, name in enumerate(names):
         middle = top + (i + 0.5) * CELL_HEIGHT
-        parts.append(_text(left - 10, middle + 4, _short(name, 24), "label", "end", whole=name))
+        parts.append(text(left - 10, middle + 4, short(name, 24), "label", "end", whole=name))
         parts.append(_column_name(left + (i + 0.5) * CELL_WIDTH, top - 8, name, slanted))
         parts += [
             _cell(left + j * CELL_WIDTH, top + i * CELL_HEIGHT, float(overlap[i, j]), limit)
@@ -51,9 +51,9 @@ def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
         ]
     bottom = top + len(names) * CELL_HEIGHT
     parts.append(_scale(left, bottom + 16, limit))
-    hang = 6.2 * len(_short(names[-1], 24)) if slanted and names else 0
+    hang = 6.2 * len(short(names[-1], 24)) if slanted and names else 0
     width = max(left + len(names) * CELL_WIDTH + hang, left + 230)
-    return _svg("heat-map", width, bottom + 40, (title, _pairs_told(names, overlap)), parts)
+    return svg("heat-map", width, bottom + 40, (title, _pairs_told(names, overlap)), parts)
 
 
 def dot_plot(marks: Sequence[Mark], title: str) -> str:
@@ -69,26 +69,7 @@ def dot_plot(marks: Sequence[Mark], title: str) -> str:
     for i, mark in enumerate(ordered):
         parts.append(_row(mark, i * ROW_HEIGHT, low, high))
     parts.append(_legend(ordered, bottom + 42))
-    return _svg("dot-plot", PLOT_WIDTH, bottom + 50, (title, "; ".join(map(_told, ordered))), parts)
-
-
-def _svg(name: str, width: float, height: float, words: tuple[str, str], parts: Sequence[str]) -> str:
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    title, told = (escape(printable(part)) for part in words)
-    head = f"<title>{title}</title><desc>{told}</desc>"
-    return f'<svg class="{name}" {size} role="img">{head}{"".join(parts)}</svg>'
-
-
-def _text(x: float, y: float, text: str, name: str, anchor: str = "start", *, whole: str = "") -> str:
-    shown = escape(printable(text))
-    if whole and whole != text:
-        shown = f"<title>{escape(printable(whole))}</title>{shown}"
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{name}" text-anchor="{anchor}">{shown}</text>'
-
-
-def _short(name: str, most: int) -> str:
-    """A name cut in its middle: encoder names often begin alike."""
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - 1) // 2 :]}"
+    return svg("dot-plot", PLOT_WIDTH, bottom + 50, (title, "; ".join(map(_told, ordered))), parts)
 
 
 def _limit(overlap: np.ndarray) -> float:
@@ -102,7 +83,7 @@ def _cell(x: float, y: float, percentage: float, limit: float) -> str:
     if not math.isfinite(percentage):
         return f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" {size} class="heat-none"/>'
     step = min(HEAT_STEPS - 1, max(0, int(percentage / limit * HEAT_STEPS)))
-    words = _text(
+    words = text(
         x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, tenth(percentage), f"heat-text-{step}", "middle"
     )
     return f'<rect x="{x + 1:.1f}" y="{y + 1:.1f}" {size} class="heat-{step}"/>{words}'
@@ -110,9 +91,9 @@ def _cell(x: float, y: float, percentage: float, limit: float) -> str:
 
 def _column_name(x: float, y: float, name: str, slanted: bool) -> str:
     if not slanted:
-        return _text(x, y, name, "label", "middle")
+        return text(x, y, name, "label", "middle")
     return (
-        f'<g transform="rotate(-40 {x:.1f} {y:.1f})">{_text(x, y, _short(name, 24), "label", whole=name)}</g>'
+        f'<g transform="rotate(-40 {x:.1f} {y:.1f})">{text(x, y, short(name, 24), "label", whole=name)}</g>'
     )
 
 
@@ -122,7 +103,7 @@ def _scale(x: float, y: float, limit: float) -> str:
         for step in range(HEAT_STEPS)
     )
     end = x + 42 + 22 * HEAT_STEPS
-    return _text(x, y + 9, "0 %", "small") + boxes + _text(end, y + 9, f"{limit:.0f} %", "small")
+    return text(x, y + 9, "0 %", "small") + boxes + text(end, y + 9, f"{limit:.0f} %", "small")
 
 
 def _pairs_told(names: Sequence[str], overlap: np.ndarray) -> str:
@@ -151,7 +132,7 @@ def _axis(low: float, high: float, bottom: float) -> str:
     for tick in np.linspace(low, high, TICKS + 1):
         x = _place(float(tick), low, high)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="18" y2="{bottom:.1f}" class="grid"/>')
-        parts.append(_text(x, bottom + 14, f"{tick:.2f}", "small", "middle"))
+        parts.append(text(x, bottom + 14, f"{tick:.2f}", "small", "middle"))
     return "".join(parts)
 
 
@@ -160,15 +141,15 @@ def _row(mark: Mark, top: float, low: float, high: float) -> str:
     known = math.isfinite(mark.truth)
     room = 22 if known else 30
     parts = [
-        _text(0, top + 14, _short(mark.encoder, room), "name", whole=mark.encoder),
-        _text(PLOT_WIDTH, top + 14, value(mark.value), "number", "end"),
-        _text(PLOT_WIDTH, line + 4, _kind(mark), "small", "end"),
+        text(0, top + 14, short(mark.encoder, room), "name", whole=mark.encoder),
+        text(PLOT_WIDTH, top + 14, value(mark.value), "number", "end"),
+        text(PLOT_WIDTH, line + 4, _kind(mark), "small", "end"),
         f'<line x1="{TRACK_LEFT}" x2="{TRACK_RIGHT}" y1="{line:.1f}" y2="{line:.1f}" class="track"/>',
     ]
     if known:
         told = f"truth {value(mark.truth)}"
         parts.append(
-            _text(PLOT_WIDTH - (52 if math.isfinite(mark.value) else 84), top + 14, told, "small", "end")
+            text(PLOT_WIDTH - (52 if math.isfinite(mark.value) else 84), top + 14, told, "small", "end")
         )
         parts.append(_bar(_place(mark.truth, low, high), line))
     if math.isfinite(mark.value):
@@ -191,8 +172,8 @@ def _legend(marks: Sequence[Mark], y: float) -> str:
     x, parts = 8.0, []
     for is_generator, word, width in ((True, "generator", 82), (False, "not a generator", 114)):
         if any(mark.is_generator == is_generator for mark in marks):
-            parts += [_shape(is_generator, x, y - 4), _text(x + 13, y, word, "small")]
+            parts += [_shape(is_generator, x, y - 4), text(x + 13, y, word, "small")]
             x += width
     if any(math.isfinite(mark.truth) for mark in marks):
-        parts += [_bar(x, y - 4), _text(x + 9, y, "on the complete truth", "small")]
+        parts += [_bar(x, y - 4), text(x + 9, y, "on the complete truth", "small")]
     return "".join(parts)

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lookalike.core.errors import ArgumentError
 from lookalike.report import formats
+from lookalike.report.audit_part import shown_audit
 from lookalike.report.cards import cards
 from lookalike.report.content import Photo, Report, Strip, StripGroup
 from lookalike.report.figures import heat_map
@@ -38,6 +39,7 @@ def render(report: Report) -> str:
             table=shown_table(table, table.measures) if table else None,
             truth=shown_table(table.truth, table.measures, cautious=False) if table and table.truth else None,
             cards=cards(table) if table else (),
+            audit=shown_audit(report.audit) if report.audit else None,
             overlap=_overlap(report),
             has_labels=table is not None or (report.pool is not None and report.pool.labelled > 0),
         )

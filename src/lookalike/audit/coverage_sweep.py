@@ -1,0 +1,209 @@
+"""Coverage sweep: how does agreement with HR@K fade as the top of the lists loses its labels (VSD appendix D)?"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from lookalike.audit.correlate import KINDS, Correlation, Correlations, with_interval
+from lookalike.audit.draws import Draws
+from lookalike.audit.full_coverage import NEARLY, NONE_COVERED, Covered, values_by_query
+from lookalike.audit.leave_one_out import agreement
+from lookalike.audit.query_correlation import OverQueries
+from lookalike.audit.rescore import Rescorer, on_queries
+from lookalike.core.cores import cores
+from lookalike.core.progress import Progress
+from lookalike.core.types import JudgedRanks, Score
+from lookalike.evaluate.hits import hit_rate, membership
+from lookalike.evaluate.resample import Resampling
+
+POOLS = "it pools all queries, so a single query has no value"
+FLAT = "for no encoder do both values vary over its queries"
+
+
+@dataclass(frozen=True)
+class OneEncoder:
+    """One encoder's correlation over queries, and over how many of them."""
+
+    encoder: str
+    queries: int
+    spearman: float
+    kendall: float
+    pearson: float
+
+
+@dataclass(frozen=True)
+class SweepCell:
+    """One measure at one coverage against HR@K at full coverage.
+
+    `over_queries` are means over encoders of their correlations over queries (VSD Tables 5 and 6); its `n` is how
+    many encoders have one, and there is no p for a mean. `over_encoders` correlates the encoders' scores.
+    """
+
+    coverage: float
+    measure: str
+    over_queries: Correlations
+    by_encoder: tuple[OneEncoder, ...]
+    over_encoders: Correlations
+
+
+@dataclass(frozen=True)
+class CoverageSweep:
+    """All cells: every coverage, every measure. `encoders` are those with a fully covered query, `queries` how many."""
+
+    k: int
+    which: str
+    measures: tuple[str, ...]
+    levels: tuple[float, ...]
+    encoders: tuple[str, ...]
+    queries: tuple[int, ...]
+    cells: tuple[SweepCell, ...]
+    reason: str
+
+    def cell(self, coverage: float, measure: str) -> SweepCell:
+        """One measure at one coverage."""
+        return next(c for c in self.cells if (c.coverage, c.measure) == (coverage, measure))
+
+
+def levels_of(k: int) -> tuple[float, ...]:
+    """0, .2, .4, .6, .8 and 1 where K can take them, else every coverage up to ten places.
+
+    >>> levels_of(5), levels_of(2)
+    ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (0.0, 0.5, 1.0))
+    """
+    steps = 5 if k % 5 == 0 or k > 10 else k
+    return tuple(step / steps for step in range(steps + 1))
+
+
+def kept_at(judged: JudgedRanks, k: int, coverage: float) -> Bool[np.ndarray, " pairs"]:
+    """Without the top-ranked labels of each query, best first, until coverage@K is at most this.
+
+    A label goes while sum of w over those that stay is above coverage * K, so only labels in the top K go. Of tied
+    labels the first in the order of the rows goes first. The rows must be in list order.
+    """
+    w, code = membership(judged, k), judged.query_codes[1]
+    before = np.cumsum(w) - w
+    start = np.searchsorted(code, np.arange(len(judged.query_codes[0])))
+    total = np.bincount(code, weights=w)
+    left = total[code] - (before - before[start][code])
+    return np.asarray((w <= 0) | (left <= coverage * k + NEARLY))
+
+
+def coverage_sweep(
+    rescorers: Sequence[Rescorer],
+    covered: Covered,
+    resampling: Resampling | None = None,
+    progress: Progress | None = None,
+) -> CoverageSweep:
+    """Take labels from the top of fully covered queries, and correlate with HR@K before that (VSD appendix D).
+
+    For each encoder: over its covered queries, the measure's value of one query (numerator / denominator) on what
+    labels are left, against that query's HR@K with all of them; then the mean over encoders. Micro AUC and PR-AUC
+    have no value of one query. Bands: the same on resampled queries.
+    """
+    levels, measures = levels_of(covered.k), tuple(one.name for one in rescorers[0].measures)
+    used = [i for i, chosen in enumerate(covered.chosen) if chosen.any()]
+    encoders = tuple(rescorers[i].encoder for i in used)
+    benchmark = [_on(hit_rate(rescorers[i].judged, covered.k), covered, i) for i in used]
+    truth = [values_by_query(score, covered.query) for score in benchmark]
+    swept = {
+        (at, level): _scores(rescorers[i], covered, i, level) for at, i in enumerate(used) for level in levels
+    }
+    over = {
+        (level, measure): [
+            OverQueries(values_by_query(swept[at, level][measure], covered.query), truth[at])
+            for at in range(len(used))
+        ]
+        for level in levels
+        for measure in measures
+    }
+    half = _halves(progress, resampling)
+    bands = _bands(over, resampling, half(0))
+    draws = Draws([*benchmark, *(s for row in swept.values() for s in row.values())], resampling, half(1))
+    cells = []
+    for (level, measure), correlators in over.items():
+        scores = [swept[at, level][measure] for at in range(len(used))]
+        found = _by_encoder(encoders, correlators, len(covered.query))
+        mean = _mean(found, _why_not(scores))
+        if (level, measure) in bands:
+            mean = with_interval(mean, bands[level, measure])
+        across = agreement(measure, "", scores, benchmark, encoders, draws).correlations
+        cells.append(SweepCell(level, measure, mean, found, across))
+    counts = tuple(int(covered.chosen[i].sum()) for i in used)
+    reason = "" if used else NONE_COVERED
+    return CoverageSweep(covered.k, covered.which, measures, levels, encoders, counts, tuple(cells), reason)
+
+
+def _on(score: Score, covered: Covered, encoder: int) -> Score:
+    return on_queries(score, set(covered.query[covered.chosen[encoder]]))
+
+
+def _scores(rescorer: Rescorer, covered: Covered, encoder: int, level: float) -> dict[str, Score]:
+    """One encoder's scores on its covered queries, at one coverage."""
+    judged = rescorer.judged
+    keep = np.empty(len(judged), bool)
+    keep[rescorer.order] = covered.chosen[encoder][judged.query_codes[1]] & kept_at(judged, covered.k, level)
+    return dict(rescorer.scores(keep))
+
+
+def _by_encoder(encoders: Sequence[str], over: Sequence[OverQueries], queries: int) -> tuple[OneEncoder, ...]:
+    return tuple(
+        OneEncoder(name, one.n, *(float(value) for value in one.plain(queries)))
+        for name, one in zip(encoders, over, strict=True)
+    )
+
+
+def _why_not(scores: Sequence[Score]) -> str:
+    """Why no encoder has a correlation, if none has one."""
+    if any(score.pooled is not None for score in scores):
+        return POOLS
+    return next((score.reason for score in scores if score.reason), FLAT if scores else NONE_COVERED)
+
+
+def _mean(found: Sequence[OneEncoder], why_not: str) -> Correlations:
+    parts = {}
+    for kind in KINDS:
+        values = np.array([getattr(one, kind) for one in found])
+        defined = values[np.isfinite(values)]
+        mean = float(defined.mean()) if len(defined) else nan
+        parts[kind] = Correlation(mean, len(defined), reason="" if len(defined) else why_not)
+    return Correlations(**parts)
+
+
+def _bands(
+    over: dict[tuple[float, str], list[OverQueries]], resampling: Resampling | None, progress: Progress | None
+) -> dict[tuple[float, str], Float64[np.ndarray, "replicates 3"]]:
+    """The mean correlation over encoders on every replicate, for each cell with a value of single queries."""
+    if resampling is None:
+        return {}
+    todo = {key: row for key, row in over.items() if any(one.n for one in row)}
+    found: dict[tuple[float, str], list[np.ndarray]] = {key: [] for key in todo}
+    done = 0
+    with ThreadPoolExecutor(cores()) as pool:
+        for weights in resampling.weights():
+            rows = pool.map(lambda row, w=weights: _mean_of([one.of(w) for one in row]), todo.values())
+            for key, part in zip(todo, rows, strict=True):
+                found[key].append(part)
+            done += len(weights)
+            if progress is not None:
+                progress(done, resampling.replicates)
+    return {key: np.concatenate(parts) for key, parts in found.items()}
+
+
+def _mean_of(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over encoders of those that are defined."""
+    stacked = np.stack(parts)
+    defined = np.isfinite(stacked)
+    count = defined.sum(axis=0)
+    total = np.where(defined, stacked, 0.0).sum(axis=0)
+    return np.divide(total, count, out=np.full(total.shape, nan), where=count > 0)
+
+
+def _halves(progress: Progress | None, resampling: Resampling | None) -> Callable[[int], Progress | None]:
+    """Progress of two stages as one."""
+    if progress is None or resampling is None:
+        return lambda _: None
+    return lambda at: lambda done, total: progress(at * total + done, 2 * total)

@@ -1,0 +1,131 @@
+"""Full coverage: does a measure on fewer labels agree with HR@K where nothing is unjudged (VSD exp. 2)?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool
+
+from lookalike.audit.draws import Draws
+from lookalike.audit.leave_one_out import Agreement, Subsets, agreement
+from lookalike.audit.rescore import Rescorer, on_queries
+from lookalike.core.checks import one_of
+from lookalike.core.progress import Progress
+from lookalike.core.types import JudgedRanks, Score
+from lookalike.evaluate.fold import per_query
+from lookalike.evaluate.hits import hit_rate, membership
+from lookalike.evaluate.resample import Resampling
+
+WHICH = ("every", "each")
+NONE_COVERED = "no query has all of its top K labelled"
+NEARLY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Covered:
+    """Queries whose top `k` are all labelled: `chosen[e, q]` for encoder e and query q of `query`.
+
+    `which="every"`: for every generator, and then for the encoder itself on all of those queries, or none of them
+    is chosen for it. `"each"`: for the encoder itself.
+    """
+
+    which: str
+    k: int
+    query: np.ndarray
+    chosen: Bool[np.ndarray, "encoders queries"]
+
+
+@dataclass(frozen=True)
+class CoveredEncoder:
+    """How many queries are fully covered for one encoder, and its HR@K on them (NaN where there are none)."""
+
+    encoder: str
+    queries: int
+    hit_rate: float
+
+
+@dataclass(frozen=True)
+class FullCoverage:
+    """`agreements`: each measure, on all labels (omitted "") and without each generator's, against HR@K."""
+
+    which: str
+    k: int
+    covered: tuple[CoveredEncoder, ...]
+    agreements: tuple[Agreement, ...]
+    reason: str
+
+    def agreement(self, measure: str, omitted: str) -> Agreement:
+        """How a measure without one generator's labels ("": on all) agrees with HR@K."""
+        return next(a for a in self.agreements if (a.measure, a.omitted) == (measure, omitted))
+
+
+def covered_queries(
+    encoders: Sequence[JudgedRanks], generators: Sequence[JudgedRanks], k: int, which: str = "every"
+) -> Covered:
+    """The queries with coverage@K = 1 (VSD 5), for every generator at once or for each encoder by itself."""
+    one_of(which, WHICH, "full coverage")
+    own = np.stack([_is_covered(judged, k) for judged in encoders])
+    if which == "every":
+        shared = np.stack([_is_covered(judged, k) for judged in generators or encoders]).all(axis=0)
+        own = np.asarray(shared & own[:, shared].all(axis=1, keepdims=True))
+    return Covered(which, k, encoders[0].query_codes[0], own)
+
+
+def full_coverage(
+    found: Subsets,
+    rescorers: Sequence[Rescorer],
+    covered: Covered,
+    resampling: Resampling | None = None,
+    progress: Progress | None = None,
+) -> FullCoverage:
+    """Correlate, over encoders, each measure on reduced labels with HR@K on all, both over the covered queries.
+
+    The labels are reduced as in the leave-one-out audit (VSD 7.2.2). Encoders without a covered query are left out;
+    with fewer than three others every correlation is undefined.
+    """
+    encoders, measures = tuple(found.scores[""]), tuple(next(iter(found.scores[""].values())))
+    omitted = ("", *(one.generator for one in found.omissions))
+    names = [frozenset(covered.query[chosen]) for chosen in covered.chosen]
+    whole = [len(chosen) == len(covered.query) for chosen in names]
+    benchmark = [
+        on_queries(hit_rate(one.judged, covered.k), None if all_ else chosen)
+        for one, chosen, all_ in zip(rescorers, names, whole, strict=True)
+    ]
+    table = {
+        (key, measure): [
+            on_queries(found.scores[key][encoder][measure], None if all_ else chosen)
+            for encoder, chosen, all_ in zip(encoders, names, whole, strict=True)
+        ]
+        for key in omitted
+        for measure in measures
+    }
+    draws = Draws([*benchmark, *(score for row in table.values() for score in row)], resampling, progress)
+    return FullCoverage(
+        covered.which,
+        covered.k,
+        tuple(
+            CoveredEncoder(name, len(chosen), score.value)
+            for name, chosen, score in zip(encoders, names, benchmark, strict=True)
+        ),
+        tuple(
+            agreement(measure, key, table[key, measure], benchmark, encoders, draws)
+            for measure in measures
+            for key in omitted
+        ),
+        "" if covered.chosen.any() else NONE_COVERED,
+    )
+
+
+def values_by_query(score: Score, query: np.ndarray) -> np.ndarray:
+    """A measure's value of each query alone (numerator / denominator), NaN where it has none."""
+    found = dict(zip(score.query, _shares(score), strict=True)) if score.pooled is None else {}
+    return np.array([found.get(name, np.nan) for name in query], np.float64)
+
+
+def _shares(score: Score) -> np.ndarray:
+    none = np.full(len(score.query), np.nan)
+    return np.divide(score.numerator, score.denominator, out=none, where=score.denominator > 0)
+
+
+def _is_covered(judged: JudgedRanks, k: int) -> Bool[np.ndarray, " queries"]:
+    return np.asarray(per_query(judged, membership(judged, k)) > k - NEARLY)

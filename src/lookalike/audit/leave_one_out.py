@@ -1,0 +1,181 @@
+"""Leave-one-out: how much do scores depend on which generators chose the labelled pairs (VSD exp. 1, EDS Table 3)?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from lookalike.audit.correlate import Correlations, coefficients, correlate, defined_points, with_interval
+from lookalike.audit.draws import Draws
+from lookalike.audit.rescore import Rescorer
+from lookalike.audit.surfaced import Surfaced
+from lookalike.core.errors import PoolError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Score
+from lookalike.evaluate.resample import Resampling
+
+
+@dataclass(frozen=True)
+class Omission:
+    """What leaving out one generator takes away: labels, and queries that have no label left."""
+
+    generator: str
+    dropped: int
+    left: int
+    queries_emptied: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One measure of one encoder on all labels, and without each generator's (in the order of `omissions`).
+
+    `mean` and `sd` (ddof = 1) are over the `n` omissions where it is defined; `reasons` say why it is not.
+    """
+
+    measure: str
+    encoder: str
+    full: float
+    without: tuple[float, ...]
+    mean: float
+    sd: float
+    n: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How scores on other labels correlate, over encoders.
+
+    `omitted` is the generator whose labels are left out ("": none). `left_out` are encoders without both values.
+    """
+
+    measure: str
+    omitted: str
+    correlations: Correlations
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """The whole audit: `bias` has one agreement for each measure and omitted generator, `spreads` for each encoder."""
+
+    rule: str
+    measures: tuple[str, ...]
+    encoders: tuple[str, ...]
+    omissions: tuple[Omission, ...]
+    spreads: tuple[Spread, ...]
+    bias: tuple[Agreement, ...]
+
+    def spread(self, measure: str, encoder: str) -> Spread:
+        """One encoder's scores by one measure."""
+        return next(s for s in self.spreads if (s.measure, s.encoder) == (measure, encoder))
+
+    def agreement(self, measure: str, omitted: str) -> Agreement:
+        """How a measure without one generator's labels agrees with itself on all of them."""
+        return next(a for a in self.bias if (a.measure, a.omitted) == (measure, omitted))
+
+
+@dataclass(frozen=True, eq=False)
+class Subsets:
+    """Every encoder's scores on all labels (key "") and without each generator's: scores[omitted][encoder][measure]."""
+
+    rule: str
+    surfaced: Surfaced
+    omissions: tuple[Omission, ...]
+    scores: Mapping[str, Mapping[str, Mapping[str, Score]]]
+
+
+def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surfaced") -> Subsets:
+    """Score every encoder on all labels and without each generator's, from one ranking each."""
+    if not surfaced.generators:
+        raise PoolError("No generator is known.", fix="Say which encoders put the labelled pairs forward.")
+    first = rescorers[0]
+    code = np.empty(len(first.order), np.int64)
+    code[first.order] = first.judged.query_codes[1]
+    queries = len(first.judged.query_codes[0])
+    scores = {"": {one.encoder: one.full for one in rescorers}}
+    omissions = []
+    for generator in surfaced.generators:
+        keep = ~surfaced.dropped(generator, rule)
+        left = int(np.count_nonzero(keep))
+        emptied = queries - int(np.count_nonzero(np.bincount(code[keep], minlength=queries)))
+        omissions.append(Omission(generator, len(keep) - left, left, emptied))
+        scores[generator] = {one.encoder: one.scores(keep) for one in rescorers}
+    return Subsets(rule, surfaced, tuple(omissions), scores)
+
+
+def leave_one_out(
+    found: Subsets, resampling: Resampling | None = None, progress: Progress | None = None
+) -> LeaveOneOut:
+    """Correlate scores without each generator's labels with those on all labels (VSD 7.2.1; EDS 6.3.1).
+
+    For each measure and generator g: the correlation over encoders of s(A) and s(A without what g put forward), where
+    s is undefined leaving that encoder out. Each encoder's mean and standard deviation (n - 1) are over the subsets.
+    `resampling` adds intervals: all encoders are scored again on the same drawn queries.
+    """
+    encoders, measures = tuple(found.scores[""]), tuple(next(iter(found.scores[""].values())))
+    omitted = tuple(one.generator for one in found.omissions)
+    table = {
+        (key, measure): [found.scores[key][encoder][measure] for encoder in encoders]
+        for key in ("", *omitted)
+        for measure in measures
+    }
+    draws = Draws([score for row in table.values() for score in row], resampling, progress)
+    return LeaveOneOut(
+        found.rule,
+        measures,
+        encoders,
+        found.omissions,
+        tuple(
+            spread(measure, encoder, found.scores, omitted) for measure in measures for encoder in encoders
+        ),
+        tuple(
+            agreement(measure, g, table[g, measure], table["", measure], encoders, draws)
+            for measure in measures
+            for g in omitted
+        ),
+    )
+
+
+def spread(
+    measure: str,
+    encoder: str,
+    scores: Mapping[str, Mapping[str, Mapping[str, Score]]],
+    omitted: Sequence[str],
+) -> Spread:
+    """Mean and standard deviation over the subsets on which the encoder has a score."""
+    each = [scores[g][encoder][measure] for g in omitted]
+    values = np.array([score.value for score in each])
+    defined = values[np.isfinite(values)]
+    return Spread(
+        measure,
+        encoder,
+        scores[""][encoder][measure].value,
+        tuple(values.tolist()),
+        float(defined.mean()) if len(defined) else nan,
+        float(defined.std(ddof=1)) if len(defined) > 1 else nan,
+        len(defined),
+        tuple(dict.fromkeys(score.reason for score in each if score.reason)),
+    )
+
+
+def agreement(
+    measure: str,
+    omitted: str,
+    reduced: Sequence[Score],
+    benchmark: Sequence[Score],
+    encoders: Sequence[str],
+    draws: Draws,
+) -> Agreement:
+    """Correlate two lists of scores over encoders."""
+    x, y = (np.array([score.value for score in side]) for side in (reduced, benchmark))
+    both = defined_points(x, y)
+    correlations = correlate(x, y)
+    if draws.any:
+        sides = (
+            [score for score, here in zip(side, both, strict=True) if here] for side in (reduced, benchmark)
+        )
+        correlations = with_interval(correlations, coefficients(*(draws.of(side) for side in sides)))
+    left_out = tuple(name for name, here in zip(encoders, both, strict=True) if not here)
+    return Agreement(measure, omitted, correlations, left_out)

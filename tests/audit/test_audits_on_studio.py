@@ -1,0 +1,65 @@
+"""On the studio catalog's demo the audits equal the slow versions: real ranks, a real pool, real gaps."""
+
+from contextlib import nullcontext
+from datetime import datetime
+
+import numpy as np
+import pytest
+from oracles import auditing
+from oracles.scoring import ehr
+from oracles.worlds import rows_from
+
+from lookalike.audit.correlate import KINDS
+from lookalike.core.types import Rule
+from lookalike.rank.judged import judged_ranks
+from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.audit import audit
+from lookalike.recipes.demo import demo
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studio")
+    made = demo(
+        folder, datetime(2026, 1, 1), lambda _: nullcontext(None), lambda _: None, images=300, queries=40
+    )
+    return made.workspace
+
+
+@pytest.mark.parametrize("rule", ["surfaced", "only"])
+def test_the_demo_workspace(workspace, rule, monkeypatch):
+    monkeypatch.setitem(auditing.MEASURES, "EHR@5", lambda rows: ehr(rows, 5))
+    found = audit(workspace, rule=rule, replicates=0)
+    pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
+    pool = workspace.pool()
+    world = [
+        rows_from(judged_ranks(workspace.catalog, workspace.embeddings(name), pairs))
+        for name in workspace.encoders
+    ]
+    put = {(pool.query[p], pool.item[p], int(g)) for p, g in zip(pool.pair, pool.source, strict=True)}
+    by = [[(row.query, row.candidate, g) in put for row in world[0]] for g in range(len(pool.generators))]
+    assert found.of_none == sum(not any(one) for one in zip(*by, strict=True)) > 0
+    own = [auditing.covered(rows, 5) for rows in world]
+    fed = [workspace.encoders.index(name) for name in pool.generators]
+    shared = set.intersection(*(own[i] for i in fed))
+    chosen = [shared if shared <= one else set() for one in own]
+    assert shared
+    for g, name in enumerate(pool.generators):
+        stay = auditing.left(by, g, rule)
+        for measure in found.leave_one_out.measures:
+            close(found.leave_one_out.agreement(measure, name), auditing.bias(measure, world, stay))
+            expected = auditing.full_coverage(measure, world, chosen, stay, 5)
+            close(found.full_coverage.agreement(measure, name), expected)
+    for cell in found.coverage_sweep.cells:
+        if cell.measure != "AUC_mic":
+            for one in cell.by_encoder:
+                rows = world[workspace.encoders.index(one.encoder)]
+                expected = auditing.swept(cell.measure, rows, shared, 5, cell.coverage)
+                np.testing.assert_allclose((one.spearman, one.kendall, one.pearson), expected, atol=1e-6)
+
+
+def close(found, expected) -> None:
+    got = [getattr(found.correlations, kind).value for kind in KINDS]
+    np.testing.assert_allclose(got, expected, atol=1e-6)

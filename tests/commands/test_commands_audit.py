@@ -1,0 +1,112 @@
+"""`lookalike audit` on a small shop, with and without its pool."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def shop(lookalike, photos, tmp_path):
+    """Three encoders, two of which fed the pool, and a label for every pair of it."""
+    assert lookalike("init", photos).status == 0
+    assert lookalike("embed", "descriptor:color", "descriptor:hog", "descriptor:lbp").status == 0
+    assert lookalike("discover", "--generators", "color,hog", "--top", 3, "--pairs", "pairs.csv").status == 0
+    pairs = pl.read_csv(tmp_path / "pairs.csv", infer_schema=False)
+    same = (pairs["query"].str.head(3) == pairs["candidate"].str.head(3)).cast(pl.Int8)
+    pairs.with_columns(label=same).write_csv(tmp_path / "labels.csv")
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    return lookalike
+
+
+def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
+    said = shop("audit", "--k", 3, "--replicates", 100)
+    assert said.status == 0
+    for line in (
+        "layout of VSD Table 1",
+        "layout of EDS Table 3",
+        "layout of VSD Tables 5 and 6",
+        "Caution: Only 3 encoders",
+    ):
+        assert line in said.out
+    tables = [
+        line for line in said.out.splitlines() if line.startswith(("measure", "DCS", "EHR", "AUC", "BPREF"))
+    ]
+    assert tables
+    assert max(map(len, tables)) <= 100
+    assert "Next: lookalike report" in said.out
+
+
+def test_as_json_it_holds_everything_and_no_nan(shop):
+    found = shop("audit", "--k", 3, "--replicates", 50, "--json").json
+    assert found["recorded"] is True
+    assert found["generators"] == ["color", "hog"]
+    assert found["leave_one_out"]["omissions"][0]["dropped"] > 0
+    assert found["replicates"] == 50
+    spreads = {(one["measure"], one["encoder"]): one for one in found["leave_one_out"]["spreads"]}
+    own = spreads["EHR@5", "lbp"]
+    assert own["n"] == 2
+    assert own["mean"] == pytest.approx(np.mean(own["without"]))
+
+
+def test_options_reach_the_audits(shop):
+    only = shop(
+        "audit",
+        "--rule",
+        "only",
+        "--encoders",
+        "generators",
+        "--replicates",
+        0,
+        "--measures",
+        "DCS",
+        "--json",
+    ).json
+    every = shop("audit", "--replicates", 0, "--measures", "DCS", "--json").json
+    assert only["leave_one_out"]["encoders"] == ["color", "hog"]
+    for a, b in zip(only["leave_one_out"]["omissions"], every["leave_one_out"]["omissions"], strict=True):
+        assert a["dropped"] <= b["dropped"]
+    rebuilt = shop("audit", "--replicates", 0, "--top", 3, "--measures", "DCS", "--json").json
+    assert rebuilt["recorded"] is False
+    assert rebuilt["leave_one_out"]["omissions"] == every["leave_one_out"]["omissions"]
+    named = shop("audit", "--generators", "lbp", "--encoders", "hog", "--replicates", 0, "--json").json
+    assert (named["generators"], named["leave_one_out"]["encoders"]) == (["lbp"], ["hog"])
+
+
+def test_without_a_pool_provenance_is_rebuilt_for_all_encoders(lookalike, photos, tmp_path):
+    assert lookalike("init", photos).status == 0
+    assert lookalike("embed", "descriptor:color", "descriptor:hog").status == 0
+    names = sorted(str(path.relative_to(photos)) for path in photos.rglob("1.png"))
+    rows = [(a, b, int(a[:3] == b[:3])) for a in names[:6] for b in names if a != b]
+    pl.DataFrame(rows, schema=["query", "candidate", "label"], orient="row").write_csv(
+        tmp_path / "labels.csv"
+    )
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    found = lookalike("audit", "--replicates", 0, "--json").json
+    assert (found["generators"], found["recorded"], found["top"]) == (["color", "hog"], False, 5)
+    assert found["of_none"] > 0
+    assert found["full_coverage"]["covered"][0]["queries"] == 6
+    assert "not read from a pool" in " ".join(found["cautions"])
+
+
+def test_what_cannot_be_audited_says_what_to_do(lookalike, photos):
+    assert lookalike("init", photos).status == 0
+    assert "no labels yet" in lookalike("audit").err
+    for wrong in (
+        ("--rule", "none"),
+        ("--full-coverage", "half"),
+        ("--encoders", "nobody"),
+        ("--measures", "XYZ"),
+    ):
+        assert lookalike("audit", *wrong).status == 1
+
+
+def test_wrong_options_are_refused(shop):
+    for wrong in (
+        ("--rule", "none"),
+        ("--full-coverage", "half"),
+        ("--encoders", "nobody"),
+        ("--measures", "XYZ"),
+    ):
+        said = shop("audit", "--replicates", 0, *wrong)
+        assert said.status == 1
+        assert "Error:" in said.err
