@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Float64
 
 from lookalike.audit.correlate import DIGITS, FEWEST
-from lookalike.evaluate.pooled import compiled
+from lookalike.evaluate.pooled_kernels import compiled
 
 
 class OverQueries:

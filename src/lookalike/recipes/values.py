@@ -280,7 +280,7 @@ def audit_measures(
     others = list(coverers) if isinstance(generators, Pool) else list(generators)
     every = list({one.encoder: one for one in [*others, *listed]}.values())
     judged = {
-        one.encoder: judged_ranks(catalog, one, pairs, progress=_part(progress, done, len(every) + 1))
+        one.encoder: judged_ranks(catalog, one, pairs, progress=part(progress, done, len(every) + 1))
         for done, one in enumerate(every)
     }
     fed = generators.generators if isinstance(generators, Pool) else [one.encoder for one in others]
@@ -300,7 +300,7 @@ def audit_measures(
         which=full_coverage,
         replicates=replicates,
         seed=seed,
-        progress=_part(progress, len(every), len(every) + 1),
+        progress=part(progress, len(every), len(every) + 1),
     )
 
 
