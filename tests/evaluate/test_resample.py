@@ -1,5 +1,7 @@
 """Replicates and leave-one-out values equal scoring the rows of the queries drawn, for every measure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from evaluate.significance_worlds import repeated
@@ -98,3 +100,23 @@ def test_leaving_out_sets_estimates_the_same_acceleration():
     every, sets = (acceleration(without_each([one], names, most=most)[:, 0]) for most in (None, 4096))
     assert every == pytest.approx(2 / 6 / 200, rel=0.1)
     assert sets == pytest.approx(every, rel=0.2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_part_of_rows_in_any_order_scores_as_if_it_had_just_been_ranked(seed):
+    """What a part takes over from the whole (codes, orders) is what it would find itself."""
+    random = np.random.default_rng(seed)
+    judged = world(seed)
+    names = ("query", "candidate", "label", "above", "tied", "score", "candidates", "drawn")
+    mixed = random.permutation(len(judged))
+    whole = replace(judged, **{name: getattr(judged, name)[mixed] for name in names})
+    measures = [*DEFAULT, "MRR@5", "EMRR@5", "RR", "NDCG@5", "ENDCG@5", "BPREF(depth=4)"]
+    evaluate(whole, measures)
+    for share in (0.1, 0.5, 0.9):
+        which = random.random(len(whole)) < share
+        part = whole.only(which)
+        fresh = replace(part, **{name: getattr(whole, name)[which] for name in names})
+        assert part.query_codes[0].tolist() == fresh.query_codes[0].tolist()
+        found, again = evaluate(part, measures), evaluate(fresh, measures)
+        for name, score in found.scores.items():
+            assert score.value == pytest.approx(again[name].value, nan_ok=True, abs=1e-12), name

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.scoring import Row
 from oracles.worlds import Ranking, judged_of, labelled, rankings, rows_of
 from properties.table import EVERY, NEARLY, same, scores, that_differ
 
@@ -22,6 +23,25 @@ def test_bounds(asked: list[Ranking]):
     found = scores(EVERY, rows_of(asked))
     assert [
         m for m, score in found.items() if not (isnan(score.value) or -0.0 <= score.value <= 1 + NEARLY)
+    ] == []
+
+
+any_rows = st.lists(
+    st.builds(
+        lambda query, label, above, tied, score: Row(f"q{query}", "c", label, above, tied, score / 8, 12),
+        *(st.integers(0, most) for most in (2, 1, 7, 4, 8)),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(any_rows)
+def test_bounds_where_ties_are_not_transitive(rows: list[Row]):
+    """a ties with b and b with c, but a not with c: places then do not add up, yet no measure leaves 0 to 1."""
+    found = scores(EVERY, [row._replace(candidate=f"c{at}") for at, row in enumerate(rows)])
+    assert [
+        m for m, score in found.items() if not (isnan(score.value) or -NEARLY <= score.value <= 1 + NEARLY)
     ] == []
 
 

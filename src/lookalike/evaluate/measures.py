@@ -158,6 +158,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
     }
 )
 
+_EXAMPLES = MappingProxyType({family.name: family.example for family in FAMILIES.values()})
 DEFAULT = ("DCS", "HR@5", "EHR@5", "coverage@5", "AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF")
 
 
@@ -200,7 +201,7 @@ class Measure:
 
 def parse(text: str) -> Measure:
     """The measure a name stands for, ours or that of ir_measures; an error offers the nearest names."""
-    written = text_of.written(text, {family.name: family.example for family in FAMILIES.values()})
+    written = text_of.written(text, _EXAMPLES)
     family = FAMILIES[written.family]
     given = dict(family.always) | _parameters(written.parameters, family)
     return Measure(family.name, _k(written.k, family), tuple(sorted(given.items())))
