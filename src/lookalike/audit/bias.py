@@ -7,11 +7,9 @@ import numpy as np
 from jaxtyping import Float64
 
 from lookalike.audit.simulate import Outcome
+from lookalike.audit.trust import BANDS, KINDS
 from lookalike.core.errors import MeasureError
 
-KINDS = ("both fed", "one newcomer", "both newcomers")
-BANDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""Edges of the bands of coverage@5; a band holds its lower edge, the last one both."""
 SEPARATED = 1.959963984540054
 """|z| from which two encoders differ at p < .05."""
 DRAWS = 1000
@@ -49,7 +47,7 @@ class Pairs:
 
     pool: np.ndarray
     kind: np.ndarray
-    coverage: np.ndarray
+    band: np.ndarray
     right: np.ndarray
     settled: np.ndarray
     separated: np.ndarray
@@ -57,7 +55,7 @@ class Pairs:
 
 
 def pairs(outcome: Outcome, measure: str) -> Pairs:
-    """The pairs of one outcome; `coverage` is that of the less covered encoder of the two."""
+    """The pairs of one outcome; `band` is that of the coverage@5 of the less covered encoder of the two."""
     m = _place(outcome, measure)
     i, j = np.triu_indices(len(outcome.encoders), 1)
     value, fed = outcome.value[:, m], outcome.generator.astype(int)
@@ -70,7 +68,7 @@ def pairs(outcome: Outcome, measure: str) -> Pairs:
     return Pairs(
         pool=pool[use],
         kind=kind[use],
-        coverage=np.minimum(outcome.coverage[:, i], outcome.coverage[:, j])[use],
+        band=bands(np.minimum(outcome.coverage[:, i], outcome.coverage[:, j]))[use],
         right=right[use],
         settled=(np.abs(outcome.true_z[:, i, j]) > SEPARATED)[use],
         separated=(np.abs(outcome.z[:, m, i, j]) > SEPARATED)[use],
@@ -78,7 +76,7 @@ def pairs(outcome: Outcome, measure: str) -> Pairs:
     )
 
 
-def band(coverage: np.ndarray) -> np.ndarray:
+def bands(coverage: np.ndarray) -> np.ndarray:
     """The place of each coverage among the bands."""
     return np.clip(np.searchsorted(BANDS, np.asarray(coverage) + 1e-9, side="right") - 1, 0, len(BANDS) - 2)
 
@@ -131,7 +129,7 @@ def _ordering(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
     parts = [pairs(one, measure) for one in outcomes]
     joined = {
         name: np.concatenate([getattr(one, name) for one in parts])
-        for name in ("kind", "coverage", "right", "settled", "separated")
+        for name in ("kind", "band", "right", "settled", "separated")
     }
     pool = np.concatenate([one.pool + start for one, start in zip(parts, _starts(outcomes), strict=True)])
     size = sum(map(len, outcomes))
@@ -146,9 +144,8 @@ def _ordering(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
         cells.append(Cell(measure, "ordered right where its test separates", name, claims))
         share = pooled_mean(joined["separated"][which].astype(float), pool[which], size)
         cells.append(Cell(measure, "separated", name, share))
-    bands = band(joined["coverage"])
     for place in range(len(BANDS) - 1):
-        some = (bands == place) & joined["settled"]
+        some = (joined["band"] == place) & joined["settled"]
         cells.append(
             Cell(measure, "ordered right", f"{band_name(place)}, truth settled", pooled_mean(joined["right"][some], pool[some], size))
         )
@@ -205,7 +202,7 @@ def _by_encoder(
     """Means of a (pools, encoders) value over generators and newcomers, then over newcomers by what their pool was."""
     value = np.concatenate([values(one).ravel() for one in outcomes])
     fed = np.concatenate([one.generator.ravel() for one in outcomes])
-    coverage = band(np.concatenate([one.coverage.ravel() for one in outcomes]))
+    coverage = bands(np.concatenate([one.coverage.ravel() for one in outcomes]))
     of_pool = {
         "positive rate": np.concatenate([one.positive_rate for one in outcomes]),
         "random": np.concatenate([one.random_pairs for one in outcomes]) > 0,

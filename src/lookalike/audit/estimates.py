@@ -13,13 +13,13 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
+from lookalike.audit.corrected import added, corrected_hit_rate
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.fold import per_query, ratio
 from lookalike.evaluate.hits import membership
 
 NOTHING_ALONE = "no generator's top has both candidates that it found alone and candidates that others found"
 NOTHING_JUDGED = "no labelled candidate in the encoder's top"
-STEPS, RIDGE = 12, 0.1
 MORE = 100
 """Further labels of an encoder's unjudged candidates in the estimate that asks for some."""
 
@@ -44,7 +44,7 @@ class Seen:
     `found[i]` is how many of the `others` (the generators but the encoder itself) put row i forward. `open_score` are
     the encoder's scores of the unjudged candidates in its top K, `open_query` their queries (as places in
     `judged.query_codes`), `open_label` what annotators would say of them (-1: nothing), for the estimate that asks for
-    some. `tops` are (rank, others that found it, others, label) of what the generators found.
+    some.
     """
 
     judged: JudgedRanks
@@ -52,7 +52,6 @@ class Seen:
     found: Int[np.ndarray, " pairs"]
     others: int
     rates: Rates
-    tops: Float64[np.ndarray, "four finds"]
     open_score: Float64[np.ndarray, " open"]
     open_query: Int[np.ndarray, " open"]
     open_label: Int[np.ndarray, " open"]
@@ -70,22 +69,6 @@ def generator_rates(
     times = surfaced.sum(axis=0)
     rows = [_one_generator(found & (rank < k), times, label, query) for rank, found in zip(ranks, surfaced, strict=True)]
     return Rates(*np.array(rows).T.reshape(5, len(rows)))
-
-
-def generator_tops(
-    ranks: Float64[np.ndarray, "generators pairs"],
-    surfaced: Bool[np.ndarray, "generators pairs"],
-    label: Int[np.ndarray, " pairs"],
-    k: int,
-) -> Float64[np.ndarray, "four finds"]:
-    """What each generator found among its best k: rank, how many others found it, how many others there are, label."""
-    times = surfaced.sum(axis=0)
-    parts = []
-    for rank, found in zip(ranks, surfaced, strict=True):
-        here = found & (rank < k)
-        others = np.full(int(here.sum()), len(surfaced) - 1.0)
-        parts.append(np.stack([rank[here], times[here] - 1.0, others, label[here].astype(np.float64)]))
-    return np.concatenate(parts, axis=1)
 
 
 def alone_rate(seen: Seen) -> Score:
@@ -129,46 +112,19 @@ def left_out_shift(seen: Seen) -> Score:
     return ratio(seen.judged, np.where(covered, share - gone * shift, 0.0), covered.astype(np.float64), NOTHING_JUDGED)
 
 
-def own_curve(seen: Seen) -> Score:
-    """Unjudged candidates count with P(similar | the encoder's score, nobody found it), by logistic regression.
-
-    logit P = b0 + b1 x score + b2 x share of the generators that put the pair forward, fitted on the encoder's labelled
-    pairs; unjudged ones have the share 0. Undefined unless its pairs have both labels.
-    """
-    label = seen.judged.label
-    if len(label) == 0 or label.min() == label.max():
-        return _none(seen, NOTHING_JUDGED)
-    score = seen.judged.score.astype(np.float64)
-    middle, spread = score.mean(), score.std() + 1e-12
-    share = seen.found / max(seen.others, 1)
-    fit = _logistic(np.stack([np.ones(len(label)), (score - middle) / spread, share]), label.astype(np.float64))
-    x = np.stack([np.ones(len(seen.open_score)), (seen.open_score - middle) / spread, np.zeros(len(seen.open_score))])
-    return _added(seen, _chance(x, fit))
-
-
-def joint_curve(seen: Seen) -> Score:
-    """Unjudged candidates count with the chance that a regression over all generators and the encoder gives them.
-
-    logit P = b0 + b1 log(1 + rank) + b2 x share of the others that found it + b3 [nobody else did] + b4 [the
-    encoder's], fitted on the generators' labelled candidates among their best K and on the encoder's.
-    """
-    here = seen.judged.rank < seen.k
-    label = seen.judged.label[here]
-    if not here.any():
-        return _none(seen, NOTHING_JUDGED)
-    rank, found, others, known = seen.tops
-    own = np.stack([seen.judged.rank[here], seen.found[here], np.full(len(label), float(seen.others))])
-    x = np.concatenate([_features(rank, found, others, 0.0), _features(*own, 1.0)], axis=1)
-    fit = _logistic(x, np.concatenate([known, label.astype(np.float64)]))
-    some = np.full(len(seen.open_score), (seen.k - 1) / 2)  # the middle of the top
-    return _added(seen, _chance(_features(some, np.zeros(len(some)), np.full(len(some), float(seen.others)), 1.0), fit))
+def corrected(seen: Seen) -> Score:
+    """`corrected.corrected_hit_rate`."""
+    return corrected_hit_rate(
+        seen.judged, seen.k, seen.found / max(seen.others, 1), seen.open_query, seen.open_score
+    )
 
 
 def more_labels(seen: Seen) -> Score:
     """HR = (positives + sum over unjudged of P) / K with P the positive rate of `MORE` of them, drawn and labelled.
 
     Stratified sampling: the judged part is known, of the rest a sample is asked. Without bias whatever the pool is.
-    The drawn labels' departures from P stay with their queries, so that intervals know of the sample.
+    The drawn labels' departures from P stay with their queries, so that intervals know of the sample. Where annotators
+    settle none of them, the unjudged count as the judged do.
     """
     size = len(seen.open_query)
     if size == 0:
@@ -177,29 +133,37 @@ def more_labels(seen: Seen) -> Score:
     drawn = random.choice(size, min(MORE, size), replace=False)
     drawn = drawn[seen.open_label[drawn] >= 0]
     if len(drawn) == 0:
-        return _none(seen, "none of the drawn pairs was labelled")
+        return _filled(seen, _own_rate(seen))
     rate = float(seen.open_label[drawn].mean())
     known = np.full(size, rate)
     known[drawn] += (seen.open_label[drawn] - rate) * size / len(drawn)
-    return _added(seen, known)
+    return added(seen.judged, seen.k, seen.open_query, known)
 
 
 ESTIMATES: Mapping[str, Callable[[Seen], Score]] = MappingProxyType(
     {
-        "alone": alone_rate,
-        "alone x own": alone_ratio,
-        "alone x own (odds)": alone_odds,
-        "left-out shift": left_out_shift,
-        "own curve": own_curve,
-        "joint curve": joint_curve,
-        f"{MORE} more labels": more_labels,
+        "HR@K alone": alone_rate,
+        "HR@K alone x own": alone_ratio,
+        "HR@K alone x own odds": alone_odds,
+        "EHR@K left-out shift": left_out_shift,
+        "HR@K corrected": corrected,
+        f"HR@K with {MORE} labels": more_labels,
     }
 )
 
 
+def named(k: int) -> dict[str, Callable[[Seen], Score]]:
+    """The estimates by the name they print for one K.
+
+    >>> list(named(5))[-1]
+    'HR@5 with 100 labels'
+    """
+    return {name.replace("@K", f"@{k}"): one for name, one in ESTIMATES.items()}
+
+
 def estimates(seen: Seen) -> dict[str, Score]:
     """Every estimate of one encoder on one pool, by name."""
-    return {name: replace(one(seen), measure=name) for name, one in ESTIMATES.items()}
+    return {name: replace(one(seen), measure=name) for name, one in named(seen.k).items()}
 
 
 def _one_generator(here: np.ndarray, times: np.ndarray, label: np.ndarray, query: np.ndarray) -> tuple[float, ...]:
@@ -238,13 +202,6 @@ def _filled(seen: Seen, rate: float) -> Score:
     return ratio(seen.judged, share, np.ones(len(share)), "")
 
 
-def _added(seen: Seen, chance: np.ndarray) -> Score:
-    """Unjudged candidates at a rate each."""
-    positive, _ = _counts(seen)
-    more = np.bincount(seen.open_query, weights=chance, minlength=len(positive))
-    return ratio(seen.judged, (positive + more) / seen.k, np.ones(len(positive)), "")
-
-
 def _none(seen: Seen, reason: str) -> Score:
     nothing = np.zeros(len(seen.judged.query_codes[0]))
     return ratio(seen.judged, nothing, nothing, reason)
@@ -258,23 +215,3 @@ def _mean(values: np.ndarray) -> float:
 def _logit(rate: np.ndarray) -> np.ndarray:
     inside = np.clip(rate, 0.01, 0.99)
     return np.asarray(np.log(inside / (1.0 - inside)))
-
-
-def _features(rank: np.ndarray, found: np.ndarray, others: np.ndarray, own: float) -> np.ndarray:
-    one = np.ones(len(rank))
-    return np.stack([one, np.log1p(rank), found / np.maximum(others, 1.0), (found == 0) * one, own * one])
-
-
-def _logistic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weights of a logistic regression with a little ridge, by Newton's steps; x is (features, rows)."""
-    weights = np.zeros(len(x))
-    for _ in range(STEPS):
-        p = _chance(x, weights)
-        slope = x @ (y - p) - RIDGE * weights
-        curve = (x * np.maximum(p * (1 - p), 1e-9)) @ x.T + RIDGE * np.eye(len(x))
-        weights = weights + np.clip(np.linalg.solve(curve, slope), -4, 4)
-    return weights
-
-
-def _chance(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(weights @ x, -30, 30))))

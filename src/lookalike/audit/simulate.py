@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int
 from threadpoolctl import threadpool_limits
 
-from lookalike.audit.estimates import Rates, Seen, estimates, generator_rates, generator_tops
+from lookalike.audit.estimates import Rates, Seen, estimates, generator_rates
 from lookalike.audit.pools import Drawn, World, draw
 from lookalike.core.progress import Progress
 from lookalike.core.types import JudgedRanks, Score
@@ -19,7 +19,6 @@ MEASURES = (
     "DCS", "DCS(alpha=10,average=macro)", "HR@5", "EHR@5", "AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF"
 )
 REPLICATES = 100
-Facts = tuple[Rates, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +84,8 @@ def simulate(
 
 
 def _one(world: World, drawn: Drawn, hits: np.ndarray, measures: Sequence[str], seed: int) -> dict[str, object]:
-    facts = _facts(world, drawn)
-    scores = [_scores(world, drawn, at, measures, facts, seed) for at in range(len(world.ranks))]
+    rates = _rates(world, drawn)
+    scores = [_scores(world, drawn, at, measures, rates, seed) for at in range(len(world.ranks))]
     names = tuple(one.measure for one in scores[0])
     flat = [one[m] for m in range(len(names)) for one in scores]
     queries = world.ranks[0].query_codes[0][drawn.queries]
@@ -112,28 +111,26 @@ def _one(world: World, drawn: Drawn, hits: np.ndarray, measures: Sequence[str], 
 
 
 def _scores(
-    world: World, drawn: Drawn, at: int, measures: Sequence[str], facts: Facts, seed: int
+    world: World, drawn: Drawn, at: int, measures: Sequence[str], rates: Rates, seed: int
 ) -> list[Score]:
     """All measures and estimates of one encoder on one pool."""
     judged = world.answered[drawn.answers][at].only(drawn.labelled)
     found = [parse(name)(judged) for name in measures]
-    return found + list(estimates(_seen(world, drawn, at, judged, facts, seed)).values())
+    return found + list(estimates(_seen(world, drawn, at, judged, rates, seed)).values())
 
 
-def _seen(world: World, drawn: Drawn, at: int, judged: JudgedRanks, facts: Facts, seed: int) -> Seen:
+def _seen(world: World, drawn: Drawn, at: int, judged: JudgedRanks, rates: Rates, seed: int) -> Seen:
     """What the estimates may look at."""
     rows = drawn.labelled
     others = [g for g, generator in enumerate(drawn.generators) if generator != at]
     present = np.unique(world.query[rows])
     near = (world.place[at] < K) & ~rows & np.isin(world.query, present)
-    rates, tops = facts
     return Seen(
         judged=judged,
         k=K,
         found=drawn.surfaced[others][:, rows].sum(axis=0),
         others=len(others),
         rates=rates,
-        tops=tops,
         open_score=world.ranks[at].score[near].astype(np.float64),
         open_query=np.searchsorted(present, world.query[near]),
         open_label=world.answers[drawn.answers][near].astype(np.int64),
@@ -141,13 +138,13 @@ def _seen(world: World, drawn: Drawn, at: int, judged: JudgedRanks, facts: Facts
     )
 
 
-def _facts(world: World, drawn: Drawn) -> Facts:
+def _rates(world: World, drawn: Drawn) -> Rates:
     """What the generators of a pool show, whoever is estimated."""
     rows = drawn.labelled
     ranks, surfaced = world.place[np.array(drawn.generators)][:, rows], drawn.surfaced[:, rows]
     label = world.answers[drawn.answers][rows].astype(np.int64)
     _, query = np.unique(world.query[rows], return_inverse=True)
-    return generator_rates(ranks, surfaced, label, query, K), generator_tops(ranks, surfaced, label, K)
+    return generator_rates(ranks, surfaced, label, query, K)
 
 
 def _coverage(world: World, drawn: Drawn) -> np.ndarray:

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 import lookalike
+from lookalike.cli.bias import bias
 from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
@@ -47,6 +48,7 @@ app.command()(discover)
 app.add_typer(labels, name="labels")
 app.command()(evaluate)
 app.command()(settle)
+app.command()(bias)
 app.command()(search)
 app.command()(report)
 app.command()(reproduce)
