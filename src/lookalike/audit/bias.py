@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from jaxtyping import Float64
 
 from lookalike.audit.simulate import Outcome
 from lookalike.audit.trust import BANDS, KINDS
@@ -87,7 +87,9 @@ def band_name(place: int) -> str:
     >>> band_name(0), band_name(4)
     ('coverage@5 0 to .2', 'coverage@5 .8 to 1')
     """
-    low, high = (f"{edge:.1f}".lstrip("0").replace("1.0", "1").replace(".0", "0") for edge in BANDS[place : place + 2])
+    low, high = (
+        f"{edge:.1f}".lstrip("0").replace("1.0", "1").replace(".0", "0") for edge in BANDS[place : place + 2]
+    )
     return f"coverage@5 {low} to {high}"
 
 
@@ -147,15 +149,24 @@ def _ordering(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
     for place in range(len(BANDS) - 1):
         some = (joined["band"] == place) & joined["settled"]
         cells.append(
-            Cell(measure, "ordered right", f"{band_name(place)}, truth settled", pooled_mean(joined["right"][some], pool[some], size))
+            Cell(
+                measure,
+                "ordered right",
+                f"{band_name(place)}, truth settled",
+                pooled_mean(joined["right"][some], pool[some], size),
+            )
         )
     return cells
 
 
 def _correlation(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
-    found = np.concatenate([[spearman(v, one.true_all) for v in one.value[:, _place(one, measure)]] for one in outcomes])
+    found = np.concatenate(
+        [[spearman(v, one.true_all) for v in one.value[:, _place(one, measure)]] for one in outcomes]
+    )
     good = np.isfinite(found)
-    return [Cell(measure, "Spearman", "all encoders", pooled_mean(found[good], np.flatnonzero(good), len(found)))]
+    return [
+        Cell(measure, "Spearman", "all encoders", pooled_mean(found[good], np.flatnonzero(good), len(found)))
+    ]
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
@@ -175,11 +186,20 @@ def _bias(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
     """Score minus the true HR@5 of the pool's queries, in many wheres; its root mean square too."""
     if not on_its_scale(measure):
         return []
-    return [
-        Cell(measure, figure, where, found)
-        for figure, fold in (("bias", _as_is), ("RMSE", np.square))
-        for where, found in _by_encoder(outcomes, lambda one: fold(one.value[:, _place(one, measure)] - one.true_same))
+    found = _by_encoder(outcomes, partial(_distance, measure, 1))
+    squares = _by_encoder(outcomes, partial(_distance, measure, 2))
+    return [Cell(measure, "bias", where, one) for where, one in found] + [
+        Cell(measure, "RMSE", where, _root(one)) for where, one in squares
     ]
+
+
+def _root(one: Estimate) -> Estimate:
+    value, low, high = np.sqrt([one.value, one.low, one.high]).tolist()
+    return Estimate(value, low, high, one.n, one.pools)
+
+
+def _distance(measure: str, power: int, one: Outcome) -> np.ndarray:
+    return np.asarray((one.value[:, _place(one, measure)] - one.true_same) ** power)
 
 
 def _shift(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
@@ -212,7 +232,9 @@ def _by_encoder(
     pool = np.repeat(np.arange(len(sizes)), sizes)
     rate = np.repeat(of_pool["positive rate"], sizes)
     wheres = [("generators", fed), ("newcomers", ~fed)]
-    wheres += [(f"newcomers, {band_name(place)}", ~fed & (coverage == place)) for place in range(len(BANDS) - 1)]
+    wheres += [
+        (f"newcomers, {band_name(place)}", ~fed & (coverage == place)) for place in range(len(BANDS) - 1)
+    ]
     for low, high in ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
         within = (rate >= low) & (rate < high)
         wheres.append((f"newcomers, {low:.0%} to {min(high, 1):.0%} of the pool similar", ~fed & within))
@@ -227,10 +249,6 @@ def _by_encoder(
 
 def _starts(outcomes: Sequence[Outcome]) -> list[int]:
     return [0, *np.cumsum([len(one) for one in outcomes])[:-1].tolist()]
-
-
-def _as_is(values: np.ndarray) -> np.ndarray:
-    return values
 
 
 def _place(outcome: Outcome, measure: str) -> int:

@@ -15,7 +15,7 @@ WORDS = ("trusted", "with care", "not to be trusted", "unknown")
 
 @dataclass(frozen=True)
 class Held:
-    """How a calibration did on pools it was not made from: by measure and word, the share it promised and what was so."""
+    """How a calibration did on pools it was not made from: the share it promised and what was so."""
 
     measure: str
     word: str
@@ -60,16 +60,31 @@ def held(outcomes: Sequence[Outcome], table: Mapping[str, Any] | None = None) ->
     return tuple(found)
 
 
+def first_pool(outcome: Outcome) -> dict[str, tuple[int, float, int]]:
+    """Of the first pool, by measure: pairs of encoders, how many are ordered right, how many separated.
+
+    Small enough to be made again by whoever doubts the file.
+    """
+    found = {}
+    for measure in outcome.measures:
+        one = pairs(outcome, measure)
+        first = one.pool == 0
+        found[measure] = int(first.sum()), float(one.right[first].sum()), int(one.separated[first].sum())
+    return found
+
+
 def as_toml(outcomes: Sequence[Outcome], made: Mapping[str, int | str | list[str]]) -> str:
     """The table as a file, with what it was made from first."""
     lines = [
         "# How often each measure orders two encoders as the true HR@5 does, on simulated pools of the studio catalog.",
-        "# Made by `lookalike bias --calibration FILE`; not to be edited by hand. `low`: lower bound (Wilson, pools as units).",
+        "# Made by `lookalike bias --calibration FILE`; not to be edited by hand. `low`: lower bound of `share`.",
         "# In each list one cell for coverage@5 of the less covered encoder of 0-.2, .2-.4, .4-.6, .6-.8, .8-1.",
         "",
         "[made]",
     ]
     lines += [f"{name} = {_toml(value)}" for name, value in made.items()]
+    lines += ["", "[first_pool] # of the first studio: pairs, how many are ordered right, how many separated"]
+    lines += [f'"{measure}" = {_toml(list(counts))}' for measure, counts in first_pool(outcomes[0]).items()]
     for measure, kinds in calibrated(outcomes).items():
         for kind, states in kinds.items():
             lines += ["", f'[cells."{measure}"."{kind}"]']
@@ -86,7 +101,9 @@ def _of_measure(outcomes: Sequence[Outcome], measure: str) -> dict[str, dict[str
     columns = _columns(outcomes, measure)
     return {
         name: {
-            state: [_summed(columns, _cell(columns, kind, place, separated)) for place in range(len(BANDS) - 1)]
+            state: [
+                _summed(columns, _cell(columns, kind, place, separated)) for place in range(len(BANDS) - 1)
+            ]
             for state, separated in (("separated", True), ("open", False))
         }
         for kind, name in enumerate(KINDS)
@@ -100,7 +117,9 @@ def _columns(outcomes: Sequence[Outcome], measure: str) -> dict[str, np.ndarray]
         name: np.concatenate([getattr(one, name) for one in parts])
         for name in ("kind", "band", "right", "separated")
     }
-    return columns | {"pool": np.concatenate([one.pool + start for one, start in zip(parts, starts, strict=True)])}
+    return columns | {
+        "pool": np.concatenate([one.pool + start for one, start in zip(parts, starts, strict=True)])
+    }
 
 
 def _cell(columns: Mapping[str, np.ndarray], kind: int, place: int, separated: bool) -> np.ndarray:

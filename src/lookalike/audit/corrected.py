@@ -36,7 +36,7 @@ def corrected_hit_rate(
     the unjudged candidates of the encoder's top K, queries without any label left out, as HR@K does.
 
     Where every candidate of the top K is labelled it equals HR@K. It is undefined where the labels are of one kind.
-    Intervals from its parts hold the curve fixed. It is no measure of the papers: `docs/bias.md` says how it was tested.
+    Intervals from its parts hold the curve fixed. No measure of the papers: `docs/bias.md` tells how it was tested.
     """
     label = judged.label
     if len(label) == 0 or label.min() == label.max():

@@ -67,7 +67,10 @@ def generator_rates(
 ) -> Rates:
     """The rates of each generator's labelled candidates among its best k; query places are 0, 1, ..."""
     times = surfaced.sum(axis=0)
-    rows = [_one_generator(found & (rank < k), times, label, query) for rank, found in zip(ranks, surfaced, strict=True)]
+    rows = [
+        _one_generator(found & (rank < k), times, label, query)
+        for rank, found in zip(ranks, surfaced, strict=True)
+    ]
     return Rates(*np.array(rows).T.reshape(5, len(rows)))
 
 
@@ -109,7 +112,9 @@ def left_out_shift(seen: Seen) -> Score:
     gone = 1.0 - float(np.minimum(labelled / seen.k, 1.0).mean()) if len(labelled) else 1.0
     if np.isnan(shift):
         return _none(seen, NOTHING_ALONE)
-    return ratio(seen.judged, np.where(covered, share - gone * shift, 0.0), covered.astype(np.float64), NOTHING_JUDGED)
+    return ratio(
+        seen.judged, np.where(covered, share - gone * shift, 0.0), covered.astype(np.float64), NOTHING_JUDGED
+    )
 
 
 def corrected(seen: Seen) -> Score:
@@ -166,7 +171,9 @@ def estimates(seen: Seen) -> dict[str, Score]:
     return {name: replace(one(seen), measure=name) for name, one in named(seen.k).items()}
 
 
-def _one_generator(here: np.ndarray, times: np.ndarray, label: np.ndarray, query: np.ndarray) -> tuple[float, ...]:
+def _one_generator(
+    here: np.ndarray, times: np.ndarray, label: np.ndarray, query: np.ndarray
+) -> tuple[float, ...]:
     alone = here & (times == 1)
     kept = here & (times > 1)
     size = int(query.max(initial=-1)) + 1

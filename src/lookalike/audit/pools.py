@@ -77,7 +77,9 @@ class World:
     @cached_property
     def answered(self) -> Mapping[str, tuple[JudgedRanks, ...]]:
         """The ranks with the labels of each kind of annotators."""
-        return {kind: tuple(_labelled(one, label) for one in self.ranks) for kind, label in self.answers.items()}
+        return {
+            kind: tuple(_labelled(one, label) for one in self.ranks) for kind, label in self.answers.items()
+        }
 
     def hits(self, k: int) -> Float64[np.ndarray, "encoders queries"]:
         """The true HR@k of every query: positives in the top k / k."""
@@ -120,14 +122,12 @@ def draw(world: World, seed: int, number: int) -> Drawn:
     share = RANDOM_SHARES[int(random.integers(len(RANDOM_SHARES)))]
     in_sample = np.isin(world.query, queries)
     surfaced = (world.place[generators] < top) & in_sample
-    labelled = surfaced.any(axis=0)
+    labelled = np.asarray(surfaced.any(axis=0))
     frame = np.flatnonzero(world.random & in_sample)
     extra = random.choice(frame, min(round(share * int(labelled.sum())), len(frame)), replace=False)
     labelled[extra] = True
     labelled &= world.answers[kind] >= 0
-    return Drawn(
-        tuple(generators.tolist()), top, queries, kind, labelled, surfaced & labelled, len(extra)
-    )
+    return Drawn(tuple(generators.tolist()), top, queries, kind, labelled, surfaced & labelled, len(extra))
 
 
 def require_complete(ranks: Sequence[JudgedRanks], k: int) -> None:
@@ -143,7 +143,7 @@ def require_complete(ranks: Sequence[JudgedRanks], k: int) -> None:
             raise LabelsError(
                 f"Of the top {k} of {one.encoder}, {missing.clip(0).sum():,.0f} pairs of {lacking:,} of "
                 f"{len(labelled):,} queries are not labelled, so the true HR@{k} is not known.",
-                fix=f"Label the top {k} of every encoder for the same queries, or use the studio catalog: lookalike bias",
+                fix=f"Label the top {k} of every encoder for the same queries, or use the studio: lookalike bias",
             )
 
 

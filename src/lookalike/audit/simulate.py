@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
@@ -16,7 +17,15 @@ from lookalike.evaluate.resample import Resampling, replicates
 
 K = 5
 MEASURES = (
-    "DCS", "DCS(alpha=10,average=macro)", "HR@5", "EHR@5", "AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF"
+    "DCS",
+    "DCS(alpha=10,average=macro)",
+    "HR@5",
+    "EHR@5",
+    "AUC_mic",
+    "AUC_mac",
+    "PR-AUC_mic",
+    "PR-AUC_mac",
+    "BPREF",
 )
 REPLICATES = 100
 
@@ -25,8 +34,8 @@ REPLICATES = 100
 class Outcome:
     """Pools of one world: what each measure said of each encoder, and what was so.
 
-    `value` is NaN where a measure was undefined. `z[p, m, i, j]` is the difference of encoders i and j by measure m over
-    its bootstrap standard deviation (paired, over the pool's queries); `true_z` is the same for HR@5 with complete
+    `value` is NaN where a measure was undefined. `z[p, m, i, j]` is the difference of encoders i and j by measure m
+    over its bootstrap standard deviation (paired, over the pool's queries); `true_z` is the same for HR@5 with complete
     labels of the same queries, in closed form. `true_same` is the true HR@5 on the pool's queries, `true_all` the one
     on all queries of the world, `true_10` HR@10 on all.
     """
@@ -61,7 +70,7 @@ def simulate(
     first: int = 0,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Pools `first` to `first + pools - 1` of a seed; every encoder is scored on each by folds over its labelled rows."""
+    """Pools `first` to `first + pools - 1` of a seed; each encoder is scored by folds over its labelled rows."""
     hits = world.hits(K)
     rows = []
     with threadpool_limits(1, user_api="blas"):  # products too small to share
@@ -83,7 +92,7 @@ def simulate(
     )
 
 
-def _one(world: World, drawn: Drawn, hits: np.ndarray, measures: Sequence[str], seed: int) -> dict[str, object]:
+def _one(world: World, drawn: Drawn, hits: np.ndarray, measures: Sequence[str], seed: int) -> dict[str, Any]:
     rates = _rates(world, drawn)
     scores = [_scores(world, drawn, at, measures, rates, seed) for at in range(len(world.ranks))]
     names = tuple(one.measure for one in scores[0])
@@ -179,4 +188,6 @@ def _variance_of_differences(draws: np.ndarray) -> np.ndarray:
 def _over(difference: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """0 where nothing differs, infinite where a difference never varies."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(difference == 0.0, 0.0 * spread, difference / np.where(spread > 1e-12, spread, 0.0)))
+        return np.asarray(
+            np.where(difference == 0.0, 0.0 * spread, difference / np.where(spread > 1e-12, spread, 0.0))
+        )

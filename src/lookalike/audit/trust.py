@@ -44,15 +44,18 @@ def trust(
 ) -> Trust:
     """The trust in a measure's order of two encoders.
 
-    `kind` is one of `KINDS`, `coverage` the coverage@5 of the less covered of the two, `separated` whether the measure's
-    own paired test tells them apart at p < .05. A measure that was not calibrated is "unknown".
+    `kind` is one of `KINDS`, `coverage` the coverage@5 of the less covered of the two, `separated` whether the
+    measure's own paired test tells them apart at p < .05. A measure that was not calibrated is "unknown".
     """
     one_of(kind, KINDS, "kind")
     cells = (table or calibration())["cells"].get(measure, {}).get(kind)
     place = band(coverage)
     if cells is None:
         return Trust(measure, kind, separated, math.nan, math.nan, 0, 0, math.nan, "unknown")
-    here, other = cells["separated" if separated else "open"][place], cells["open" if separated else "separated"][place]
+    here, other = (
+        cells["separated" if separated else "open"][place],
+        cells["open" if separated else "separated"][place],
+    )
     pairs = here["pairs"]
     apart = pairs if separated else other["pairs"]
     both = pairs + other["pairs"]

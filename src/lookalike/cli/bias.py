@@ -53,7 +53,9 @@ def bias(
     else:
         found = bias_on_workspace(Workspace(workspace), pools, seed, bar)
         where = "complete labels of a workspace"
-    written = write_results(found, output, f"Bias on {where}, {found.pools:,} pools") if output is not None else []
+    written = (
+        write_results(found, output, f"Bias on {where}, {found.pools:,} pools") if output is not None else []
+    )
     if calibration is not None:
         write_calibration(found, calibration)
         written.append(calibration)
@@ -72,22 +74,33 @@ def _as_json(found: "Bias") -> dict[str, Any]:
         "true_HR@5": {name: value for name, (value, _) in found.truth.items()},
         "figures": [
             {
-                "measure": cell.measure, "figure": cell.figure, "where": cell.where,
-                "value": number(cell.estimate.value), "low": number(cell.estimate.low),
-                "high": number(cell.estimate.high), "n": cell.estimate.n, "pools": cell.estimate.pools,
+                "measure": cell.measure,
+                "figure": cell.figure,
+                "where": cell.where,
+                "value": number(cell.estimate.value),
+                "low": number(cell.estimate.low),
+                "high": number(cell.estimate.high),
+                "n": cell.estimate.n,
+                "pools": cell.estimate.pools,
             }
             for cell in found.cells
         ],
         "words": [
-            {"measure": h.measure, "word": h.word, "promised": number(h.promised), "share": h.share, "pairs": h.pairs}
+            {
+                "measure": h.measure,
+                "word": h.word,
+                "promised": number(h.promised),
+                "share": h.share,
+                "pairs": h.pairs,
+            }
             for h in found.held
         ],
     }
 
 
 def _print(found: "Bias", where: str) -> None:
-    from lookalike.audit.trust import BANDS, KINDS
     from lookalike.audit.bias import band_name
+    from lookalike.audit.trust import BANDS, KINDS
 
     cells = {(c.measure, c.figure, c.where): c.estimate for c in found.cells}
     measures = list(dict.fromkeys(cell.measure for cell in found.cells))
@@ -100,14 +113,18 @@ def _print(found: "Bias", where: str) -> None:
         "How often a measure orders two encoders as the true HR@5 does, in %:",
     )
     columns = [("ordered right", kind) for kind in KINDS] + [
-        ("ordered right where its test separates", "one newcomer"), ("separated", "one newcomer")
+        ("ordered right where its test separates", "one newcomer"),
+        ("separated", "one newcomer"),
     ]
     heads = ["measure", "Spearman", *KINDS, "one newcomer, p < .05", "so often"]
     table(
         heads,
         [
-            [name, _cell(cells.get((name, "Spearman", "all encoders"))),
-             *(_cell(cells.get((name, *column)), percent=True) for column in columns)]
+            [
+                name,
+                _cell(cells.get((name, "Spearman", "all encoders"))),
+                *(_cell(cells.get((name, *column)), percent=True) for column in columns),
+            ]
             for name in measures
         ],
     )
@@ -117,8 +134,12 @@ def _print(found: "Bias", where: str) -> None:
     table(
         ["estimate", "newcomers", "root mean square", *(w.rpartition(", ")[2] for w in wheres)],
         [
-            [name, _cell(cells[name, "bias", "newcomers"]), f"{cells[name, 'RMSE', 'newcomers'].value ** 0.5:.3f}",
-             *(_cell(cells[name, "bias", w], short=True) for w in wheres)]
+            [
+                name,
+                _cell(cells[name, "bias", "newcomers"]),
+                f"{cells[name, 'RMSE', 'newcomers'].value:.3f}",
+                *(_cell(cells[name, "bias", w], short=True) for w in wheres),
+            ]
             for name in scaled
         ],
     )
@@ -126,7 +147,13 @@ def _print(found: "Bias", where: str) -> None:
     table(
         ["measure", "newcomers", "generators"],
         [
-            [name, *(_cell(cells.get((name, "places gained", w)), percent=True) for w in ("newcomers", "generators"))]
+            [
+                name,
+                *(
+                    _cell(cells.get((name, "places gained", w)), percent=True)
+                    for w in ("newcomers", "generators")
+                ),
+            ]
             for name in measures
         ],
     )
@@ -134,7 +161,13 @@ def _print(found: "Bias", where: str) -> None:
     table(
         ["measure", "word", "promised", "was", "pairs"],
         [
-            [h.measure, h.word, "" if h.word == "unknown" else f"{100 * h.promised:.1f}", f"{100 * h.share:.1f}", f"{h.pairs:,}"]
+            [
+                h.measure,
+                h.word,
+                "" if h.word == "unknown" else f"{100 * h.promised:.1f}",
+                f"{100 * h.share:.1f}",
+                f"{h.pairs:,}",
+            ]
             for h in found.held
         ],
         left=2,

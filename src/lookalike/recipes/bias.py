@@ -64,7 +64,11 @@ def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -
         with bar(f"Simulating pools on studio {seed + place}") as progress:
             outcomes += simulated(world, share, seed + place, progress)
     made: dict[str, int | str | list[str]] = {
-        "catalog": "studio", "images": images, "studios": studios, "pools": pools, "seed": seed
+        "catalog": "studio",
+        "images": images,
+        "studios": studios,
+        "pools": pools,
+        "seed": seed,
     }
     return _bias(outcomes, made)
 
@@ -85,7 +89,9 @@ def simulated(world: World, pools: int, seed: int, progress: Progress | None = N
     starts = range(0, pools, CHUNK)
     executor = get_reusable_executor(max_workers=min(cores(), len(starts)))
     found = []
-    jobs = [executor.submit(simulate, world, min(CHUNK, pools - start), seed, first=start) for start in starts]
+    jobs = [
+        executor.submit(simulate, world, min(CHUNK, pools - start), seed, first=start) for start in starts
+    ]
     for done, job in enumerate(jobs):
         found.append(job.result())
         if progress is not None:
@@ -98,7 +104,9 @@ def write_results(found: Bias, folder: Path, title: str) -> list[Path]:
     with disk_errors("making the folder", folder):
         folder.mkdir(parents=True, exist_ok=True)
     files = {
-        "bias.csv": _csv(("measure", "figure", "where", "value", "low", "high", "n", "pools"), _figures(found.cells)),
+        "bias.csv": _csv(
+            ("measure", "figure", "where", "value", "low", "high", "n", "pools"), _figures(found.cells)
+        ),
         "pools.csv": _csv(POOL_COLUMNS, _pool_rows(found.outcomes)),
         "bias.svg": bias_figure(found.cells, title),
     }
@@ -114,8 +122,21 @@ def write_calibration(found: Bias, path: Path) -> None:
 
 
 POOL_COLUMNS = (
-    "world", "pool", "answers", "top", "queries", "labels", "random_pairs", "positive_rate", "encoder", "generator",
-    "coverage@5", "true HR@5", "true HR@5 of the pool's queries", "true HR@10", *MEASURES
+    "world",
+    "pool",
+    "answers",
+    "top",
+    "queries",
+    "labels",
+    "random_pairs",
+    "positive_rate",
+    "encoder",
+    "generator",
+    "coverage@5",
+    "true HR@5",
+    "true HR@5 of the pool's queries",
+    "true HR@10",
+    *MEASURES,
 )
 
 
@@ -145,7 +166,16 @@ def _csv(columns: Sequence[str], rows: Iterator[tuple[object, ...]]) -> str:
 def _figures(cells: Sequence[Cell]) -> Iterator[tuple[object, ...]]:
     for cell in cells:
         one = cell.estimate
-        yield (cell.measure, cell.figure, cell.where, _number(one.value), _number(one.low), _number(one.high), one.n, one.pools)
+        yield (
+            cell.measure,
+            cell.figure,
+            cell.where,
+            _number(one.value),
+            _number(one.low),
+            _number(one.high),
+            one.n,
+            one.pools,
+        )
 
 
 def _pool_rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
@@ -155,12 +185,24 @@ def _pool_rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
         world = worlds.setdefault(one.true_all.tobytes(), len(worlds))
         for p in range(len(one)):
             number = counted[world] = counted.get(world, -1) + 1
-            head = (world, number, one.answers[p], one.top[p], one.queries[p], one.labels[p], one.random_pairs[p])
+            head = (
+                world,
+                number,
+                one.answers[p],
+                one.top[p],
+                one.queries[p],
+                one.labels[p],
+                one.random_pairs[p],
+            )
             for e, encoder in enumerate(one.encoders):
                 truths = (one.true_all[e], one.true_same[p, e], one.true_10[e])
                 yield (
-                    *head, _number(one.positive_rate[p]), encoder, int(one.generator[p, e]),
-                    _number(one.coverage[p, e]), *map(_number, truths),
+                    *head,
+                    _number(one.positive_rate[p]),
+                    encoder,
+                    int(one.generator[p, e]),
+                    _number(one.coverage[p, e]),
+                    *map(_number, truths),
                     *(_number(one.value[p, m, e]) for m in range(len(one.measures))),
                 )
 

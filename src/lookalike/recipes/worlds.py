@@ -1,6 +1,6 @@
 """Worlds with a complete truth: the studio, drawn from a seed, and workspaces whose labels are complete."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +53,7 @@ def studio_world(drawn: Studio, encoders: Sequence[Embeddings], *, queries: int 
     label = true_labels(drawn, item[query], found)
     names, _ = catalog.item_codes
     basis = Basis(catalog.fingerprint, fingerprint(query, found, label), Rule())
-    pairs = JudgedPairs(
-        rows[query], found, label, catalog.image[rows[query]], names[found], basis, ()
-    )
+    pairs = JudgedPairs(rows[query], found, label, catalog.image[rows[query]], names[found], basis, ())
     one, two = (vote(drawn, expert, item[query], found) for expert in experts(2, drawn.seed))
     answers = {TRUTH: label, ONE: one, TWO: consensus(one, two)}
     ranks = tuple(judged_ranks(catalog, encoder, pairs) for encoder in encoders)
@@ -95,7 +93,11 @@ def _beside(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _pairs(
-    drawn: Studio, catalog: Catalog, encoders: Sequence[Embeddings], rows: np.ndarray, random: np.random.Generator
+    drawn: Studio,
+    catalog: Catalog,
+    encoders: Sequence[Embeddings],
+    rows: np.ndarray,
+    random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(query place, item) of all encoders' top lists and of random items, and which are random."""
     of_item = np.arange(len(catalog)) // drawn.photos_per_item

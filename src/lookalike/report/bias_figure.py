@@ -9,21 +9,23 @@ from lookalike.report.figures import _svg as drawing
 from lookalike.report.figures import _text as text
 
 LINES = ("HR@5", "EHR@5", "HR@5 alone x own odds", "HR@5 corrected", "HR@5 with 100 labels")
-WIDTH, LEFT, RIGHT, TOP = 760, 64, 560, 54
-PLOT_HEIGHT, ROW, ROWS_LEFT = 250, 25, 210
+WIDTH, LEFT, RIGHT, TOP = 784, 72, 580, 54
+PLOT_HEIGHT, ROW, ROWS_LEFT = 250, 30, 222
 STYLE = """
 svg { --ink: #1d2126; --soft: #565e68; --line: #dcd9d3; --raised: #fff; background: #fdfcfa; font-family: sans-serif; }
-svg text { font-size: 13px; fill: var(--ink); } svg .name { font-weight: 600; } svg .small { font-size: 11px; fill: var(--soft); }
+svg text { font-size: 13px; fill: var(--ink); } svg .name { font-weight: 600; }
+svg .small { font-size: 11px; fill: var(--soft); }
 svg .grid { stroke: var(--line); stroke-dasharray: 2 3; } svg .track { stroke: var(--soft); }
 svg .tone-0 { --tone: #1b5a9c; } svg .tone-1 { --tone: #a04a12; } svg .tone-2 { --tone: #17683f; }
 svg .tone-3 { --tone: #7a3f97; } svg .tone-4 { --tone: #565e68; }
-svg .curve { fill: none; stroke: var(--tone); stroke-width: 2; } svg .whisker { stroke: var(--tone); stroke-width: 1.5; }
+svg .curve { fill: none; stroke: var(--tone); stroke-width: 2; }
+svg .whisker { stroke: var(--tone); stroke-width: 1.5; }
 svg .spot { fill: var(--tone); stroke: var(--raised); }
 """
 
 
 def bias_figure(cells: Sequence[Cell], title: str) -> str:
-    """Above: score minus the true HR@5 of newcomers by coverage. Below: pairs of encoders ordered as the truth has them.
+    """Above: score minus the true HR@5 of newcomers by coverage. Below: pairs ordered as the truth has them.
 
     Bars are 95 % intervals. The picture stands alone: it carries its style.
     """
@@ -33,11 +35,18 @@ def bias_figure(cells: Sequence[Cell], title: str) -> str:
     parts += _curves({(name, where): one for (name, figure, where), one in found.items() if figure == "bias"})
     below = TOP + PLOT_HEIGHT + 96
     ordered = sorted(measures, key=lambda name: -_value(found.get((name, "ordered right", "one newcomer"))))
-    parts += _dots({(name, where): one for (name, figure, where), one in found.items() if figure == "ordered right"}, ordered, below)
-    told = "; ".join(
-        f"{name}: {_value(found.get((name, 'ordered right', kind))):.2f} ({kind})" for name in ordered for kind in KINDS
+    parts += _dots(
+        {(name, where): one for (name, figure, where), one in found.items() if figure == "ordered right"},
+        ordered,
+        below,
     )
-    return drawing("bias", WIDTH, below + ROW * len(ordered) + 40, (title, told), parts)
+    told = "; ".join(
+        f"{name}: {_value(found.get((name, 'ordered right', kind))):.2f} ({kind})"
+        for name in ordered
+        for kind in KINDS
+    )
+    picture = drawing("bias", WIDTH, below + ROW * len(ordered) + 40, (title, told), parts)
+    return picture.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
 
 def _curves(found: dict[tuple[str, str], Estimate]) -> list[str]:
@@ -55,10 +64,12 @@ def _curves(found: dict[tuple[str, str], Estimate]) -> list[str]:
     def x(place: float) -> float:
         return LEFT + (RIGHT - LEFT) * (place + 0.5) / len(wheres)
 
-    parts = [text(0, 18, "Score minus the true HR@5, encoders that did not feed the pool", "name")]
+    parts = [text(12, 22, "Score minus the true HR@5, encoders that did not feed the pool", "name")]
     for tick in range(round(10 * low), round(10 * high) + 1):
         line = "track" if tick == 0 else "grid"
-        parts.append(f'<line x1="{LEFT}" x2="{RIGHT}" y1="{y(tick / 10):.1f}" y2="{y(tick / 10):.1f}" class="{line}"/>')
+        parts.append(
+            f'<line x1="{LEFT}" x2="{RIGHT}" y1="{y(tick / 10):.1f}" y2="{y(tick / 10):.1f}" class="{line}"/>'
+        )
         parts.append(text(LEFT - 8, y(tick / 10) + 4, f"{tick / 10:+.1f}" if tick else "0", "small", "end"))
     for place, where in enumerate(wheres):
         parts.append(text(x(place), low_y + 20, where.rpartition("@5 ")[2], "small", "middle"))
@@ -91,7 +102,9 @@ def _names(last: list[tuple[float, int, str]]) -> list[str]:
     parts = []
     for row, (_, tone, name) in enumerate(sorted(last)):
         y = TOP + 30 + 24 * row
-        parts.append(f'<g class="tone-{tone}">{mark(tone, RIGHT + 20, y)}</g>' + text(RIGHT + 34, y + 4, name, "label"))
+        parts.append(
+            f'<g class="tone-{tone}">{mark(tone, RIGHT + 20, y)}</g>' + text(RIGHT + 34, y + 4, name, "label")
+        )
     return parts
 
 
@@ -104,7 +117,7 @@ def _dots(found: dict[tuple[str, str], Estimate], measures: Sequence[str], top: 
     def x(value: float) -> float:
         return ROWS_LEFT + (RIGHT - ROWS_LEFT) * (value - low) / (1.0 - low)
 
-    parts = [text(0, top - 36, "Share of pairs of encoders ordered as the true HR@5 orders them", "name")]
+    parts = [text(12, top - 36, "Share of pairs of encoders ordered as the true HR@5 orders them", "name")]
     for tick in range(round(10 * low), 11):
         at = x(tick / 10)
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{top - 8}" y2="{bottom}" class="grid"/>')
@@ -115,14 +128,17 @@ def _dots(found: dict[tuple[str, str], Estimate], measures: Sequence[str], top: 
         for tone, kind in enumerate(KINDS):
             one = found.get((name, kind))
             if one is not None and math.isfinite(one.value):
-                at = y + 5 * (tone - 1)
+                at = y + 6 * (tone - 1)
                 parts.append(
-                    f'<g class="tone-{tone}"><line x1="{x(max(one.low, low)):.1f}" x2="{x(one.high):.1f}" y1="{at:.1f}" '
+                    f'<g class="tone-{tone}"><line x1="{x(max(one.low, low)):.1f}" x2="{x(one.high):.1f}" '
+                    f'y1="{at:.1f}" '
                     f'y2="{at:.1f}" class="whisker"/>{mark(tone, x(one.value), at)}</g>'
                 )
     for tone, kind in enumerate(KINDS):
         y = top + 12 + 24 * tone
-        parts.append(f'<g class="tone-{tone}">{mark(tone, RIGHT + 20, y)}</g>' + text(RIGHT + 34, y + 4, kind, "label"))
+        parts.append(
+            f'<g class="tone-{tone}">{mark(tone, RIGHT + 20, y)}</g>' + text(RIGHT + 34, y + 4, kind, "label")
+        )
     return parts
 
 
