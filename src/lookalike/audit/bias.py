@@ -112,6 +112,7 @@ def summary(outcomes: Sequence[Outcome]) -> tuple[Cell, ...]:
     for measure in outcomes[0].measures:
         cells += _ordering(outcomes, measure)
         cells += _correlation(outcomes, measure)
+        cells += _spread(outcomes, measure)
         cells += _bias(outcomes, measure)
         cells += _shift(outcomes, measure)
     return tuple(cells)
@@ -157,6 +158,28 @@ def _ordering(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
             )
         )
     return cells
+
+
+def _spread(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
+    """Standard deviation of a measure over the encoders of a pool, and its order, with random pairs and without."""
+    value = [one.value[:, _place(one, measure)] for one in outcomes]
+    apart = np.concatenate([_deviation(one) for one in value])
+    order = np.concatenate(
+        [[spearman(v, one.true_all) for v in part] for part, one in zip(value, outcomes, strict=True)]
+    )
+    drawn = np.concatenate([one.random_pairs for one in outcomes]) > 0
+    cells = []
+    for where, which in (("random pairs too", drawn), ("no random pairs", ~drawn)):
+        for figure, values in (("spread", apart), ("Spearman", order)):
+            good = which & np.isfinite(values)
+            found = pooled_mean(values[good], np.flatnonzero(good), len(values))
+            cells.append(Cell(measure, figure, where, found))
+    return cells
+
+
+def _deviation(value: np.ndarray) -> np.ndarray:
+    """Over the encoders, of each pool where all are defined; NaN elsewhere."""
+    return np.asarray(value.std(axis=1))
 
 
 def _correlation(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:

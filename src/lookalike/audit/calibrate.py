@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit.bias import pairs
-from lookalike.audit.simulate import Outcome
+from lookalike.audit.estimates import MORE
+from lookalike.audit.simulate import MEASURES, Outcome
 from lookalike.audit.trust import BANDS, KINDS, trust, wilson
 
+CALIBRATED = (*MEASURES, "HR@5 corrected", f"HR@5 with {MORE} labels")
+"""What the table holds: the measures, and the estimates that did well."""
 WORDS = ("trusted", "with care", "not to be trusted", "unknown")
 
 
@@ -29,13 +32,13 @@ def calibrated(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, lis
 
     A cell: `share` ordered as the true HR@5 orders them, `low` its lower bound, `pairs`, `pools`.
     """
-    return {measure: _of_measure(outcomes, measure) for measure in outcomes[0].measures}
+    return {measure: _of_measure(outcomes, measure) for measure in calibrated_among(outcomes[0].measures)}
 
 
 def held(outcomes: Sequence[Outcome], table: Mapping[str, Any] | None = None) -> tuple[Held, ...]:
     """The words of a calibration against what was so on these pools."""
     found = []
-    for measure in outcomes[0].measures:
+    for measure in calibrated_among(outcomes[0].measures):
         columns = _columns(outcomes, measure)
         promised = np.full(len(columns["right"]), np.nan)
         said = np.full(len(promised), "unknown", dtype=object)
@@ -60,13 +63,18 @@ def held(outcomes: Sequence[Outcome], table: Mapping[str, Any] | None = None) ->
     return tuple(found)
 
 
+def calibrated_among(measures: Sequence[str]) -> list[str]:
+    """Those of some measures that the table holds."""
+    return [measure for measure in CALIBRATED if measure in measures]
+
+
 def first_pool(outcome: Outcome) -> dict[str, tuple[int, float, int]]:
     """Of the first pool, by measure: pairs of encoders, how many are ordered right, how many separated.
 
     Small enough to be made again by whoever doubts the file.
     """
     found = {}
-    for measure in outcome.measures:
+    for measure in calibrated_among(outcome.measures):
         one = pairs(outcome, measure)
         first = one.pool == 0
         found[measure] = int(first.sum()), float(one.right[first].sum()), int(one.separated[first].sum())

@@ -85,7 +85,7 @@ def alone_ratio(seen: Seen) -> Score:
     """The same with the encoder's own quality: unjudged ones are similar at EHR@K x mean of only(g) / shared(g)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = _mean(seen.rates.only / seen.rates.shared)
-    return _filled(seen, min(1.0, _own_rate(seen) * factor))
+    return _filled(seen, float(np.minimum(1.0, _own_rate(seen) * factor)))
 
 
 def alone_odds(seen: Seen) -> Score:
