@@ -20,7 +20,7 @@ NO_SCIENCE = {
     "skimage",
     "torch",
 }
-SCIENCE = ("core", "rank", "discover", "evaluate")
+SCIENCE = ("core", "rank", "discover", "evaluate", "audit")
 
 
 def loaded_by(program: str) -> set[str]:
@@ -66,7 +66,7 @@ def test_the_science_loads_neither_database_nor_pictures_nor_pages():
 
 
 def test_the_science_imports_no_stage_above_it():
-    """core below rank below discover and evaluate; none of them knows the catalog reader, the store or a page."""
+    """core below rank below discover and evaluate below audit; none knows the catalog reader, the store or a page."""
     modules = [name for stage in SCIENCE for name in modules_of(stage)]
     stages = "{name.split('.')[1] for name in sys.modules if name.startswith('lookalike.')}"
     program = f"import json, sys, {', '.join(modules)}\nprint(json.dumps(sorted({stages})))"

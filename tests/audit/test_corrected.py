@@ -83,7 +83,9 @@ def test_on_a_whole_pool_it_gives_what_the_simulation_gave():
     drawn_studio = studio(400, seed=2)
     catalog, encoders = drawn_studio.catalog(), as_if_encoders(drawn_studio)[:6]
     complete = studio_world(drawn_studio, encoders, queries=60)
-    complete = World(complete.ranks, {TRUTH: complete.answers[TRUTH]}, complete.random & False, complete.depth)
+    complete = World(
+        complete.ranks, {TRUTH: complete.answers[TRUTH]}, complete.random & False, complete.depth
+    )
     drawn, found = draw(complete, 0, 0), simulate(complete, 1, 0)
     rows, ranks = drawn.labelled, complete.ranks[0]
     _, code = catalog.item_codes

@@ -150,7 +150,7 @@ def _summed(columns: Mapping[str, np.ndarray], some: np.ndarray) -> dict[str, fl
     used, place = np.unique(pool, return_inverse=True)
     apart = np.bincount(place, weights=right - share)
     variance = float((apart * apart).sum()) / count**2
-    worth = len(used) if variance == 0 else min(share * (1 - share) / variance, count)
+    worth = float(len(used) if variance == 0 else min(share * (1 - share) / variance, count))
     low = wilson(share, worth)
     return {"share": round(share, 4), "low": round(low, 4), "pairs": count, "pools": len(used)}
 

@@ -17,7 +17,7 @@ from lookalike.evaluate.resample import Resampling, replicates
 
 K = 5
 MEASURES = (
-    "DCS",
+    "DCS(alpha=10)",
     "DCS(alpha=10,average=macro)",
     "HR@5",
     "EHR@5",

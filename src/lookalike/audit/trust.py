@@ -15,7 +15,8 @@ KINDS = ("both fed", "one newcomer", "both newcomers")
 """Of two encoders, how many did not feed the pool."""
 BANDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Edges of the bands of coverage@5; a band holds its lower edge, the last one both."""
-TRUSTED, WITH_CARE, FEWEST = 0.95, 0.80, 30
+TRUSTED, WITH_CARE = 0.95, 0.80
+FEWEST_PAIRS, FEWEST_POOLS = 30, 10
 FILE = Path(__file__).with_name("calibration.toml")
 
 
@@ -25,7 +26,8 @@ class Trust:
 
     `share` of `pairs` pairs, on `pools` pools, was ordered as the true HR@5 orders them; `low` is Wilson's lower bound
     of the share, `separates` how often the measure's own test told the two apart at all. `word` is "trusted",
-    "with care", "not to be trusted", or "unknown" where fewer than 30 pairs were seen.
+    "with care", "not to be trusted", or "unknown" where fewer than 30 pairs or 10 pools
+    were seen.
     """
 
     measure: str
@@ -69,17 +71,17 @@ def trust(
         pairs,
         here["pools"],
         apart / both if both else math.nan,
-        word(low, pairs),
+        word(low, pairs, here["pools"]),
     )
 
 
-def word(low: float, pairs: int) -> str:
+def word(low: float, pairs: int, pools: int) -> str:
     """The word for a lower bound of the share ordered right.
 
-    >>> word(0.96, 500), word(0.9, 500), word(0.5, 500), word(1.0, 12)
+    >>> word(0.96, 500, 90), word(0.9, 500, 90), word(0.5, 500, 90), word(1.0, 12, 3)
     ('trusted', 'with care', 'not to be trusted', 'unknown')
     """
-    if pairs < FEWEST or math.isnan(low):
+    if pairs < FEWEST_PAIRS or pools < FEWEST_POOLS or math.isnan(low):
         return "unknown"
     return "trusted" if low >= TRUSTED else "with care" if low >= WITH_CARE else "not to be trusted"
 

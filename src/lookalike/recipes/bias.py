@@ -60,7 +60,7 @@ def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -
     outcomes: list[Outcome] = []
     for place in range(studios):
         share = at_least(pools, studios, "pools") // studios + (place < pools % studios)
-        world = _studio_world(images, seed + place, bar)
+        world = studio_of(images, seed + place, bar)
         with bar(f"Simulating pools on studio {seed + place}") as progress:
             outcomes += simulated(world, share, seed + place, progress)
     made: dict[str, int | str | list[str]] = {
@@ -71,6 +71,18 @@ def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -
         "seed": seed,
     }
     return _bias(outcomes, made)
+
+
+def studio_of(images: int, seed: int, bar: Bar) -> World:
+    """One studio with its encoders; its photos live in a temporary folder while they are described."""
+    drawn = studio(images, photos_per_item=2, seed=seed)
+    with TemporaryDirectory(prefix="lookalike-bias-") as folder:
+        photos = Path(folder) / "photos"
+        with bar(f"Drawing studio {seed}") as progress:
+            write_studio(photos, drawn, size=SIZE, progress=progress)
+        with bar(f"Embedding studio {seed}") as progress:
+            encoders = studio_encoders(drawn, photos, progress)
+    return studio_world(drawn, encoders)
 
 
 def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Bias:
@@ -142,17 +154,6 @@ POOL_COLUMNS = (
 
 def _bias(outcomes: Sequence[Outcome], made: dict[str, int | str | list[str]]) -> Bias:
     return Bias(tuple(outcomes), summary(outcomes), held(outcomes), made)
-
-
-def _studio_world(images: int, seed: int, bar: Bar) -> World:
-    drawn = studio(images, photos_per_item=2, seed=seed)
-    with TemporaryDirectory(prefix="lookalike-bias-") as folder:
-        photos = Path(folder) / "photos"
-        with bar(f"Drawing studio {seed}") as progress:
-            write_studio(photos, drawn, size=SIZE, progress=progress)
-        with bar(f"Embedding studio {seed}") as progress:
-            encoders = studio_encoders(drawn, photos, progress)
-    return studio_world(drawn, encoders)
 
 
 def _csv(columns: Sequence[str], rows: Iterator[tuple[object, ...]]) -> str:
