@@ -108,7 +108,7 @@ def wilson(share: float, n: float, z: float = 1.959963984540054) -> float:
 
     (share + z^2/2n - z sqrt(share (1 - share)/n + z^2/4n^2)) / (1 + z^2/n)
 
-    >>> round(wilson(1.0, 100), 4), round(wilson(0.5, 100), 4)
+    >>> round(wilson(1.0, 100.0), 4), round(wilson(0.5, 100.0), 4)
     (0.963, 0.4038)
     """
     if n <= 0:
