@@ -86,10 +86,15 @@ def test_the_shipped_table_is_whole():
     assert {"DCS(alpha=10)", "EHR@5", "AUC_mic", "HR@5 corrected"} <= set(table["cells"])
 
 
-def test_in_every_band_the_table_trusts_what_separates_more():
-    """A measure's own test never makes its order worse, where both are seen often."""
+def test_where_both_fed_the_pool_a_test_that_separates_is_right_more_often():
     for kinds in calibration()["cells"].values():
-        for states in kinds.values():
-            for apart, other in zip(states["separated"], states["open"], strict=True):
-                if min(apart["pairs"], other["pairs"]) > 200:
-                    assert apart["share"] > other["share"] - 0.1
+        states = kinds["both fed"]
+        for apart, other in zip(states["separated"], states["open"], strict=True):
+            if min(apart["pairs"], other["pairs"]) > 200:
+                assert apart["share"] > other["share"] + 0.1
+
+
+def test_a_biased_measure_that_separates_can_be_wrong_more_often_than_a_coin():
+    found = trust("EHR@5", "one newcomer", 0.1, True)
+    assert found.share < 0.5
+    assert found.word == "not to be trusted"

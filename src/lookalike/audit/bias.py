@@ -13,6 +13,8 @@ from lookalike.core.errors import MeasureError
 SEPARATED = 1.959963984540054
 """|z| from which two encoders differ at p < .05."""
 DRAWS = 1000
+RATES = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
+"""Bands of a pool's positive rate."""
 
 
 @dataclass(frozen=True)
@@ -183,13 +185,17 @@ def _deviation(value: np.ndarray) -> np.ndarray:
 
 
 def _correlation(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
+    """Spearman's correlation with the true HR@5 over the encoders of a pool, also by the pool's positive rate."""
     found = np.concatenate(
         [[spearman(v, one.true_all) for v in one.value[:, _place(one, measure)]] for one in outcomes]
     )
-    good = np.isfinite(found)
-    return [
-        Cell(measure, "Spearman", "all encoders", pooled_mean(found[good], np.flatnonzero(good), len(found)))
-    ]
+    rate = np.concatenate([one.positive_rate for one in outcomes])
+    cells = []
+    for where, which in [("all encoders", np.ones(len(found), bool)), *_rates(rate)]:
+        good = which & np.isfinite(found)
+        one = pooled_mean(found[good], np.flatnonzero(good), len(found))
+        cells.append(Cell(measure, "Spearman", where, one))
+    return cells
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
@@ -258,9 +264,8 @@ def _by_encoder(
     wheres += [
         (f"newcomers, {band_name(place)}", ~fed & (coverage == place)) for place in range(len(BANDS) - 1)
     ]
-    for low, high in ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
-        within = (rate >= low) & (rate < high)
-        wheres.append((f"newcomers, {low:.0%} to {min(high, 1):.0%} of the pool similar", ~fed & within))
+    for name, within in _rates(rate):
+        wheres.append((f"newcomers, {name}", ~fed & within))
     for kind in dict.fromkeys(of_pool["answers"].tolist()):
         wheres.append((f"newcomers, labels of {kind}", ~fed & np.repeat(of_pool["answers"] == kind, sizes)))
     drawn = np.repeat(of_pool["random"], sizes)
@@ -268,6 +273,14 @@ def _by_encoder(
     good = np.isfinite(value)
     for where, which in wheres:
         yield where, pooled_mean(value[which & good], pool[which & good], len(sizes))
+
+
+def _rates(rate: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The bands of the positive rate in words, and where it lies in each."""
+    return [
+        (f"{low:.0%} to {min(high, 1):.0%} of the pool similar", (rate >= low) & (rate < high))
+        for low, high in RATES
+    ]
 
 
 def _starts(outcomes: Sequence[Outcome]) -> list[int]:
