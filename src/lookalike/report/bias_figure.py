@@ -36,7 +36,11 @@ def bias_figure(cells: Sequence[Cell], title: str) -> str:
     below = TOP + PLOT_HEIGHT + 96
     ordered = sorted(measures, key=lambda name: -_value(found.get((name, "ordered right", "one newcomer"))))
     parts += _dots(
-        {(name, where): one for (name, figure, where), one in found.items() if figure == "ordered right"},
+        {
+            (name, where): one
+            for (name, figure, where), one in found.items()
+            if figure == "ordered right" and where in KINDS
+        },
         ordered,
         below,
     )
