@@ -9,6 +9,7 @@ from rich.text import Text
 
 import lookalike
 from lookalike.cli.audit import audit
+from lookalike.cli.bias import bias
 from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
 from lookalike.cli.demo import demo
@@ -49,6 +50,7 @@ app.add_typer(labels, name="labels")
 app.command()(evaluate)
 app.command()(settle)
 app.command()(audit)
+app.command()(bias)
 app.command()(search)
 app.command()(report)
 app.command()(reproduce)

@@ -1,0 +1,118 @@
+"""How often a measure orders two encoders right on pools like this one, looked up in what the studio showed."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.checks import one_of
+from lookalike.core.errors import ArgumentError
+
+KINDS = ("both fed", "one newcomer", "both newcomers")
+"""Of two encoders, how many did not feed the pool."""
+BANDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Edges of the bands of coverage@5; a band holds its lower edge, the last one both."""
+TRUSTED, WITH_CARE = 0.95, 0.80
+FEWEST_PAIRS, FEWEST_POOLS = 30, 10
+FILE = Path(__file__).with_name("calibration.toml")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What the studio's pools showed of pairs of encoders like these.
+
+    `share` of `pairs` pairs, on `pools` pools, was ordered as the true HR@5 orders them; `low` is Wilson's lower bound
+    of the share, `separates` how often the measure's own test told the two apart at all. `word` is "trusted",
+    "with care", "not to be trusted", or "unknown" where fewer than 30 pairs or 10 pools
+    were seen.
+    """
+
+    measure: str
+    kind: str
+    separated: bool
+    share: float
+    low: float
+    pairs: int
+    pools: int
+    separates: float
+    word: str
+
+
+def trust(
+    measure: str, kind: str, coverage: float, separated: bool, table: Mapping[str, Any] | None = None
+) -> Trust:
+    """The trust in a measure's order of two encoders.
+
+    `kind` is one of `KINDS`, `coverage` the coverage@5 of the less covered of the two, `separated` whether the
+    measure's own paired test tells them apart at p < .05. A measure that was not calibrated is "unknown".
+    """
+    one_of(kind, KINDS, "kind")
+    cells = (table or calibration())["cells"].get(measure, {}).get(kind)
+    place = band(coverage)
+    if cells is None:
+        return Trust(measure, kind, separated, math.nan, math.nan, 0, 0, math.nan, "unknown")
+    here, other = (
+        cells["separated" if separated else "open"][place],
+        cells["open" if separated else "separated"][place],
+    )
+    pairs = here["pairs"]
+    apart = pairs if separated else other["pairs"]
+    both = pairs + other["pairs"]
+    share, low = (here["share"], here["low"]) if pairs else (math.nan, math.nan)
+    return Trust(
+        measure,
+        kind,
+        separated,
+        share,
+        low,
+        pairs,
+        here["pools"],
+        apart / both if both else math.nan,
+        word(low, pairs, here["pools"]),
+    )
+
+
+def word(low: float, pairs: int, pools: int) -> str:
+    """The word for a lower bound of the share ordered right.
+
+    >>> word(0.96, 500, 90), word(0.9, 500, 90), word(0.5, 500, 90), word(1.0, 12, 3)
+    ('trusted', 'with care', 'not to be trusted', 'unknown')
+    """
+    if pairs < FEWEST_PAIRS or pools < FEWEST_POOLS or math.isnan(low):
+        return "unknown"
+    return "trusted" if low >= TRUSTED else "with care" if low >= WITH_CARE else "not to be trusted"
+
+
+def band(coverage: float) -> int:
+    """The place of a coverage among the bands.
+
+    >>> band(0.0), band(0.2), band(0.99), band(1.0)
+    (0, 1, 4, 4)
+    """
+    if not -1e-9 <= coverage <= 1.0 + 1e-9:
+        raise ArgumentError(f"coverage is {coverage}.", fix="Give the coverage@5 of an encoder, from 0 to 1.")
+    return min(sum(coverage + 1e-9 >= edge for edge in BANDS) - 1, len(BANDS) - 2)
+
+
+@cache
+def calibration() -> dict[str, Any]:
+    """The table that came with this version."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
+def wilson(share: float, n: float, z: float = 1.959963984540054) -> float:
+    """Wilson's lower bound of a share seen over n trials (Wilson 1927), 95 % two-sided.
+
+    (share + z^2/2n - z sqrt(share (1 - share)/n + z^2/4n^2)) / (1 + z^2/n)
+
+    >>> round(wilson(1.0, 100.0), 4), round(wilson(0.5, 100.0), 4)
+    (0.963, 0.4038)
+    """
+    if n <= 0:
+        return math.nan
+    middle = share + z * z / (2 * n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, (middle - half) / (1 + z * z / n))

@@ -1,0 +1,126 @@
+"""`lookalike bias`: simulated pools on the studio and on a workspace with complete labels."""
+
+import csv
+import tomllib
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from audit.complete_worlds import world
+
+from lookalike.audit.simulate import simulate
+from lookalike.recipes.bias import CHUNK, simulated
+from lookalike.store.workspace import Workspace
+
+
+def rows_of(path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.mark.slow
+def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
+    asked = ("bias", "--images", 300, "--pools", 4, "--seed", 2)
+    said = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
+    assert said.status == 0, said.err
+    for part in ("4 simulated pools on the studio catalog", "24 encoders", "HR@5 corrected", "promised"):
+        assert part in said.out
+    figures = rows_of(tmp_path / "out/bias.csv")
+    told = lookalike(*asked, "--json").json
+    assert told["pools"] == 4
+    for cell, row in zip(told["figures"], figures, strict=True):
+        assert (cell["measure"], cell["figure"], cell["where"]) == (
+            row["measure"],
+            row["figure"],
+            row["where"],
+        )
+        if row["value"]:
+            assert cell["value"] == pytest.approx(float(row["value"]), abs=1e-5)
+    pools = rows_of(tmp_path / "out/pools.csv")
+    assert len(pools) == 4 * 24
+    shown = np.mean(
+        [
+            float(row["EHR@5"]) - float(row["true HR@5 of the pool's queries"])
+            for row in pools
+            if row["generator"] == "0"
+        ]
+    )
+    (bias,) = [
+        c
+        for c in told["figures"]
+        if (c["measure"], c["figure"], c["where"]) == ("EHR@5", "bias", "newcomers")
+    ]
+    assert bias["value"] == pytest.approx(shown, abs=1e-4)
+    ET.parse(tmp_path / "out/bias.svg")
+    table = tomllib.loads((tmp_path / "table.toml").read_text())
+    assert table["made"]["pools"] == 4
+    assert len(table["made"]["encoders"]) == 24
+    assert "HR@5 corrected" in table["cells"]
+
+
+@pytest.fixture
+def shop(lookalike, photos, tmp_path):
+    """A workspace of 18 items in which three descriptors search."""
+    assert lookalike("init", photos, "-w", "shop").status == 0
+    for name in ("color", "hog", "layout"):
+        assert lookalike("embed", f"descriptor:{name}", "-w", "shop").status == 0
+    return tmp_path / "shop"
+
+
+def every_pair(folder, leave_out=0) -> str:
+    """Items of one kind are similar; the last pairs may be left out."""
+    catalog = Workspace(folder).catalog
+    first = {item: image for image, item in reversed(list(zip(catalog.image, catalog.item, strict=True)))}
+    rows = [
+        f"{query},{candidate},{int(item[:3] == other[:3])}\n"
+        for query, item in zip(catalog.image, catalog.item, strict=True)
+        for other, candidate in first.items()
+        if other != item
+    ]
+    return "query,candidate,label\n" + "".join(rows[: len(rows) - leave_out])
+
+
+def test_a_workspace_with_complete_labels_is_its_own_truth(lookalike, shop, tmp_path):
+    (tmp_path / "labels.csv").write_text(every_pair(shop))
+    assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
+    told = lookalike("bias", "-w", "shop", "--pools", 5, "--json")
+    assert told.status == 0, told.err
+    evaluated = lookalike("evaluate", "-w", "shop", "--measures", "HR@5", "--json").json["scores"]
+    assert told.json["true_HR@5"] == pytest.approx({n: s["HR@5"]["value"] for n, s in evaluated.items()})
+    said = lookalike("bias", "-w", "shop", "--pools", 5)
+    assert "5 simulated pools on complete labels of a workspace; 3 encoders" in said.out
+
+
+def test_a_workspace_with_a_gap_is_refused_and_told_what_is_missing(lookalike, shop, tmp_path):
+    (tmp_path / "labels.csv").write_text(every_pair(shop, leave_out=12))
+    assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
+    said = lookalike("bias", "-w", "shop", "--pools", 5)
+    assert said.status == 1
+    assert "Of the top 10 of color" in said.err
+    assert "of 1 of 36 queries are not labelled" in " ".join(said.err.split())
+    assert "Traceback" not in said.err
+
+
+def test_a_workspace_without_labels_and_a_calibration_of_a_workspace_are_refused(lookalike, shop):
+    assert "There are no labels" in lookalike("bias", "-w", "shop").err
+    said = lookalike("bias", "-w", "shop", "--calibration", "table.toml")
+    assert said.status == 1
+    assert "--calibration is made on the studio" in said.err
+
+
+@pytest.mark.parametrize("wrong", [("--pools", 0), ("--images", 10), ("--studios", 0)])
+def test_wrong_numbers_are_refused(lookalike, wrong):
+    assert lookalike("bias", *wrong).status == 2
+
+
+def test_fewer_pools_than_studios_are_refused(lookalike):
+    said = lookalike("bias", "--pools", 2, "--studios", 3)
+    assert said.status == 1
+    assert "pools is 2" in said.err
+
+
+def test_the_number_of_processes_does_not_change_a_pool():
+    complete, told = world(encoders=4, queries=20), []
+    parts = simulated(complete, CHUNK + 3, 1, lambda done, total: told.append((done, total)))
+    alone = simulate(complete, CHUNK + 3, 1)
+    assert np.array_equal(np.concatenate([one.value for one in parts]), alone.value, equal_nan=True)
+    assert told == [(CHUNK, CHUNK + 3), (CHUNK + 3, CHUNK + 3)]

@@ -1,0 +1,67 @@
+"""What `docs/bias.md` says of people's complete judgments comes out of the command."""
+
+import json
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+from lookalike.cli.app import run
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("LOOKALIKE_DATA", ROOT.parent / "shared" / "data"))
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (DATA / "objects92").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory) -> dict:
+    """60 pools of 13 encoders, prepared as the page says."""
+    import contextlib
+    import io
+
+    folder = tmp_path_factory.mktemp("objects92") / "workspace"
+    example = runpy.run_path(str(ROOT / "examples" / "complete_judgments.py"))
+    example["prepare"](DATA, folder)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert run(["bias", "-w", str(folder), "--pools", "60", "--json"]) == 0
+    return json.loads(out.getvalue())
+
+
+def figure(told: dict, measure: str, name: str, where: str) -> float:
+    return next(
+        one["value"]
+        for one in told["figures"]
+        if (one["measure"], one["figure"], one["where"]) == (measure, name, where)
+    )
+
+
+def test_thirteen_encoders_have_a_true_hit_rate(told):
+    assert len(told["true_HR@5"]) == 13
+    assert told["true_HR@5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
+
+
+def test_ehr_lies_above_the_truth_for_newcomers_and_hr_below(told):
+    assert figure(told, "EHR@5", "bias", "newcomers") > 0.06
+    assert figure(told, "HR@5", "bias", "newcomers") < -0.06
+
+
+def test_the_correction_takes_nearly_all_of_the_bias_and_orders_better_than_every_measure(told):
+    assert abs(figure(told, "HR@5 corrected", "bias", "newcomers")) < 0.015
+    mine = figure(told, "HR@5 corrected", "ordered right", "one newcomer")
+    for measure in ("DCS(alpha=10)", "HR@5", "EHR@5", "AUC_mac", "BPREF"):
+        assert mine > figure(told, measure, "ordered right", "one newcomer")
+
+
+def test_dcs_places_newcomers_too_well(told):
+    assert figure(told, "DCS(alpha=10)", "places gained", "newcomers") > 0.03
+    assert figure(told, "DCS(alpha=10)", "Spearman", "all encoders") < figure(
+        told, "AUC_mic", "Spearman", "all encoders"
+    )

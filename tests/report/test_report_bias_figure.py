@@ -1,0 +1,43 @@
+"""The figure of `lookalike bias`: every estimate and measure is there, and undefined bands leave no mark."""
+
+import math
+import xml.etree.ElementTree as ET
+
+from lookalike.audit.bias import Cell, Estimate, band_name
+from lookalike.audit.trust import KINDS
+from lookalike.report.bias_figure import bias_figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def cells(coverage_known: int) -> list[Cell]:
+    """EHR@5 with a bias in some bands, and two measures with their orders."""
+    none = Estimate(math.nan, math.nan, math.nan, 0, 0)
+    return [
+        Cell("EHR@5", "bias", f"newcomers, {band_name(b)}", Estimate(0.1, 0.05, 0.2, 9, 3))
+        if b < coverage_known
+        else Cell("EHR@5", "bias", f"newcomers, {band_name(b)}", none)
+        for b in range(5)
+    ] + [
+        Cell(name, "ordered right", kind, Estimate(0.8, 0.75, 0.85, 500, 9))
+        for name in ("EHR@5", "A<B")
+        for kind in KINDS
+    ]
+
+
+def test_it_parses_and_names_every_measure_safely():
+    root = ET.fromstring(bias_figure(cells(5), "a & b"))
+    assert root.find(f"{SVG}title").text == "a & b"
+    words = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"EHR@5", "A<B", *KINDS} <= set(words)
+    assert "A<B: 0.80 (one newcomer)" in root.find(f"{SVG}desc").text
+
+
+def test_a_band_without_newcomers_has_no_point():
+    def points(known: int) -> int:
+        root = ET.fromstring(bias_figure(cells(known), "t"))
+        return sum(len(line.get("points", "").split()) for line in root.iter(f"{SVG}polyline"))
+
+    assert points(5) == 5
+    assert points(2) == 2
+    assert "nan" not in bias_figure(cells(0), "t")
