@@ -100,7 +100,7 @@ def test_wider_intervals_take_fewer_labels_and_what_cannot_be_reached_is_none():
     assert plan(lists, 0.001).wanted is None
     assert [step.queries for step in asked[0].steps] == [25, 50, 100, 200, 400]
     with pytest.raises(ArgumentError, match="width"):
-        plan(lists, 0)
+        plan(lists, 0.0)
 
 
 @pytest.mark.slow
