@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lookalike.rank.judged import judged_ranks
     from lookalike.rank.runs import Run, rank_run
     from lookalike.recipes.significance import compare, intervals
+    from lookalike.recipes.trust import audit_measures
     from lookalike.recipes.values import (
-        audit_measures,
         embed,
         embeddings,
         find_items,
@@ -63,7 +63,7 @@ _HOME = {
     "intervals": "recipes.significance",
     "compare": "recipes.significance",
     "read_labels": "recipes.values",
-    "audit_measures": "recipes.values",
+    "audit_measures": "recipes.trust",
     "find_items": "recipes.values",
 }
 

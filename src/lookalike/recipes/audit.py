@@ -8,7 +8,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Pool, Rule
 from lookalike.evaluate.measures import parse
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes import values
+from lookalike.recipes.trust import audit_measures
 from lookalike.store.workspace import Workspace
 
 ALL, GENERATORS = "all", "generators"
@@ -56,7 +56,7 @@ def audit(
         ranked = [name for name in fed if name in workspace.encoders]
     else:
         kept, ranked = [workspace.embeddings(name) for name in fed], []
-    return values.audit_measures(
+    return audit_measures(
         workspace.catalog,
         [workspace.embeddings(name) for name in names],
         judged_pairs(workspace.catalog, labels, Rule()),

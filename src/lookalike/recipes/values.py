@@ -17,8 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.audit.audits import MEASURES, Audits, audits
-from lookalike.audit.surfaced import rebuilt, recorded
 from lookalike.catalog import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
@@ -246,62 +244,6 @@ def ranks(
             yield rank_run(catalog, one, pairs).judged
         else:
             yield judged_ranks(catalog, one, pairs, progress=part(progress, done, len(listed)))
-
-
-def audit_measures(
-    catalog: Catalog,
-    encoders: Iterable[Embeddings],
-    labels: Labels | JudgedPairs,
-    generators: Pool | Iterable[Embeddings],
-    measures: str | Iterable[str] = MEASURES,
-    *,
-    coverers: Iterable[Embeddings] = (),
-    top: int = 5,
-    k: int = 5,
-    rule: str = "surfaced",
-    full_coverage: str = "every",
-    replicates: int = 2000,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Audits:
-    """Can the measures be trusted here? Leave-one-out, full coverage and the coverage sweep, every encoder ranked once.
-
-    `generators` is the pool the labelled pairs came from, with its record of who put them forward, or the encoders
-    that did: a pair is then theirs if they rank it below `top`. `coverers` are generators of the pool that are not
-    among the encoders audited; a query is fully covered if it is for them too. `k` is the list length of full
-    coverage. `rule` drops all that a generator "surfaced" or what it "only" did. `replicates` draws of the queries
-    make the intervals; 0: none.
-    """
-    asked = (
-        table.parse_list(measures) if isinstance(measures, str) else [table.parse(name) for name in measures]
-    )
-    pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, Rule())
-    listed = list(encoders)
-    others = list(coverers) if isinstance(generators, Pool) else list(generators)
-    every = list({one.encoder: one for one in [*others, *listed]}.values())
-    judged = {
-        one.encoder: judged_ranks(catalog, one, pairs, progress=part(progress, done, len(every) + 1))
-        for done, one in enumerate(every)
-    }
-    fed = generators.generators if isinstance(generators, Pool) else [one.encoder for one in others]
-    ranked = [judged[name] for name in fed if name in judged]
-    surfaced = (
-        recorded(generators, next(iter(judged.values())))
-        if isinstance(generators, Pool) and judged
-        else rebuilt(ranked, top)
-    )
-    return audits(
-        [judged[one.encoder] for one in listed],
-        ranked,
-        surfaced,
-        asked,
-        k=k,
-        rule=rule,
-        which=full_coverage,
-        replicates=replicates,
-        seed=seed,
-        progress=part(progress, len(every), len(every) + 1),
-    )
 
 
 def find_items(
