@@ -11,6 +11,7 @@ from lookalike.audit.simulate import simulate
 from lookalike.catalog.studio import studio
 from lookalike.core.errors import ArgumentError, NotComparableError
 from lookalike.core.types import Labels, Rule
+from lookalike.evaluate.resample import Resampling, replicates
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.corrected import corrected
 from lookalike.recipes.worlds import as_if_encoders, studio_world
@@ -66,6 +67,30 @@ def test_labels_of_one_kind_are_undefined_with_a_reason(label):
     found = corrected_hit_rate(ranks, 2, np.ones(6), np.array([0]), np.array([1.0]))
     assert np.isnan(found.value)
     assert (found.reason, found.queries) == (ONE_KIND, 0)
+
+
+def test_intervals_know_that_the_curve_is_fitted():
+    """Replicates from the parts spread as the estimate does when the curve is fitted again on each draw."""
+    random = np.random.default_rng(4)
+    queries, pairs = 60, 8
+    scores, share = random.standard_normal((queries, pairs)), random.choice([0.5, 1.0], (queries, pairs))
+    chance = 1 / (1 + np.exp(-(scores + 3 * share - 2)))
+    label = (random.uniform(size=scores.shape) < chance).astype(int)
+    open_score = random.standard_normal((queries, 3)) - 0.5
+    places = np.repeat(np.arange(queries), 3)
+    found = corrected_hit_rate(judged("e", scores, label), 5, share.ravel(), places, open_score.ravel())
+    resampling = Resampling(found.query, 300, 1)
+    linear = replicates([found], resampling)[:, 0]
+    refitted = []
+    for weights in resampling.weights():
+        for counts in weights.astype(int):
+            drawn = np.repeat(np.arange(queries), counts)
+            again = judged("e", scores[drawn], label[drawn])
+            refitted.append(
+                corrected_hit_rate(again, 5, share[drawn].ravel(), places, open_score[drawn].ravel()).value
+            )
+    assert np.corrcoef(linear, refitted)[0, 1] > 0.97
+    assert linear.std() == pytest.approx(np.std(refitted), rel=0.1)
 
 
 def test_the_share_of_others_leaves_the_encoder_out():

@@ -7,6 +7,7 @@ single one did, at equal score. The correction carries this on to those that non
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Float64, Int
@@ -36,7 +37,10 @@ def corrected_hit_rate(
     the unjudged candidates of the encoder's top K, queries without any label left out, as HR@K does.
 
     Where every candidate of the top K is labelled it equals HR@K. It is undefined where the labels are of one kind.
-    Intervals from its parts hold the curve fixed. No measure of the papers: `docs/bias.md` tells how it was tested.
+    A query's part holds, beside its own candidates, what the curve would give to those of all queries if this one
+    counted twice, to first order: g H^-1 (sum of x (y - P) over its pairs), H the curve's information and g the sum of
+    P (1 - P) x / K over all unjudged. So intervals and tests know that the curve is fitted; the parts of a query may
+    leave 0 to 1. No measure of the papers: `docs/bias.md` tells how it was tested.
     """
     label = judged.label
     if len(label) == 0 or label.min() == label.max():
@@ -45,9 +49,32 @@ def corrected_hit_rate(
     score = judged.score.astype(np.float64)
     middle, spread = score.mean(), max(float(score.std()), 1e-12)
     one = np.ones(len(label))
-    weights = logistic(np.stack([one, (score - middle) / spread, share]), label.astype(np.float64))
-    x = np.stack([np.ones(len(open_score)), (open_score - middle) / spread])
-    return added(judged, k, open_query, chance(x, weights[:2]))
+    seen = np.stack([one, (score - middle) / spread, np.asarray(share, np.float64)])
+    weights = logistic(seen, label.astype(np.float64))
+    x = np.stack([np.ones(len(open_score)), (open_score - middle) / spread, np.zeros(len(open_score))])
+    worth = chance(x, weights)
+    pull = (x * (worth * (1 - worth))).sum(axis=1) / k
+    found = added(judged, k, open_query, worth)
+    return replace(found, numerator=found.numerator + _of_curve(judged, seen, weights, pull))
+
+
+def _of_curve(
+    judged: JudgedRanks,
+    x: Float64[np.ndarray, "features rows"],
+    weights: Float64[np.ndarray, " features"],
+    pull: Float64[np.ndarray, " features"],
+) -> Float64[np.ndarray, " queries"]:
+    """What each query's pairs do to the sum of all parts by bending the curve; they add up to nothing."""
+    p = chance(x, weights)
+    gain = np.linalg.solve(_information(x, p), pull) @ x * (judged.label - p)
+    moved = per_query(judged, gain)
+    return moved - moved.mean()
+
+
+def _information(
+    x: Float64[np.ndarray, "features rows"], p: Float64[np.ndarray, " rows"]
+) -> Float64[np.ndarray, "features features"]:
+    return np.asarray((x * np.maximum(p * (1 - p), 1e-9)) @ x.T + RIDGE * np.eye(len(x)))
 
 
 def found_by_others(ranks: Sequence[JudgedRanks], top: int, encoder: str) -> Float64[np.ndarray, " pairs"]:
@@ -85,8 +112,7 @@ def logistic(
     for _ in range(STEPS):
         p = chance(x, weights)
         slope = x @ (y - p) - RIDGE * weights
-        curve = (x * np.maximum(p * (1 - p), 1e-9)) @ x.T + RIDGE * np.eye(len(x))
-        weights = weights + np.clip(np.linalg.solve(curve, slope), -4, 4)
+        weights = weights + np.clip(np.linalg.solve(_information(x, p), slope), -4, 4)
     return weights
 
 

@@ -18,12 +18,16 @@ from lookalike.evaluate.resample import Resampling
 
 @dataclass(frozen=True)
 class Omission:
-    """What leaving out one generator takes away: labels, and queries that have no label left."""
+    """What leaving out one generator takes away: labels, and queries that have no label left.
+
+    `alone` of the labelled pairs were put forward by it and by no other generator.
+    """
 
     generator: str
     dropped: int
     left: int
     queries_emptied: int
+    alone: int
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surf
         keep = ~surfaced.dropped(generator, rule)
         left = int(np.count_nonzero(keep))
         emptied = queries - int(np.count_nonzero(np.bincount(code[keep], minlength=queries)))
-        omissions.append(Omission(generator, len(keep) - left, left, emptied))
+        alone = int(np.count_nonzero(surfaced.dropped(generator, "only")))
+        omissions.append(Omission(generator, len(keep) - left, left, emptied, alone))
         scores[generator] = {one.encoder: one.scores(keep) for one in rescorers}
     return Subsets(rule, surfaced, tuple(omissions), scores)
 

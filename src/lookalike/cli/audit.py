@@ -51,15 +51,21 @@ def audit(
 ) -> None:
     """Check how far the measures can be trusted on these labels."""
     from lookalike.audit.audits import MEASURES
-    from lookalike.cli.audited import as_json, tell
+    from lookalike.cli import audited, judged
     from lookalike.evaluate.measures import names
+    from lookalike.evaluate.significance import Settings
     from lookalike.recipes.audit import ALL, GENERATORS
     from lookalike.recipes.audit import audit as check
+    from lookalike.recipes.evaluate import evaluate
+    from lookalike.recipes.verdict import verdict
     from lookalike.store.workspace import Workspace
 
+    opened = Workspace(workspace)
+    with progress("Ranking", quiet=json) as bar:
+        ranked = evaluate(opened, [], ["coverage@1"], progress=bar).judged
     with progress("Auditing", quiet=json) as bar:
         found = check(
-            Workspace(workspace),
+            opened,
             encoders if encoders in (ALL, GENERATORS) else _listed(encoders),
             MEASURES if measures is None else list(dict.fromkeys(names(measures))),
             generators=() if generators is None else _listed(generators),
@@ -69,12 +75,17 @@ def audit(
             full_coverage=full_coverage,
             replicates=replicates,
             seed=seed,
+            ranks={one.encoder: one for one in ranked},
             progress=bar,
         )
+    here = [one for one in ranked if one.encoder in found.leave_one_out.encoders]
+    with progress("Judging", quiet=json) as bar:
+        judgement = verdict(opened, here, found, Settings(replicates or 500, seed), progress=bar)
     if json:
-        print_json(as_json(found))
+        print_json(audited.as_json(found) | {"verdict": judged.as_json(judgement)})
         return
-    tell(found, workspace)
+    judged.tell(judgement, workspace)
+    audited.tell(found, workspace)
 
 
 def _listed(text: str) -> list[str]:

@@ -1,14 +1,14 @@
 """`audit`: can the measures be trusted on this workspace's labels?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lookalike.audit.audits import MEASURES, Audits
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Embeddings, Pool, Rule
+from lookalike.core.types import Embeddings, JudgedRanks, Pool, Rule
 from lookalike.evaluate.measures import parse
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.trust import audit_measures
+from lookalike.recipes.trust import NOTHING_RANKED, audit_measures
 from lookalike.store.workspace import Workspace
 
 ALL, GENERATORS = "all", "generators"
@@ -27,6 +27,7 @@ def audit(
     full_coverage: str = "every",
     replicates: int = 2000,
     seed: int = 0,
+    ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
     progress: Progress | None = None,
 ) -> Audits:
     """Leave-one-out, full coverage and the coverage sweep on the workspace's labels.
@@ -69,6 +70,7 @@ def audit(
         full_coverage=full_coverage,
         replicates=replicates,
         seed=seed,
+        ranks=ranks,
         progress=progress,
     )
 

@@ -1,6 +1,6 @@
 """HR@K of encoders, corrected for the candidates that nobody judged (`audit.corrected`)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from lookalike.evaluate.hits import membership
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs
+from lookalike.recipes.trust import NOTHING_RANKED
 
 
 def corrected(
@@ -23,11 +24,14 @@ def corrected(
     top: int,
     *,
     k: int = 5,
+    ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
 ) -> dict[str, Score]:
     """Each encoder's HR@k, corrected; `generators` fed the pool with their best `top`, and are among the encoders.
 
-    A generator put a pair forward if it ranks it below `top` (EDS Eq. 1)."""
-    ranks = {one.encoder: judged_ranks(catalog, one, pairs) for one in encoders}
+    A generator put a pair forward if it ranks it below `top` (EDS Eq. 1). `ranks` are judged ranks of these pairs
+    that are there already, by encoder.
+    """
+    ranks = {one.encoder: ranks.get(one.encoder) or judged_ranks(catalog, one, pairs) for one in encoders}
     missing = sorted(set(generators) - set(ranks))
     if missing:
         raise ArgumentError(

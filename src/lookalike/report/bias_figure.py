@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from lookalike.audit.bias import Cell, Estimate, band_name
 from lookalike.audit.trust import BANDS, KINDS
-from lookalike.report.figures import svg as drawing
-from lookalike.report.figures import text
+from lookalike.report.drawing import svg as drawing
+from lookalike.report.drawing import text
 
 LINES = ("HR@5", "EHR@5", "HR@5 alone x own odds", "HR@5 corrected", "HR@5 with 100 labels")
 WIDTH, LEFT, RIGHT, TOP = 784, 72, 580, 54

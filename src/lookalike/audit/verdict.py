@@ -1,0 +1,181 @@
+"""The verdict: which measure can be trusted for which encoder here, because of what, in words for anyone (SPEC 8)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from statistics import fmean
+
+from lookalike.audit.trust import KINDS, Trust, trust, word
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.sentence import settled
+
+CANNOT_TELL = "cannot tell"
+STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
+FLATTERED = (
+    "Under 40 % of the labels are similar. DCS charges encoders that fed the pool for their judged mistakes, and on "
+    "such labels it was wrong more often than the calibration says, so its word is one lower."
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """One measure's order of an encoder and another: `ahead` says which way, `separated` whether its test is sure.
+
+    `trust` is how often such an order was right on pools like this one.
+    """
+
+    other: str
+    ahead: bool
+    separated: bool
+    trust: Trust
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one measure's claims about one encoder are worth here.
+
+    A claim is an order that the measure's own test is sure of. `right` is the mean share of such claims that were
+    right on pools like this one, `word` is that of the mean of their lower bounds: "trusted" (at least
+    .95), "with care" (.80), "not to be trusted", "unknown" (never seen), or "cannot tell" where there is no claim.
+    `because` are sentences about the encoder, `of_measure` about the measure on these labels.
+    """
+
+    measure: str
+    encoder: str
+    word: str
+    right: float
+    orders: tuple[Order, ...]
+    because: tuple[str, ...]
+    of_measure: tuple[str, ...]
+
+    @property
+    def claims(self) -> tuple[Order, ...]:
+        """The orders that the measure's own test is sure of."""
+        return tuple(order for order in self.orders if order.separated)
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """The least Spearman correlation of a measure's scores with those after one generator's labels were left out."""
+
+    measure: str
+    least: float
+    omitted: str
+    encoders: int
+
+
+def verdicts(
+    comparisons: Sequence[Comparison],
+    coverage: Mapping[str, float],
+    generators: Collection[str],
+    *,
+    k: int = 5,
+    steadiness: Mapping[str, Steadiness] | None = None,
+    alone: Mapping[str, float] | None = None,
+    similar: float = nan,
+) -> tuple[Verdict, ...]:
+    """A verdict for every measure and encoder compared.
+
+    `coverage` is each encoder's coverage@K, `alone` the share of the labelled pairs that a generator alone put
+    forward, `similar` the share of positives among the labels: the calibration is too kind to DCS where it is under
+    .4 (docs/bias.md), so its word is one lower there.
+    """
+    by_measure: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        by_measure.setdefault(one.measure, []).append(one)
+    found = []
+    for measure, ones in by_measure.items():
+        for encoder in dict.fromkeys(name for one in ones for name in one.encoders):
+            orders = tuple(
+                _order(one if one.encoders[0] == encoder else one.swapped, coverage, generators)
+                for one in ones
+                if encoder in one.encoders and not isnan(one.difference)
+            )
+            right, said = _claims(orders)
+            of_measure = []
+            steady = (steadiness or {}).get(measure)
+            if steady is not None and not isnan(steady.least):
+                of_measure.append(_steady(steady))
+            if _is_flattered(measure, similar):
+                said = {"trusted": "with care", "with care": "not to be trusted"}.get(said, said)
+                of_measure.append(FLATTERED)
+            because = _because(encoder, coverage, generators, k, alone or {})
+            found.append(Verdict(measure, encoder, said, right, orders, because, tuple(of_measure)))
+    return tuple(found)
+
+
+def _is_flattered(measure: str, similar: float) -> bool:
+    """Whether the calibration says too much: DCS charges generators for judged mistakes, which are many here."""
+    return measure.startswith("DCS") and similar < MOSTLY_DISSIMILAR
+
+
+def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str] | None:
+    """The two best encoders that no trusted claim tells apart: further labels settle these first (or None).
+
+    `encoders` come best first.
+    """
+    trusted = {
+        frozenset((one.encoder, order.other))
+        for one in found
+        for order in one.claims
+        if order.trust.word == "trusted" and one.word == "trusted"
+    }
+    pairs = ((a, b) for at, a in enumerate(encoders) for b in encoders[at + 1 :])
+    return next((pair for pair in pairs if frozenset(pair) not in trusted), None)
+
+
+def kind_of(first: str, second: str, generators: Collection[str]) -> str:
+    """How many of two encoders did not feed the pool, in the words of the calibration."""
+    return KINDS[(first not in generators) + (second not in generators)]
+
+
+def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str]) -> Order:
+    encoder, other = one.encoders
+    least = min(coverage.get(encoder, nan), coverage.get(other, nan))
+    sure = settled(one)
+    kind = kind_of(encoder, other, generators)
+    found = (
+        trust(one.measure, kind, least, sure)
+        if not isnan(least)
+        else Trust(one.measure, kind, sure, nan, nan, 0, 0, nan, "unknown")
+    )
+    return Order(other, one.difference > 0, sure, found)
+
+
+def _claims(orders: Sequence[Order]) -> tuple[float, str]:
+    """How often such claims were right, and the word for it."""
+    claims = [order.trust for order in orders if order.separated]
+    seen = [claim for claim in claims if claim.word != "unknown"]
+    if not seen:
+        return nan, "unknown" if claims else CANNOT_TELL
+    low = fmean(claim.low for claim in seen)
+    least = min(claim.pairs for claim in seen), min(claim.pools for claim in seen)
+    return fmean(claim.share for claim in seen), word(low, *least)
+
+
+def _because(
+    encoder: str,
+    coverage: Mapping[str, float],
+    generators: Collection[str],
+    k: int,
+    alone: Mapping[str, float],
+) -> tuple[str, ...]:
+    """What the verdict rests on: whether the encoder fed the pool, and how much of its results is labelled."""
+    fed = "It fed the pool" if encoder in generators else "It did not feed the pool"
+    here = coverage.get(encoder, nan)
+    said = [
+        f"{fed}; {100 * here:.0f} % of its first {k} results are labelled."
+        if not isnan(here)
+        else f"{fed}; how many of its first {k} results are labelled is not known."
+    ]
+    if encoder in alone:
+        said.append(f"{100 * alone[encoder]:.0f} % of the labelled pairs came from it alone.")
+    return tuple(said)
+
+
+def _steady(found: Steadiness) -> str:
+    keeps = "keeps" if found.least >= STEADY else "changes"
+    return (
+        f"Leaving out one generator's labels {keeps} the order of the {found.encoders} encoders "
+        f"(Spearman {found.least:.2f} without those of {found.omitted}, the least)."
+    )

@@ -1,0 +1,107 @@
+"""What `lookalike audit` says first: the verdict, in words that need no statistics."""
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from lookalike.audit.verdict import Verdict, advice
+from lookalike.cli.console import finite, next_step, say
+from lookalike.recipes.verdict import Judgement
+
+WIDTH = 100
+WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
+
+
+def tell(found: Judgement, workspace: Path) -> None:
+    """One block per encoder: what it rests on, the measures by word, and HR@K corrected."""
+    say("Which measure can be trusted for which encoder")
+    for encoder in found.encoders:
+        mine = found.of(encoder)
+        say("", f"{encoder}")
+        if not mine:
+            say("  There is no other encoder to compare it with.")
+            continue
+        say(*(_folded(said) for said in mine[0].because))
+        for word in WORDS:
+            named = [_named(one) for one in mine if one.word == word]
+            if named:
+                say(_folded(f"{word}: {', '.join(named)}"))
+        if encoder in found.corrected:
+            say(_folded(_estimates(found, encoder)))
+    told: dict[str, list[str]] = {}
+    for one in found.verdicts:
+        for said in one.of_measure:
+            told.setdefault(said, []).append(one.measure)
+    say("")
+    for said, measures in told.items():
+        say(_folded(f"{', '.join(dict.fromkeys(measures))}: {said}"))
+    say(
+        "",
+        "In parentheses: of 100 orders like these that a measure's own test was sure of, how many were right on "
+        "simulated pools with a known truth (docs/bias.md).",
+        "trusted: at least 95, even at the lower bound; with care: 80. cannot tell: its test is sure of no order.",
+    )
+    pair = advice(found.encoders, found.verdicts)
+    if pair is not None:
+        say(f"What labels so far leave open, {' against '.join(pair)}, a few more settle:")
+        next_step(f"lookalike settle {' '.join(pair)}", workspace=workspace)
+    say("")
+
+
+def as_json(found: Judgement) -> dict[str, Any]:
+    """Everything, for programs."""
+    return {
+        "k": found.k,
+        "encoders": list(found.encoders),
+        "coverage": finite(dict(found.coverage)),
+        "verdicts": [_plain(one) for one in found.verdicts],
+        "corrected": {
+            name: finite(
+                {
+                    "measure": score.measure,
+                    "value": score.value,
+                    "low": around.low,
+                    "high": around.high,
+                    "queries": score.queries,
+                    "reason": score.reason,
+                    "estimated": found.estimated[name].value,
+                }
+            )
+            for name, (score, around) in found.corrected.items()
+        },
+    }
+
+
+def _plain(one: Verdict) -> dict[str, Any]:
+    orders = [finite(asdict(order) | {"trust": finite(asdict(order.trust))}) for order in one.orders]
+    return finite(
+        {
+            "measure": one.measure,
+            "encoder": one.encoder,
+            "word": one.word,
+            "right": one.right,
+            "because": list(one.because),
+            "of_measure": list(one.of_measure),
+            "orders": orders,
+        }
+    )
+
+
+def _named(one: Verdict) -> str:
+    return one.measure if math.isnan(one.right) else f"{one.measure} ({100 * one.right:.0f})"
+
+
+def _estimates(found: Judgement, encoder: str) -> str:
+    score, around = found.corrected[encoder]
+    if math.isnan(score.value):
+        return f"HR@{found.k} cannot be corrected: {score.reason}."
+    span = "" if math.isnan(around.low) else f" [{around.low:.3f}, {around.high:.3f}]"
+    plain = found.estimated[encoder].value
+    said = f"; EHR@{found.k} says {plain:.3f}" if not math.isnan(plain) else ""
+    return f"HR@{found.k} corrected for what nobody judged: {score.value:.3f}{span}{said}."
+
+
+def _folded(said: str) -> str:
+    return fill(said, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)

@@ -1,0 +1,128 @@
+"""The verdict on a workspace's labels: which measure can be trusted for which encoder, and HR@K corrected."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.audit.audits import Audits
+from lookalike.audit.leave_one_out import LeaveOneOut
+from lookalike.audit.verdict import Steadiness, Verdict, verdicts
+from lookalike.core.progress import Progress, part
+from lookalike.core.types import JudgedRanks, Rule, Score, Scores
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.measures import Measure, parse
+from lookalike.evaluate.measures import evaluate as score_all
+from lookalike.evaluate.significance import Settings, significance
+from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.corrected import corrected
+from lookalike.store.workspace import Workspace
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Verdicts, and what they rest on.
+
+    `corrected` holds HR@K corrected for unjudged candidates with its interval, by encoder (empty where a
+    generator's vectors are gone); `estimated` is EHR@K, for comparison. Best encoders first.
+    """
+
+    k: int
+    encoders: tuple[str, ...]
+    generators: tuple[str, ...]
+    coverage: Mapping[str, float]
+    verdicts: tuple[Verdict, ...]
+    corrected: Mapping[str, tuple[Score, Interval]]
+    estimated: Mapping[str, Score]
+    comparisons: Mapping[str, tuple[Comparison, ...]]
+
+    def of(self, encoder: str) -> tuple[Verdict, ...]:
+        """One encoder's verdicts, those to rely on first."""
+        mine = [one for one in self.verdicts if one.encoder == encoder]
+        return tuple(sorted(mine, key=lambda one: -(one.right if one.claims else -1.0)))
+
+
+def verdict(
+    workspace: Workspace,
+    judged: Sequence[JudgedRanks],
+    found: Audits,
+    settings: Settings,
+    *,
+    k: int = 5,
+    progress: Progress | None = None,
+) -> Judgement:
+    """Verdicts by the audit's measures on all labels, from judged ranks that are there; nothing is ranked again."""
+    names = found.leave_one_out.measures
+    asked = [parse(name) for name in names]
+    helpers = [parse(f"coverage@{k}"), parse(f"EHR@{k}")]
+    scores = [score_all(one, [*asked, *helpers]) for one in judged]
+    fixed = _corrected(workspace, judged, found, k)
+    wanted = [_with(one, asked, fixed.get(one.encoder)) for one in scores]
+    sure = significance(wanted, settings, progress=part(progress, 0, 1))
+    coverage = {one.encoder: one[f"coverage@{k}"].value for one in scores}
+    label = judged[0].labelled.label
+    given = verdicts(
+        [one for ones in sure.comparisons.values() for one in ones],
+        coverage,
+        found.generators,
+        k=k,
+        steadiness=_steadiness(found.leave_one_out),
+        alone={one.generator: one.alone / found.labels for one in found.leave_one_out.omissions},
+        similar=float(np.mean(label)) if len(label) else float("nan"),
+    )
+    name = f"HR@{k} corrected"
+    return Judgement(
+        k=k,
+        encoders=tuple(sorted(coverage, key=lambda one: _place(fixed.get(one)))),
+        generators=found.generators,
+        coverage=coverage,
+        verdicts=given,
+        corrected={one: (score, sure.intervals[one][name]) for one, score in fixed.items()},
+        estimated={one.encoder: one[f"EHR@{k}"] for one in scores},
+        comparisons=sure.comparisons,
+    )
+
+
+def _corrected(
+    workspace: Workspace, judged: Sequence[JudgedRanks], found: Audits, k: int
+) -> dict[str, Score]:
+    """HR@K corrected of every encoder that has vectors here; none where a generator has none any more."""
+    if any(name not in workspace.encoders for name in found.generators):
+        return {}
+    ranks = {one.encoder: one for one in judged}
+    names = [name for name in dict.fromkeys([*ranks, *found.generators]) if name in workspace.encoders]
+    pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
+    fixed = corrected(
+        workspace.catalog,
+        [workspace.embeddings(name) for name in names],
+        pairs,
+        found.generators,
+        found.top,
+        k=k,
+        ranks=ranks,
+    )
+    return {name: fixed[name] for name in ranks if name in fixed}
+
+
+def _with(scores: Scores, asked: Sequence[Measure], fixed: Score | None) -> Scores:
+    """The measures of the verdict: those of the audit, and the corrected hit rate."""
+    kept = {one.name: scores[one.name] for one in asked}
+    return Scores(scores.encoder, scores.basis, kept | ({fixed.measure: fixed} if fixed is not None else {}))
+
+
+def _steadiness(found: LeaveOneOut) -> dict[str, Steadiness]:
+    """Each measure's least Spearman correlation over the generators left out, where any is defined."""
+    steady = {}
+    for measure in found.measures:
+        agreed = [found.agreement(measure, one.generator) for one in found.omissions]
+        known = [a for a in agreed if not np.isnan(a.correlations.spearman.value)]
+        if known:
+            least = min(known, key=lambda a: a.correlations.spearman.value)
+            spearman = least.correlations.spearman
+            steady[measure] = Steadiness(measure, spearman.value, least.omitted, spearman.n)
+    return steady
+
+
+def _place(score: Score | None) -> float:
+    return float("inf") if score is None or np.isnan(score.value) else -score.value
