@@ -26,6 +26,8 @@ MEASURES = (
     "PR-AUC_mic",
     "PR-AUC_mac",
     "BPREF",
+    "EMRR@5",
+    "ENDCG@5",
 )
 REPLICATES = 100
 
