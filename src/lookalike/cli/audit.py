@@ -7,6 +7,8 @@ import typer
 
 from lookalike.cli.console import JsonOption, WorkspaceOption, print_json, progress
 
+LEAST_DRAWS = 500  # whether a measure's test is sure takes some draws, also where no intervals are asked for
+
 
 def audit(
     workspace: WorkspaceOption = Path(),
@@ -80,7 +82,7 @@ def audit(
         )
     here = [one for one in ranked if one.encoder in found.leave_one_out.encoders]
     with progress("Judging", quiet=json) as bar:
-        judgement = verdict(opened, here, found, Settings(replicates or 500, seed), progress=bar)
+        judgement = verdict(opened, here, found, Settings(max(replicates, LEAST_DRAWS), seed), progress=bar)
     if json:
         print_json(audited.as_json(found) | {"verdict": judged.as_json(judgement)})
         return

@@ -1,0 +1,113 @@
+"""Verdicts: the word for each measure and encoder follows from its claims and the calibration, and says why."""
+
+from dataclasses import replace
+from math import isnan, nan
+
+import pytest
+
+from lookalike.audit.trust import trust
+from lookalike.audit.verdict import Steadiness, advice, kind_of, verdicts
+from lookalike.evaluate.compare import Comparison
+from lookalike.evaluate.intervals import Interval
+
+
+def compared(first, second, difference, p, measure="EHR@5"):
+    around = Interval(difference - 0.01, difference + 0.01, 0.95, "bca", 2000, 0)
+    return Comparison(
+        measure=measure,
+        encoders=(first, second),
+        values=(0.5 + difference, 0.5),
+        difference=difference,
+        interval=around,
+        queries=100,
+        left_out=0,
+        p_t=p,
+        p_permutation=p,
+        p_bootstrap=p,
+        p_holm=p,
+        family=3,
+        d_z=0.1,
+        won=0.6,
+    )
+
+
+FED = ("color", "hog")
+COVERAGE = {"color": 1.0, "hog": 0.9, "new": 0.1, "other": 0.95}
+
+
+def of(found, measure, encoder):
+    return next(one for one in found if (one.measure, one.encoder) == (measure, encoder))
+
+
+def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_not():
+    found = verdicts(
+        [compared("color", "hog", 0.1, 0.001), compared("new", "color", 0.2, 0.001)], COVERAGE, FED
+    )
+    new, color = of(found, "EHR@5", "new"), of(found, "EHR@5", "color")
+    one = trust("EHR@5", "one newcomer", 0.1, True)
+    both = trust("EHR@5", "both fed", 0.9, True)
+    assert (new.word, new.right) == ("not to be trusted", one.share)
+    assert color.right == pytest.approx((one.share + both.share) / 2)
+    assert of(found, "EHR@5", "hog").word == both.word == "trusted"
+    assert [order.ahead for order in new.orders] == [True]
+    assert [(order.other, order.ahead) for order in color.orders] == [("hog", True), ("new", False)]
+
+
+def test_without_a_claim_nothing_can_be_told():
+    found = verdicts([compared("color", "hog", 0.1, 0.2)], COVERAGE, FED)
+    assert {one.word for one in found} == {"cannot tell"}
+    assert all(isnan(one.right) and not one.claims for one in found)
+
+
+def test_what_was_never_simulated_is_unknown():
+    found = verdicts([compared("color", "hog", 0.1, 0.001, "RR@7")], COVERAGE, FED)
+    assert {one.word for one in found} == {"unknown"}
+    nowhere = verdicts([compared("color", "hog", 0.1, 0.001)], {}, FED)
+    assert {one.word for one in nowhere} == {"unknown"}
+    assert "not known" in nowhere[0].because[0]
+
+
+def test_an_undefined_difference_is_no_evidence():
+    empty = replace(compared("color", "hog", 0.1, 0.001), difference=nan, p_holm=nan)
+    assert {one.word for one in verdicts([empty], COVERAGE, FED)} == {"cannot tell"}
+
+
+def test_dcs_is_a_word_lower_where_most_labels_are_dissimilar():
+    one = [compared("color", "other", 0.1, 0.001, "DCS(alpha=10)")]
+    usual, dark = (verdicts(one, COVERAGE, FED, similar=share)[0] for share in (0.6, 0.3))
+    assert (usual.word, dark.word) == ("with care", "not to be trusted")
+    assert any("Under 40 %" in said for said in dark.of_measure)
+    assert usual.of_measure == ()
+    area = verdicts([compared("color", "hog", 0.1, 0.001, "AUC_mic")], COVERAGE, FED, similar=0.1)
+    assert area[0].of_measure == ()
+
+
+def test_reasons_name_what_the_verdict_rests_on():
+    steady = {"EHR@5": Steadiness("EHR@5", 0.6, "hog", 4)}
+    found = verdicts(
+        [compared("color", "new", 0.1, 0.001)], COVERAGE, FED, steadiness=steady, alone={"color": 0.24}
+    )
+    color, new = found
+    assert color.because == (
+        "It fed the pool; 100 % of its first 5 results are labelled.",
+        "24 % of the labelled pairs came from it alone.",
+    )
+    assert new.because == ("It did not feed the pool; 10 % of its first 5 results are labelled.",)
+    assert "changes the order of the 4 encoders (Spearman 0.60 without those of hog" in color.of_measure[0]
+
+
+def test_advice_names_the_best_two_that_no_trusted_claim_tells_apart():
+    found = verdicts(
+        [compared("color", "hog", 0.1, 0.001), compared("color", "new", 0.1, 0.3)], COVERAGE, FED
+    )
+    assert advice(["color", "hog", "new"], found) == ("color", "new")
+    assert advice(["color", "hog"], found) is None
+    assert advice(["color"], found) is None
+
+
+def test_kinds_count_newcomers():
+    assert [kind_of(a, b, FED) for a, b in (("color", "hog"), ("new", "hog"), ("new", "other"))] == [
+        "both fed",
+        "one newcomer",
+        "both newcomers",
+    ]

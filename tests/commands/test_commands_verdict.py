@@ -1,0 +1,67 @@
+"""`lookalike audit` begins with the verdict, in words and in JSON, and ranks nothing twice."""
+
+import pytest
+
+from lookalike.rank import judged as judged_module
+
+
+@pytest.fixture
+def labelled(lookalike, workspace):
+    """The shop with a third encoder that fed no pool, and every pooled pair labelled by its category."""
+    assert lookalike("embed", "descriptor:layout").status == 0
+    assert lookalike("discover", "--pairs", "all.csv").status == 0
+    rows = (workspace / "all.csv").read_text().splitlines()
+    lines = ["query,candidate,label"]
+    for row in rows[1:]:
+        query, candidate = row.split(",")[:2]
+        lines.append(f"{query},{candidate},{int(query.split('/')[0] == candidate.split('/')[0])}")
+    (workspace / "labels.csv").write_text("\n".join(lines) + "\n")
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    return workspace
+
+
+def test_the_verdict_comes_first_and_says_because_of_what(lookalike, labelled):
+    said = lookalike("audit", "--replicates", 200)
+    assert said.status == 0, said.err
+    assert said.out.startswith("Which measure can be trusted for which encoder")
+    assert "It did not feed the pool" in said.out
+    assert "HR@5 corrected for what nobody judged" in said.out
+    assert "layout of VSD Table 1" in said.out
+
+
+def test_json_has_every_verdict_with_its_claims(lookalike, labelled):
+    found = lookalike("audit", "--replicates", 200, "--json").json["verdict"]
+    assert set(found["encoders"]) == {"color", "hog", "layout"}
+    measures = {one["measure"] for one in found["verdicts"]}
+    assert {"EHR@5", "AUC_mac", "HR@5 corrected"} <= measures
+    assert len(found["verdicts"]) == 3 * len(measures)
+    for one in found["verdicts"]:
+        assert one["word"] in ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
+        assert {order["other"] for order in one["orders"]} <= {"color", "hog", "layout"} - {one["encoder"]}
+    fixed = found["corrected"]
+    whole = lookalike("evaluate", "--measures", "HR@5,coverage@5", "--replicates", 0, "--json").json["scores"]
+    for name, one in whole.items():
+        if one["coverage@5"]["value"] == 1.0:
+            assert fixed[name]["value"] == pytest.approx(one["HR@5"]["value"])
+        assert fixed[name]["value"] >= one["HR@5"]["value"] - 1e-9
+
+
+def test_each_encoder_is_ranked_once(lookalike, labelled, monkeypatch):
+    ranked = []
+    true = judged_module.prepare
+
+    def counted(*arguments, **options):
+        ranked.append(1)
+        return true(*arguments, **options)
+
+    monkeypatch.setattr(judged_module, "prepare", counted)
+    assert lookalike("audit", "--replicates", 50).status == 0
+    assert len(ranked) == 3
+
+
+def test_a_generator_whose_vectors_are_gone_leaves_no_correction_but_a_verdict(lookalike, labelled):
+    assert lookalike("embed", "--remove", "hog").status == 0
+    found = lookalike("audit", "--replicates", 50, "--json")
+    assert found.status == 0, found.err
+    assert found.json["verdict"]["corrected"] == {}
+    assert {one["encoder"] for one in found.json["verdict"]["verdicts"]} == {"color", "layout"}
