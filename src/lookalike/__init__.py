@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lookalike.evaluate.intervals import Interval
     from lookalike.rank.judged import judged_ranks
     from lookalike.rank.runs import Run, rank_run
+    from lookalike.recipes.settle import settle_encoders
     from lookalike.recipes.significance import compare, intervals
     from lookalike.recipes.trust import audit_measures
     from lookalike.recipes.values import (
@@ -64,6 +65,7 @@ _HOME = {
     "compare": "recipes.significance",
     "read_labels": "recipes.values",
     "audit_measures": "recipes.trust",
+    "settle_encoders": "recipes.settle",
     "find_items": "recipes.values",
 }
 
@@ -98,6 +100,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "read_judged_ranks",
     "score_ranks",
     "audit_measures",
+    "settle_encoders",
     "find_items",
 ]
 

@@ -35,6 +35,7 @@ PROMISED = [
     "read_labels",
     "read_run",
     "score",
+    "settle_encoders",
     "score_ranks",
     "write_judged_ranks",
 ]

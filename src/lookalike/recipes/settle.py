@@ -52,27 +52,53 @@ def settle(
     """
     catalog, pool = workspace.catalog, workspace.pool()
     queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
-    lists, shown = top_labels(
+    found = settle_encoders(
         catalog,
         [workspace.embeddings(name) for name in encoders],
         workspace.labels(),
         [query for query in queries if query in catalog.row],
         k=k,
+        width=width,
+        margin=margin,
+        looks=looks,
         seed=workspace.settings.seed if seed is None else seed,
         progress=progress,
     )
+    if pairs is not None:
+        write_pair_file(found.next, pairs)
+    return found
+
+
+def settle_encoders(
+    catalog: Catalog,
+    encoders: Sequence[Embeddings],
+    labels: Labels,
+    queries: Sequence[str] | None = None,
+    *,
+    k: int = 5,
+    width: float = 0.1,
+    margin: float = audit.MARGIN,
+    looks: int = audit.LOOKS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Settling:
+    """Which encoder is better by labels that favour none, what more labels would buy, and which to make next.
+
+    `queries` are image ids (None: all that may be asked about); the seed puts them in the order in which they are
+    to be judged. See `docs/settle.md`.
+    """
+    asked = catalog.image[catalog.is_query()].tolist() if queries is None else list(queries)
+    lists, shown = top_labels(catalog, encoders, labels, asked, k=k, seed=seed, progress=progress)
     found = standings(lists, looks=looks, margin=margin)
     ahead = plan(lists, width, looks=looks)
     until = ahead.wanted.queries if ahead.wanted is not None else len(lists.query)
-    asked = next_pairs(lists, until) if any(one.decision == "open" for one in found) else []
+    wanted = next_pairs(lists, until) if any(one.decision == "open" for one in found) else []
     left = Questions(
-        query=strings(lists.query[q] for q, _ in asked),
-        candidate=strings(catalog.image[shown[q, code]] for q, code in asked),
-        item=strings(catalog.item_codes[0][code] for _, code in asked),
+        query=strings(lists.query[q] for q, _ in wanted),
+        candidate=strings(catalog.image[shown[q, code]] for q, code in wanted),
+        item=strings(catalog.item_codes[0][code] for _, code in wanted),
     )
-    if pairs is not None:
-        write_pair_file(left, pairs)
-    return Settling(found, ahead, k, len(lists.query), lists.judged, left, until if asked else 0)
+    return Settling(found, ahead, k, len(lists.query), lists.judged, left, until if wanted else 0)
 
 
 def top_labels(
