@@ -15,7 +15,7 @@ from lookalike.store.workspace import Workspace
 
 TASKS = ("discovery", "identification")
 SOURCES = ("all", "pool", "random")
-FOR_IDENTIFICATION = ("HR@5(of=possible)", "HR@9(of=possible)", "MRR@5(of=possible)", "MRR@9(of=possible)")
+FOR_IDENTIFICATION = ("HR@5(of=possible)", "HR@9(of=possible)", "MRR@5", "MRR@9")
 
 
 @dataclass(frozen=True, eq=False)
