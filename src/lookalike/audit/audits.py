@@ -26,7 +26,8 @@ class Audits:
     """What the audits found. `generators` put `labels` - `of_none` of the labelled pairs forward.
 
     `recorded`: whether that is the pool's provenance, or rebuilt from ranks below `top`. `replicates` is 0 where no
-    intervals were made. `cautions` are sentences to read first.
+    intervals were made. `cautions` are sentences to read first; `coverage_cautions` are those that concern
+    full coverage and the sweep alone.
     """
 
     leave_one_out: LeaveOneOut
@@ -42,6 +43,7 @@ class Audits:
     seed: int
     basis: Basis
     cautions: tuple[str, ...]
+    coverage_cautions: tuple[str, ...]
 
 
 def audits(
@@ -80,6 +82,7 @@ def audits(
     left_out = leave_one_out(scored, resampling, _third(progress, 0))
     full = full_coverage(scored, ready, covered, resampling, _third(progress, 1))
     swept = coverage_sweep(ready, covered, resampling, _third(progress, 2))
+    of_coverage = _coverage(full, surfaced, {one.encoder for one in generators})
     return Audits(
         left_out,
         full,
@@ -96,9 +99,10 @@ def audits(
         (
             *_few(len(encoders)),
             *_provenance(surfaced, left_out),
-            *_coverage(full, surfaced, {one.encoder for one in generators}),
+            *of_coverage,
             *_undefined(left_out),
         ),
+        of_coverage,
     )
 
 
@@ -106,7 +110,8 @@ def _few(encoders: int) -> tuple[str, ...]:
     """How little so few encoders can tell."""
     if encoders < FEWEST:
         return (
-            f"With {encoders} encoders nothing can be correlated: at least 3 are needed, better 5 or more.",
+            f"With {encoders} encoder{'s' * (encoders > 1)} nothing can be correlated: at least 3 are needed, better "
+            "5 or more. Add some: lookalike embed ENCODER",
         )
     if encoders >= ENOUGH:
         return ()

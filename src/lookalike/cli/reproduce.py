@@ -1,6 +1,7 @@
 """`lookalike reproduce`."""
 
 import json as json_
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from lookalike.cli.console import (
     WorkspaceOption,
     next_step,
     number,
+    out,
     print_json,
     progress,
     say,
@@ -20,6 +22,7 @@ from lookalike.cli.console import (
 if TYPE_CHECKING:
     from lookalike.recipes.reproduce import Reproduction
     from lookalike.reproduce.layout import Cell
+    from lookalike.reproduce.ours import Figure
 
 
 def reproduce(
@@ -50,7 +53,7 @@ def reproduce(
     if json:
         print_json(_as_json(found))
         return
-    say(text_of(found.published, found.ours))
+    say(text_of(found.published, found.ours, out.width))
     if found.missing:
         say(found.missing)
     _tell_sources(found)
@@ -126,8 +129,18 @@ def _as_json(found: "Reproduction") -> dict[str, Any]:
 
 
 def _cell(cell: "Cell", labels: tuple[str, ...]) -> dict[str, Any]:
-    ours = None if cell.ours is None else {"value": number(cell.ours.value)}
-    if ours is not None and cell.ours is not None and cell.ours.spread is not None:
-        ours["spread"] = number(cell.ours.spread)
     names = dict(zip(labels, cell.names, strict=True))
+    ours = None if cell.ours is None else _figure(cell.ours)
     return {"row": names, "column": cell.column, "paper": cell.paper, "ours": ours}
+
+
+def _figure(one: "Figure") -> dict[str, Any]:
+    """A figure with what is known of it: null where it is undefined, its `reason` beside it."""
+    found: dict[str, Any] = {"value": number(one.value)}
+    if one.spread is not None:
+        found["spread"] = number(one.spread)
+    if one.n is not None:
+        found["n"] = one.n
+    known = {name: getattr(one, name) for name in ("p", "low", "high")}
+    found |= {name: value for name, value in known.items() if math.isfinite(value)}
+    return found | ({"reason": one.reason} if one.reason else {})

@@ -49,7 +49,8 @@ def mrr(judged: JudgedRanks, k: int, *, of: str = "k") -> Score:
 
     H_K = 1 + ... + 1/K: without it MRR@5 could not lie above MRR@9, as it does in EDS Tables 4 and 5. An unjudged
     candidate earns nothing. With `of="possible"` it is divided by H_min(K, R), the best that R positives can
-    earn (identification, EDS 6.5); then a query without positives is undefined (0/0) and not averaged. Range 0 to 1.
+    earn, which EDS does not (docs/papers.md on its Table 4); then a query without positives is undefined (0/0) and
+    not averaged. Range 0 to 1.
     """
     positive = judged.label == 1
     earned = per_query(judged, np.where(positive, _gains(judged, k, reciprocal), 0.0))

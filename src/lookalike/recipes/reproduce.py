@@ -2,31 +2,26 @@
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from lookalike.core.errors import ArgumentError
+from lookalike.core.errors import ArgumentError, CatalogError, EncoderError, LabelsError, PoolError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Rule
-from lookalike.discover.figures import overlap_percent
 from lookalike.evaluate.credit import phi
-from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.reproduce_tables import BUILDERS, NEEDS
 from lookalike.report.curves import Line, Panel, curves
-from lookalike.reproduce.builders import curve_table, ground_truth_table, overlap_table
+from lookalike.reproduce.builders import curve_table
 from lookalike.reproduce.layout import cells_of, text_of
 from lookalike.reproduce.ours import OurTable
 from lookalike.reproduce.published import PublishedTable, published
-from lookalike.search.exact import judged_items
 from lookalike.store.disk import write_file
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
 POINTS, PRINTED_POINTS = 401, 21
-NO_POOL = "The workspace has no pool. Make one: lookalike discover --top 5"
-NO_LABELS = "The workspace has no labels. Import some: lookalike labels import labels.csv"
+LACKING = (CatalogError, EncoderError, LabelsError, PoolError)  # said under the paper's figures
 
 
 @dataclass(frozen=True)
@@ -38,9 +33,6 @@ class Reproduction:
     missing: str = ""
 
 
-Builder = Callable[[Workspace, Progress | None], OurTable | str]  # a text says what is missing
-
-
 def reproduce(key: str, folder: Path, *, progress: Progress | None = None) -> Reproduction:
     """One table. Without a workspace in the folder, or where it lacks what ours need, only the paper's figures."""
     table = published(key)
@@ -50,7 +42,12 @@ def reproduce(key: str, folder: Path, *, progress: Progress | None = None) -> Re
         return Reproduction(table, None, "This version does not make ours for this table.")
     if not (folder / FILE).is_file():
         return Reproduction(table, None, f"{folder} is no workspace, so there are no figures of ours.")
-    found = BUILDERS[key](Workspace(folder), progress)
+    workspace = Workspace(folder)
+    found: OurTable | str
+    try:
+        found = BUILDERS[key](workspace, progress)
+    except LACKING as lack:
+        found = f"{lack.problem} {lack.fix}"
     return Reproduction(table, None, found) if isinstance(found, str) else Reproduction(table, found)
 
 
@@ -103,34 +100,3 @@ def _csv(found: Reproduction) -> str:
 def _curves(table: PublishedTable, points: int) -> OurTable:
     p = np.linspace(0, 1, points)
     return curve_table(p, {alpha: phi(p, alpha) for alpha in table.alphas})
-
-
-def _ground_truth(workspace: Workspace, _: Progress | None) -> OurTable | str:
-    """EDS Table 1: queries of the pool and its labelled pairs, wild queries (outside the gallery) apart."""
-    pool, catalog = workspace.pool(), workspace.catalog
-    if pool is None:
-        return NO_POOL
-    if workspace.label_count() == 0:
-        return NO_LABELS
-    judged = judged_items(judged_pairs(catalog, workspace.labels(), Rule()))
-    own = set(catalog.image[catalog.is_gallery()])
-    labelled = [query for query, item in zip(pool.query, pool.item, strict=True) if (query, item) in judged]
-    inside = sum(query in own for query in labelled)
-    at_home = sum(query in own for query in pool.queries)
-    return ground_truth_table((at_home, inside), (len(pool.queries) - at_home, len(labelled) - inside))
-
-
-def _overlap(workspace: Workspace, _: Progress | None) -> OurTable | str:
-    """EDS Table 2: overlap of the pool's generators."""
-    pool = workspace.pool()
-    if pool is None:
-        return NO_POOL
-    overlap = overlap_percent(pool)
-    between = overlap[~np.isnan(overlap)]
-    mean = f" The mean is {between.mean():.1f} %." if len(between) else ""
-    remark = f"Over {len(pool.queries):,} queries, the top {pool.top} of each generator.{mean}"
-    return overlap_table(pool.generators, overlap, (remark,))
-
-
-BUILDERS: dict[str, Builder] = {"eds-table-1": _ground_truth, "eds-table-2": _overlap}
-NEEDS = {"eds-table-1": "a pool and labels", "eds-table-2": "a pool"}

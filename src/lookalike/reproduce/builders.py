@@ -1,159 +1,55 @@
-"""Ours for each table, from plain rows: what an audit or a measure found, in the papers' names and units."""
+"""Ours for the tables of counts and of measures, in the papers' names and units."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from lookalike.reproduce.ours import Figure, OurRow, OurTable
-
-PERCENT = 100.0
-PRINTED_AS = {"DCS(alpha=10)": "DCS", "BPREF": "BPF"}
+from lookalike.core.types import Scores
+from lookalike.reproduce.ours import PERCENT, Figure, OurRow, OurTable
 
 
-@dataclass(frozen=True)
-class Correlations:
-    """Spearman (sc), Kendall's tau-b (kt) and Pearson (r) over n encoders; NaN where undefined."""
-
-    sc: float
-    kt: float
-    r: float
-    n: int
-
-
-@dataclass(frozen=True)
-class ConsistencyRow:
-    """VSD Table 1: one measure, from 0 to 1, and the encoder whose labels were left out.
-
-    `mean` and `spread` are of this encoder's score over the leave-one-out subsets.
-    """
-
-    metric: str
-    encoder: str
-    mean: float
-    spread: float
-    bias: Correlations
-    full_coverage: Correlations
-
-
-@dataclass(frozen=True)
-class CoverageRow:
-    """VSD Tables 5 and 6: one measure at one coverage (0, .2, ..., 1) against HR@5 at full coverage."""
-
-    coverage: float
-    metric: str
-    correlations: Correlations
-
-
-@dataclass(frozen=True)
-class LeaveOneOutRow:
-    """EDS Table 3: micro and macro ROC-AUC, from 0 to 1, with Spearman's correlation and its p-value."""
-
-    encoder: str
-    micro: tuple[float, float, float, float]  # mean, standard deviation, SC, p
-    macro: tuple[float, float, float, float]
-    n: int
-
-
-@dataclass(frozen=True)
-class IdentificationRow:
-    """EDS Table 4: HR and MRR at 5 and 9, from 0 to 1, over so many queries."""
-
-    encoder: str
-    hr: tuple[float, float]
-    mrr: tuple[float, float]
-    queries: int
-
-
-def printed_metric(name: str) -> str:
-    """The paper's name of one of our measures.
-
-    >>> printed_metric("DCS(alpha=10)"), printed_metric("AUC_mac")
-    ('DCS', 'AUC_mac')
-    """
-    return PRINTED_AS.get(name, name)
-
-
-def consistency_table(rows: Iterable[ConsistencyRow], remarks: Sequence[str] = ()) -> OurTable:
-    """VSD Table 1 for one catalog."""
-    listed = list(rows)
-    kinds = ("SC", "KT", "r")
-    return OurTable(
-        columns=("Score", *(f"Bias / {kind}" for kind in kinds), *(f"FC / {kind}" for kind in kinds)),
-        decimals=(2,) * 7,
-        rows=tuple(
-            OurRow(
-                (printed_metric(row.metric), row.encoder),
-                (
-                    Figure(PERCENT * row.mean, PERCENT * row.spread),
-                    *_three(row.bias),
-                    *_three(row.full_coverage),
-                ),
-            )
-            for row in listed
-        ),
-        remarks=(
-            *remarks,
-            *_over("Bias", [row.bias.n for row in listed]),
-            *_over("FC", [row.full_coverage.n for row in listed]),
-        ),
-    )
-
-
-def coverage_table(rows: Iterable[CoverageRow], remarks: Sequence[str] = ()) -> OurTable:
-    """VSD Tables 5 and 6 for one catalog."""
-    listed = list(rows)
-    return OurTable(
-        columns=("r", "KT", "SC"),
-        decimals=(2, 2, 2),
-        rows=tuple(
-            OurRow(
-                (f"{row.coverage:.1f}", printed_metric(row.metric)),
-                tuple(Figure(getattr(row.correlations, kind)) for kind in ("r", "kt", "sc")),
-            )
-            for row in listed
-        ),
-        remarks=(*remarks, *_over("Correlations", [row.correlations.n for row in listed], "queries")),
-    )
-
-
-def leave_one_out_table(rows: Iterable[LeaveOneOutRow], remarks: Sequence[str] = ()) -> OurTable:
-    """EDS Table 3 for one catalog."""
-    listed = list(rows)
-    columns = [
-        f"{average} ROC-AUC / {column}"
-        for average in ("Micro", "Macro")
-        for column in ("AUC", "SC", "p-value")
-    ]
-    return OurTable(
-        columns=tuple(columns),
-        decimals=(1, 2, 3) * 2,
-        rows=tuple(
-            OurRow(
-                (row.encoder,),
-                tuple(
-                    figure
-                    for mean, spread, sc, p in (row.micro, row.macro)
-                    for figure in (Figure(PERCENT * mean, PERCENT * spread), Figure(sc), Figure(p))
-                ),
-            )
-            for row in listed
-        ),
-        remarks=(*remarks, *_over("SC", [row.n for row in listed])),
-    )
-
-
-def identification_table(rows: Iterable[IdentificationRow], remarks: Sequence[str] = ()) -> OurTable:
-    """EDS Table 4 for one catalog."""
-    listed = list(rows)
+def identification_table(
+    scores: Sequence[Scores], measures: Sequence[str], remarks: Sequence[str] = ()
+) -> OurTable:
+    """EDS Table 4 for one catalog; `measures` are the printable names of HR at 5 and 9 and MRR at 5 and 9."""
     return OurTable(
         columns=("HR / @5", "HR / @9", "MRR / @5", "MRR / @9"),
         decimals=(1,) * 4,
+        rows=tuple(OurRow((one.encoder,), _percents(one, measures)) for one in scores),
+        remarks=tuple(remarks),
+    )
+
+
+def discovery_measures(n: int) -> tuple[str, ...]:
+    """The measures of EDS Tables 5 and 6 in the order of their columns; under Neg with n drawn a query.
+
+    >>> discovery_measures(4)[3:6]
+    ('MRR@9', 'AUC_mic', 'AUC_mic(n=4,negatives=sampled)')
+    """
+    areas = ("AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac")
+    both = [name + negatives for name in areas for negatives in ("", f"(n={n},negatives=sampled)")]
+    return ("HR@5", "HR@9", "MRR@5", "MRR@9", *both)
+
+
+def discovery_table(
+    scores: Sequence[Scores], generators: Sequence[str], n: int, remarks: Sequence[str] = ()
+) -> OurTable:
+    """EDS Tables 5 and 6 for one catalog, from scores by `discovery_measures(n)`; who fed the pool comes first."""
+    areas = [
+        f"{area} / {average} / {negatives}"
+        for area in ("ROC-AUC", "PR-AUC")
+        for average in ("Micro", "Macro")
+        for negatives in ("Anno.", "Neg")
+    ]
+    kinds = {one.encoder: "GT generators" if one.encoder in generators else "New models" for one in scores}
+    return OurTable(
+        columns=("HR / @5", "HR / @9", "MRR / @5", "MRR / @9", *areas),
+        decimals=(1,) * 12,
         rows=tuple(
-            OurRow((row.encoder,), tuple(Figure(PERCENT * value) for value in (*row.hr, *row.mrr)))
-            for row in listed
+            OurRow((kinds[one.encoder], one.encoder), _percents(one, discovery_measures(n)))
+            for one in sorted(scores, key=lambda one: kinds[one.encoder])
         ),
-        remarks=(*remarks, *_over("Means", [row.queries for row in listed], "queries")),
+        remarks=tuple(remarks),
     )
 
 
@@ -196,14 +92,8 @@ def curve_table(p: np.ndarray, curves: dict[float, np.ndarray]) -> OurTable:
     )
 
 
-def _three(found: Correlations) -> tuple[Figure, Figure, Figure]:
-    return Figure(found.sc), Figure(found.kt), Figure(found.r)
-
-
-def _over(what: str, counts: list[int], whom: str = "encoders") -> tuple[str, ...]:
-    """Over how many the numbers are, in a sentence."""
-    if not counts:
-        return ()
-    low, high = min(counts), max(counts)
-    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return (f"{what}: over {span} {whom}.",)
+def _percents(scores: Scores, measures: Sequence[str]) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(PERCENT * one.value, n=one.queries, reason=one.reason)
+        for one in map(scores.__getitem__, measures)
+    )

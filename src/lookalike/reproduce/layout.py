@@ -2,18 +2,19 @@
 
 Where both have the same rows, ours stands in further columns on them, and rows of encoders that the paper does
 not have follow those of their group. Where the columns are other ones (the generators of EDS Table 2), ours follows.
+What is wider than the page is parted (`grid`), so that ours then stands below.
 """
 
 import textwrap
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from lookalike.reproduce.ours import Figure, OurTable
+from lookalike.reproduce.grid import LEVEL, deepest, grid
+from lookalike.reproduce.ours import UNDEFINED, Figure, OurTable
 from lookalike.reproduce.published import PublishedTable
 
-GAP, WIDTH, LEVEL = "  ", 110, " / "
+WIDTH = 110
 PAPER, OURS = "paper", "this catalog"
 
 
@@ -26,27 +27,31 @@ class Cell(NamedTuple):
     ours: Figure | None
 
 
-def text_of(published: PublishedTable, ours: OurTable | None) -> str:
-    """The table with its title, gist, sources and notes."""
-    parts = [f"{published.paper} {published.number} ({published.section}): {published.title}"]
-    parts += [_filled(published.gist), ""]
+def text_of(published: PublishedTable, ours: OurTable | None, width: int | None = None) -> str:
+    """The table with its title, gist, sources and notes; tables wider than `width` are parted (None: never)."""
+
+    def filled(text: str, hang: str = "") -> str:
+        return _filled(text, min(WIDTH, width or WIDTH), hang)
+
+    parts = [filled(f"{published.paper} {published.number} ({published.section}): {published.title}")]
+    parts += [filled(published.gist), ""]
     if ours is not None and _beside(published, ours):
-        parts += [*_grid(published.labels, *_joined(published, ours)), ""]
+        parts += [*grid(published.labels, *_joined(published, ours), width), ""]
     else:
         if published.rows:
-            parts += [*_grid(published.labels, published.columns, _marked(published)), ""]
+            parts += [*grid(published.labels, published.columns, _marked(published), width), ""]
         if ours is not None:
             rows = [(row.names, _printed(ours, row.figures)) for row in ours.rows]
             parts += [
                 *([f"On {OURS}:"] if published.rows else []),
-                *_grid(published.labels, ours.columns, rows),
+                *grid(published.labels, ours.columns, rows, width),
                 "",
             ]
-    parts += [] if ours is None else [_filled(remark) for remark in ours.remarks]
+    parts += [] if ours is None else [filled(remark) for remark in (*ours.remarks, *_undefined(ours))]
     if published.notes:
         parts += ["", "What to know about the paper's numbers:"]
     parts += [
-        _filled(f"{mark + ')' if mark else '-'} {note.text}", "  ")
+        filled(f"{mark + ')' if mark else '-'} {note.text}", "  ")
         for mark, note in zip(_marks(published), published.notes, strict=True)
     ]
     return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"
@@ -105,12 +110,8 @@ def _joined(
         group: at for at, group in reversed(list(enumerate(_key(_group(published, row)) for row, _ in rows)))
     }
     rows.sort(key=lambda row: groups[_key(_group(published, row[0]))])
-    deeper = _deepest(published.columns) - _deepest(ours.columns)  # a dataset's name stands between
+    deeper = deepest(published.columns) - deepest(ours.columns)  # a dataset's name stands between
     return columns + [OURS + LEVEL * (1 + max(0, deeper)) + column for column in ours.columns], rows
-
-
-def _deepest(columns: Sequence[str]) -> int:
-    return max(column.count(LEVEL) for column in columns)
 
 
 def _group(published: PublishedTable, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -152,45 +153,11 @@ def _marked(published: PublishedTable) -> list[tuple[tuple[str, ...], list[str]]
     ]
 
 
-def _grid(
-    labels: Sequence[str], columns: Sequence[str], rows: Iterable[tuple[tuple[str, ...], Sequence[str]]]
-) -> list[str]:
-    """Lines of a table: words to the left, figures to the right, a line of heads per level."""
-    body = [[*names, *cells] for names, cells in rows]
-    heads = [_levels(head, _deepest(columns)) for head in (*labels, *columns)]
-    widths = [
-        max(len(heads[at][-1]), *(len(row[at]) for row in body)) if body else len(heads[at][-1])
-        for at in range(len(heads))
-    ]
-    lines = [_group_line(heads, widths, level, len(labels)) for level in range(len(heads[0]) - 1) if heads]
-    for row in ([head[-1] for head in heads], *body):
-        lines.append(
-            GAP.join(
-                cell.ljust(width) if at < len(labels) else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-        )
-    return lines
+def _undefined(ours: OurTable) -> tuple[str, ...]:
+    """Why figures are undefined, in one sentence."""
+    reasons = dict.fromkeys(one.reason for row in ours.rows for one in row.figures if one and one.reason)
+    return (f"{UNDEFINED}: undefined, because {'; or '.join(reasons)}.",) if reasons else ()
 
 
-def _levels(head: str, most: int) -> list[str]:
-    """A head's levels from the top; the last one stands above the figures."""
-    parts = head.split(LEVEL)
-    return parts[:-1] + [""] * (most + 1 - len(parts)) + parts[-1:]
-
-
-def _group_line(heads: list[list[str]], widths: list[int], level: int, labels: int) -> str:
-    """One line of group heads, each at the first of its columns; a long one widens the last of them."""
-    parts = []
-    columns = range(len(heads))
-    for prefix, run in groupby(columns, key=lambda at: ("", at) if at < labels else heads[at][: level + 1]):
-        group = list(run)
-        name = str(prefix[level]) if group[0] >= labels else ""
-        room = sum(widths[at] for at in group) + len(GAP) * (len(group) - 1)
-        widths[group[-1]] += max(0, len(name) - room)
-        parts.append(name.ljust(max(room, len(name))))
-    return GAP.join(parts).rstrip()
-
-
-def _filled(text: str, hang: str = "") -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
+def _filled(text: str, width: int, hang: str = "") -> str:
+    return textwrap.fill(text, width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)

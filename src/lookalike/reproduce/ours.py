@@ -3,21 +3,31 @@
 import math
 from dataclasses import dataclass
 
-UNDEFINED = "undefined"
+PERCENT = 100.0
+UNDEFINED = "nan"  # as the papers print it
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number, with its standard deviation where the paper prints one. NaN is undefined."""
+    """One number, with its standard deviation where the paper prints one. NaN is undefined, for a `reason`.
+
+    For files alone, since the papers print none of it beside a figure: over how many it is (`n`), its p-value and
+    the ends of its 95 % interval (NaN: none was made).
+    """
 
     value: float
     spread: float | None = None
+    n: int | None = None
+    p: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    reason: str = ""
 
     def printed(self, decimals: int) -> str:
         """As a table prints it.
 
         >>> Figure(78.9712, 1.2249).printed(2), Figure(float("nan")).printed(1), Figure(2000).printed(0)
-        ('78.97 ± 1.22', 'undefined', '2,000')
+        ('78.97 ± 1.22', 'nan', '2,000')
         """
         if not math.isfinite(self.value):
             return UNDEFINED
