@@ -31,7 +31,7 @@ def correlations(sc: float, kt: float, r: float, n: int, p: float = math.nan) ->
 
 
 SOME, NONE = correlations(0.9, 0.8, 0.7, 3), correlations(math.nan, math.nan, math.nan, 1)
-OMITTED = tuple(Omission(name, 5, 50, 0) for name in ("dino", "color"))
+OMITTED = tuple(Omission(name, 5, 50, 0, 3) for name in ("dino", "color"))
 
 
 def spread(measure: str, encoder: str, mean: float, sd: float, without=(0.1, 0.2)) -> Spread:
