@@ -110,9 +110,9 @@ def evaluate(
             source=pairs,
             progress=bar,
         )
-    written = files.write(opened, found, rule, quiet=json)
     with progress("Drawing queries", quiet=json) as bar:
         sure = None if settings is None else certainty(found, settings, progress=bar)
+    written = files.write(opened, found, sure, rule, quiet=json)
     groups: tuple[Group, ...] = ()
     if per is not None:
         with progress(f"Drawing queries by {per}", quiet=json) as bar:

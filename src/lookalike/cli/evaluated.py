@@ -69,9 +69,7 @@ def _verdict(sure: Significance, best: Scores, name: str) -> list[str]:
 
 def _folded(said: str) -> str:
     """A sentence of any length on lines that fit."""
-    return fill(
-        full(said), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
-    )
+    return fill(full(said), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
 def _ranked(scores: Sequence[Scores], name: str) -> list[Scores]:

@@ -19,8 +19,8 @@ INTERVAL = "where the value would lie, in most cases, had other queries like the
 NO_BIAS = "It says nothing of labels that favour an encoder: those do so in every draw."
 IN_BRACKETS = (
     "In brackets: the two values; their difference with its interval; p, which is how often chance alone would bring "
-    "a difference this large (after Holm: made stricter, because several encoders are compared); and on how many of the "
-    "queries the first is ahead."
+    "a difference this large (after Holm: made stricter, because several encoders are compared); and on how many of "
+    "the queries the first is ahead."
 )
 
 

@@ -23,7 +23,7 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class GroupCell:
-    """One encoder's value in one group; `queries` where they differ from the row's."""
+    """One encoder's value in one group; `queries` where encoders count different ones."""
 
     text: str
     interval: str
@@ -43,13 +43,17 @@ class ShownGroup:
 
 @dataclass(frozen=True)
 class ShownGroups:
-    """One measure by group; `without` says how many values have no interval, "" where all have one."""
+    """One measure by group; `without` says how many values have no interval, "" where all have one.
+
+    `partly`: some row has queries that do not count.
+    """
 
     measure: str
     column: str
     encoders: tuple[str, ...]
     rows: tuple[ShownGroup, ...]
     without: str
+    partly: bool
 
 
 def shown_findings(table: MeasureTable) -> tuple[ShownFinding, ...]:
@@ -72,7 +76,8 @@ def shown_groups(table: GroupTable) -> ShownGroups:
     cells = [cell for row in table.rows for cell in row.cells if math.isfinite(cell.value)]
     missing = sum(not interval_of(cell) for cell in cells) if any(cell.interval for cell in cells) else 0
     without = f"{plural(missing, 'value')} of {whole(len(cells))} without an interval" if missing else ""
-    return ShownGroups(table.measure, table.column, table.encoders, rows, without)
+    partly = any(cell.queries != row.queries for row in table.rows for cell in row.cells if cell.queries)
+    return ShownGroups(table.measure, table.column, table.encoders, rows, without, partly)
 
 
 def _group(table: GroupTable, row: GroupRow) -> ShownGroup:
@@ -83,14 +88,20 @@ def _group(table: GroupTable, row: GroupRow) -> ShownGroup:
         )
     known = [cell.value for cell in row.cells if math.isfinite(cell.value)]
     highest = value(max(known)) if known and value(min(known)) != value(max(known)) else ""
+    counts = {cell.queries for cell in row.cells if math.isfinite(cell.value)}
+    same = counts.pop() if len(counts) == 1 else row.queries
     return ShownGroup(
         row.value or "(none)",
-        whole(row.queries),
-        tuple(_group_cell(cell, row.queries, highest) for cell in row.cells),
+        _of(same, row.queries),
+        tuple(_group_cell(cell, row.queries, same, highest) for cell in row.cells),
     )
 
 
-def _group_cell(cell: Cell, queries: int, highest: str) -> GroupCell:
+def _of(counted: int, queries: int) -> str:
+    return whole(queries) if counted == queries else f"{whole(counted)} of {whole(queries)}"
+
+
+def _group_cell(cell: Cell, queries: int, same: int, highest: str) -> GroupCell:
     defined = math.isfinite(cell.value)
     why = reason(cell) if not defined else cell.interval.reason if cell.interval else ""
     counted = plural(cell.queries, "query", "queries")
@@ -98,6 +109,6 @@ def _group_cell(cell: Cell, queries: int, highest: str) -> GroupCell:
         text=value(cell.value),
         interval=interval_of(cell),
         best=value(cell.value) == highest,
-        queries=f"of {whole(cell.queries)}" if defined and cell.queries != queries else "",
+        queries=_of(cell.queries, queries) if defined and cell.queries != same else "",
         hover=f"{counted}: {why}" if why else counted,
     )
