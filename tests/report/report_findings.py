@@ -1,6 +1,7 @@
 """Intervals, findings, a table by category and a verdict for the sample report."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from lookalike.evaluate.intervals import Interval
@@ -103,3 +104,14 @@ def verdict_part(fed: Sequence[str], others: Sequence[str]) -> VerdictPart:
         for name in others
     ]
     return VerdictPart(("DCS(alpha=10)", "AUC_mac", "HR@5", "BPREF"), tuple(rows))
+
+
+def text(page: str) -> str:
+    """A page without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def section(page: str, start: str, end: str) -> str:
+    """The text between two headings."""
+    after = page.split(f">{start}</h3>", maxsplit=1)[1]
+    return text(after.split(f">{end}</h3>", maxsplit=1)[0])

@@ -2,6 +2,7 @@
 
 import math
 
+from lookalike.evaluate.sentence import full
 from lookalike.report.cautions import caution
 from lookalike.report.content import MeasureTable, PoolPart, Report
 from lookalike.report.explanations import MeasureName
@@ -63,7 +64,7 @@ def _leader(table: MeasureTable) -> str:
         return f"On {measure}, {_named(level)} are level at {value(first)}, the highest value."
     proved = next((one.sentences for one in table.findings if one.measure == measure), ())
     if proved:
-        return f"By {measure}: {proved[0]}."
+        return full(proved[0])
     return (
         f"On {measure}, {best} is highest with {value(first)}, ahead of {runner_up} with {value(second)}. "
         "Whether such a difference is more than chance is not tested on this page."
