@@ -86,13 +86,15 @@ def evaluate(
 
     asked = list(dict.fromkeys(names(measures))) if measures is not None else default_measures(task)
     conditions = [condition(text) for text in where or []]
+    settings = Settings(replicates, seed, confidence, interval) if replicates else None
     if level in ("all", "paper"):
         require_no_files(level, any((run, output, judged, runs)), task)
     if level == "all":
-        tell_levels(workspace, encoder or [], asked, similarity, split, conditions, pairs, json=json)
+        tell_levels(
+            workspace, encoder or [], asked, similarity, split, conditions, pairs, settings, json=json
+        )
         return
     rule = Rule(level=level, similarity=similarity, split=split)
-    settings = Settings(replicates, seed, confidence, interval) if replicates else None
     opened = Workspace(workspace)
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
