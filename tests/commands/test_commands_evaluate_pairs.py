@@ -14,13 +14,17 @@ def test_all_levels_side_by_side_are_the_levels_one_by_one(lookalike, labelled):
         alone = lookalike("evaluate", "--level", level, "--measures", MEASURES, "--json").json
         for encoder, scores in found["scores"].items():
             for name, score in scores.items():
-                assert score.items() <= alone["scores"][encoder][name].items()  # alone it has an interval too
+                assert score == alone["scores"][encoder][name]  # intervals too
         assert found["labels_fingerprint"] == alone["labels_fingerprint"]
     assert both["paper"]["scores"]["hog"]["AUC_mac"] == both["image"]["scores"]["hog"]["AUC_mac"]
     said = lookalike("evaluate", "--level", "all", "--measures", "HR@3")
     assert said.status == 0
-    for level in both:
+    for level, found in both.items():
+        around = found["scores"]["hog"]["HR@3"]["interval"]
         assert level in said.out
+        assert f"[{around['low']:.3f}, {around['high']:.3f}]" in said.out
+    bare = lookalike("evaluate", "--level", "all", "--measures", "HR@3", "--replicates", 0)
+    assert "[" not in bare.out
 
 
 def test_files_are_of_one_level(lookalike, labelled):

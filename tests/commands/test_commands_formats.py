@@ -184,10 +184,13 @@ def test_scores_and_judged_ranks_as_tables(lookalike, mine, ending):
     said = lookalike("evaluate", "--output", f"s.{ending}", "--judged", f"j.{ending}", "--json").json
     assert said["written"] == [f"s.{ending}", f"j.{ending}"]
     read = {"csv": polars.read_csv, "parquet": polars.read_parquet}[ending](mine / f"s.{ending}")
-    listed = {(row["encoder"], row["measure"]): row["value"] for row in read.to_dicts()}
+    listed = {(row["encoder"], row["measure"]): row for row in read.to_dicts()}
     for encoder, scores in said["scores"].items():
         for score in scores.values():
-            assert listed.pop((encoder, score["measure"])) == score["value"]
+            row, around = listed.pop((encoder, score["measure"])), score["interval"]
+            assert row["value"] == score["value"]
+            assert (row["low"], row["high"]) == (around["low"], around["high"])
+            assert (row["method"], row["replicates"]) == (around["method"], around["replicates"])
     assert not listed
     for judged in api.read_judged_ranks(mine / f"j.{ending}"):
         again = api.score_ranks(judged, ",".join(said["scores"][judged.encoder]))

@@ -171,3 +171,24 @@ def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
     assert said.status == 1
     assert "letters is not empty; the demo will not write into it" in said.err
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"aunt.jpg", "aunt.txt"}
+
+
+@pytest.mark.slow
+def test_the_demo_says_which_encoder_is_better_and_how_sure_that_is(lookalike, tmp_path):
+    made = lookalike("demo", "--output", "d", "--images", 200, "--queries", 20, "--json").json
+    assert set(made["verdicts"]) == {"HR@5", "EHR@5", "AUC_mac"}
+    said = lookalike("demo", "--output", "d", "--images", 200, "--queries", 20)
+    assert said.status == 0
+    flat = " ".join(said.out.split())
+    for sentences in made["verdicts"].values():
+        assert sentences[0] in flat
+    for encoder, measures in made["intervals"].items():
+        around = measures["EHR@5"]
+        if around["low"] is not None:
+            assert around["low"] <= made["scores"][encoder]["EHR@5"] <= around["high"]
+            assert f"[{around['low']:.3f}, {around['high']:.3f}]" in flat
+    best = max(made["true_HR@5"], key=made["true_HR@5"].get)
+    assert f"{best} has the highest HR@5: {made['true_HR@5'][best]:.3f}" in flat
+    page = (tmp_path / "d/reports/report.html").read_text()
+    assert "Against the complete truth" in page
+    assert "What these labels can tell" in page

@@ -8,8 +8,10 @@ from random import Random
 import numpy as np
 from furniture import KINDS, thumbnail
 from report_audits import sample_audits
+from report_findings import around, findings, groups, verdict_part
 
 from lookalike.discover.figures import PoolFigures
+from lookalike.evaluate.significance import Settings
 from lookalike.report.content import (
     Cell,
     Hit,
@@ -67,6 +69,7 @@ def sample_report() -> Report:
         ),
         pool=pool_part(),
         measures=measure_table(),
+        verdict=verdict_part(GENERATORS, OTHERS),
         audit=sample_audits(GENERATORS, GENERATORS + OTHERS),
         strips=strip_groups(),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),
@@ -99,7 +102,14 @@ def measure_table() -> MeasureTable:
         )
         for name in GENERATORS + OTHERS
     )
-    return MeasureTable(MEASURES, rows, truth=true_table())
+    return MeasureTable(
+        MEASURES,
+        rows,
+        truth=true_table(),
+        settings=Settings(),
+        findings=findings(),
+        groups=groups(GENERATORS + OTHERS),
+    )
 
 
 def true_table() -> MeasureTable:
@@ -116,7 +126,8 @@ def true_table() -> MeasureTable:
 def _cell(measure: str, value: float) -> Cell:
     if math.isnan(value):
         return Cell(value, 0, "None of the first 5 results of any query has a label.")
-    return Cell(value, 187 if measure in ("AUC_mac", "PR-AUC_mac", "BPREF") else 240)
+    queries = 187 if measure in ("AUC_mac", "PR-AUC_mac", "BPREF") else 240
+    return Cell(value, queries, interval=around(value, 0.031))
 
 
 def strip_groups() -> tuple[StripGroup, ...]:

@@ -1,5 +1,6 @@
 """Judged ranks in a file are the same values when read back, on the same basis, or are refused."""
 
+import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rule_of,
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError, LabelsError, LookalikeError, NotComparableError
 from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Score, Scores
+from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import evaluate
 from lookalike.rank.judged import judged_ranks
 from lookalike.store.judged_files import read_judged_ranks, write_judged_ranks, write_scores
@@ -172,10 +174,24 @@ def test_scores_as_a_table(tmp_path, ending):
     kept = Score("HR@5", 0.1 + 0.2, 4, none, none, none)
     undefined = Score("AUC_mac", float("nan"), 0, none, none, none, "no query has both")
     scores = Scores("color", some().basis, {"HR@5": kept, "AUC_mac": undefined})
-    write_scores([scores], tmp_path / f"s.{ending}")
-    read = {"csv": polars.read_csv, "parquet": polars.read_parquet}[ending](tmp_path / f"s.{ending}")
+    few = "only 4 queries count, and an interval takes 10"
+    known = {
+        "HR@5": Interval(0.2, 0.1 + 0.3, 0.95, "percentile", 2000, 3),
+        "AUC_mac": Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few),
+    }
+    write_scores([scores], tmp_path / f"s.{ending}", {"color": known})
+    write_scores([scores], tmp_path / f"bare.{ending}")
+    empty = None if ending == "csv" else ""
+    reader = {"csv": polars.read_csv, "parquet": polars.read_parquet}[ending]
+    read = reader(tmp_path / f"s.{ending}")
     assert read.rows() == [
-        ("color", "HR@5", 0.1 + 0.2, 4, None if ending == "csv" else ""),
-        ("color", "AUC_mac", None, 0, "no query has both"),
+        ("color", "HR@5", 0.1 + 0.2, 4, empty, 0.2, 0.1 + 0.3, 0.95, "percentile", 2000, empty),
+        ("color", "AUC_mac", None, 0, "no query has both", None, None, 0.95, "bca", 2000, few),
     ]
-    assert read.columns == ["encoder", "measure", "value", "queries", "reason"]
+    bare = reader(tmp_path / f"bare.{ending}")
+    assert bare.columns == read.columns
+    assert read.columns[:5] == ["encoder", "measure", "value", "queries", "reason"]
+    assert bare["low"].to_list() == bare["confidence"].to_list() == [None, None]
+    assert bare["replicates"].to_list() == [0, 0]
+    if ending == "parquet":
+        assert bare.schema == read.schema

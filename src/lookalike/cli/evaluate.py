@@ -86,13 +86,15 @@ def evaluate(
 
     asked = list(dict.fromkeys(names(measures))) if measures is not None else default_measures(task)
     conditions = [condition(text) for text in where or []]
+    settings = Settings(replicates, seed, confidence, interval) if replicates else None
     if level in ("all", "paper"):
         require_no_files(level, any((run, output, judged, runs)), task)
     if level == "all":
-        tell_levels(workspace, encoder or [], asked, similarity, split, conditions, pairs, json=json)
+        tell_levels(
+            workspace, encoder or [], asked, similarity, split, conditions, pairs, settings, json=json
+        )
         return
     rule = Rule(level=level, similarity=similarity, split=split)
-    settings = Settings(replicates, seed, confidence, interval) if replicates else None
     opened = Workspace(workspace)
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
@@ -110,9 +112,9 @@ def evaluate(
             source=pairs,
             progress=bar,
         )
-    written = files.write(opened, found, rule, quiet=json)
     with progress("Drawing queries", quiet=json) as bar:
         sure = None if settings is None else certainty(found, settings, progress=bar)
+    written = files.write(opened, found, sure, rule, quiet=json)
     groups: tuple[Group, ...] = ()
     if per is not None:
         with progress(f"Drawing queries by {per}", quiet=json) as bar:

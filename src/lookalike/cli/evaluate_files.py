@@ -10,6 +10,7 @@ from lookalike.cli.console import progress, say
 from lookalike.core.types import Rule
 
 if TYPE_CHECKING:
+    from lookalike.evaluate.significance import Significance
     from lookalike.recipes.evaluate import Evaluation
     from lookalike.store.workspace import Workspace
 
@@ -60,14 +61,22 @@ class Files:
         if self.runs is not None:
             plan_runs(workspace, rule, self.runs)
 
-    def write(self, workspace: "Workspace", found: "Evaluation", rule: Rule, *, quiet: bool) -> list[Path]:
-        """Write all that was asked for; returns the files."""
+    def write(
+        self,
+        workspace: "Workspace",
+        found: "Evaluation",
+        sure: "Significance | None",
+        rule: Rule,
+        *,
+        quiet: bool,
+    ) -> list[Path]:
+        """Write all that was asked for, scores with their intervals; returns the files."""
         from lookalike.recipes.evaluate_files import write_runs
         from lookalike.store.judged_files import write_judged_ranks, write_scores
 
         written = []
         if self.output is not None:
-            write_scores(found.scores, self.output)
+            write_scores(found.scores, self.output, None if sure is None else sure.intervals)
             written.append(self.output)
         if self.judged is not None:
             write_judged_ranks(found.judged, self.judged)

@@ -2,13 +2,19 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lookalike.cli.console import next_step, number, print_json, progress, say, table
-from lookalike.core.types import Score
+from lookalike.cli.console import finite, next_step, number, print_json, progress, say, table
+from lookalike.core.types import Score, Scores
+from lookalike.report.formats import significant
+
+if TYPE_CHECKING:
+    from lookalike.evaluate.intervals import Interval
+    from lookalike.evaluate.significance import Settings
 
 LevelOption = Annotated[
     str,
@@ -61,12 +67,13 @@ def tell_levels(
     split: str | None,
     where: Sequence[tuple[str, str]],
     pairs: str,
+    settings: "Settings | None",
     *,
     json: bool,
 ) -> None:
-    """Measure at every level and print one table, or JSON by level."""
+    """Measure at every level and print one table with intervals, or JSON by level."""
     from lookalike.core.types import Rule
-    from lookalike.recipes.evaluate import evaluate_levels
+    from lookalike.recipes.evaluate import evaluate_levels, levels_intervals
     from lookalike.store.workspace import Workspace
 
     rule = Rule(similarity=similarity, split=split)
@@ -74,13 +81,22 @@ def tell_levels(
         found = evaluate_levels(
             Workspace(workspace), encoders, measures, rule=rule, where=where, source=pairs, progress=bar
         )
+    with progress("Drawing queries", quiet=json) as bar:
+        sure = None if settings is None else levels_intervals(found, settings, progress=bar)
+
+    def around(level: str, one: Scores, name: str) -> "Interval | None":
+        return None if sure is None else sure[level][one.encoder][name]
+
     if json:
         print_json(
             {
                 "levels": {
                     level: {
                         "scores": {
-                            one.encoder: {name: _as_json(one[at.printed[name]]) for name in at.measures}
+                            one.encoder: {
+                                name: _as_json(one[printed], around(level, one, printed))
+                                for name, printed in at.printed.items()
+                            }
                             for one in at.scores
                         },
                         "labels": at.labels,
@@ -93,6 +109,7 @@ def tell_levels(
                 },
                 "similarity": similarity,
                 "split": split,
+                "bootstrap": None if settings is None else asdict(settings),
             }
         )
         return
@@ -100,11 +117,21 @@ def tell_levels(
     for name in first.measures:
         say("", f"{first.printed[name]}:")
         rows = [
-            [f"  {one.encoder}", *(_cell(at.scores[e][at.printed[name]]) for at in found.values())]
+            [
+                f"  {one.encoder}",
+                *(
+                    _cell(at.scores[e][at.printed[name]], around(level, at.scores[e], at.printed[name]))
+                    for level, at in found.items()
+                ),
+            ]
             for e, one in enumerate(first.scores)
         ]
         table(["", *found], rows)
-    say("", "In parentheses: over how many queries. Compare encoders within a level, never across levels.")
+    say("")
+    if settings is not None:
+        shown = significant(100 * settings.level)
+        say(f"In brackets: {shown} % intervals. lookalike evaluate --level LEVEL tests the differences.")
+    say("In parentheses: over how many queries. Compare encoders within a level, never across levels.")
     for level, at in found.items():
         say(f"{level}: {at.labels:,} labelled pairs.", *at.notes)
         for part in at.unusable:
@@ -112,12 +139,16 @@ def tell_levels(
     next_step("lookalike report", workspace=workspace)
 
 
-def _as_json(score: Score) -> dict[str, Any]:
+def _as_json(score: Score, around: "Interval | None") -> dict[str, Any]:
     """A score for programs; null with a reason where it is undefined."""
     value: dict[str, Any] = {"value": number(score.value), "queries": score.queries, "measure": score.measure}
-    return value | ({"reason": score.reason} if score.reason else {})
+    value |= {"reason": score.reason} if score.reason else {}
+    return value | ({} if around is None else {"interval": finite(asdict(around))})
 
 
-def _cell(score: Score) -> str:
-    """A score for people, with the number of its queries."""
-    return "undefined (0)" if math.isnan(score.value) else f"{score.value:.3f} ({score.queries:,})"
+def _cell(score: Score, around: "Interval | None") -> str:
+    """A score for people, with its interval and the number of its queries."""
+    if math.isnan(score.value):
+        return "undefined (0)"
+    ends = "" if around is None or math.isnan(around.low) else f" [{around.low:.3f}, {around.high:.3f}]"
+    return f"{score.value:.3f}{ends} ({score.queries:,})"

@@ -11,7 +11,7 @@ from lookalike.core.types import Rule, Score, Scores
 from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import FAMILIES, parse
-from lookalike.evaluate.sentence import sentence, verdict
+from lookalike.evaluate.sentence import full, sentence, verdict
 from lookalike.evaluate.significance import Significance
 from lookalike.recipes.evaluate import Evaluation, Group
 from lookalike.report.formats import significant
@@ -68,11 +68,8 @@ def _verdict(sure: Significance, best: Scores, name: str) -> list[str]:
 
 
 def _folded(said: str) -> str:
-    """A sentence of any length on lines that fit; names of encoders keep their first letter as it is."""
-    first = said[0].upper() if said.startswith(("these ", "nor ", "nothing ")) else said[0]
-    return fill(
-        f"{first}{said[1:]}.", WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
-    )
+    """A sentence of any length on lines that fit."""
+    return fill(full(said), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
 def _ranked(scores: Sequence[Scores], name: str) -> list[Scores]:

@@ -46,6 +46,16 @@ def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
     return [sentence(order[0]), *(said if settled(order[0]) else said[::-1]), *others]
 
 
+def full(said: str) -> str:
+    """A sentence of its own: with a full stop, and a capital where it does not begin with an encoder's name.
+
+    >>> full("these labels cannot tell a from b apart"), full("color is better than hog")
+    ('These labels cannot tell a from b apart.', 'color is better than hog.')
+    """
+    first = said[0].upper() if said.startswith(("these ", "nor ", "nothing ")) else said[0]
+    return f"{first}{said[1:]}."
+
+
 def _better(best: str, than: Sequence[Comparison]) -> list[str]:
     """One encoder and those it is better than."""
     if not than:

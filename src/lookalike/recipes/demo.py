@@ -17,10 +17,11 @@ from lookalike.discover.figures import PoolFigures
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.questions import Questions
 from lookalike.evaluate.measures import DEFAULT
+from lookalike.evaluate.significance import DEFAULT_SETTINGS, Significance
 from lookalike.recipes import values
 from lookalike.recipes.discover import discover, figures, positive_rate
 from lookalike.recipes.embed import embed
-from lookalike.recipes.evaluate import Evaluation, evaluate
+from lookalike.recipes.evaluate import Evaluation, certainty, evaluate
 from lookalike.recipes.init import init
 from lookalike.recipes.report import report
 from lookalike.recipes.studio import is_studio, write_studio
@@ -38,11 +39,12 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo made: its workspace, scores on the experts' labels and on the truth, and the report."""
+    """What the demo made: its workspace, scores on the experts' labels and how sure they are, the truth, the report."""
 
     workspace: Workspace
     pool: PoolFigures
     evaluation: Evaluation
+    sure: Significance
     truth: tuple[Scores, ...]
     agreement: float
     report: Path
@@ -105,10 +107,12 @@ def demo(
                 DEFAULT,
             )
         )
+    with bar("Drawing queries") as progress:
+        sure = certainty(found, DEFAULT_SETTINGS, progress=progress)
     tell("4. Four encoders are measured, one of which did not feed the pool.")
     with bar("Writing the report") as progress:
         path = report(workspace, now, truth=truth, progress=progress)
-    return Demo(workspace, told, found, truth, agreement, path)
+    return Demo(workspace, told, found, sure, truth, agreement, path)
 
 
 def simulated_labels(

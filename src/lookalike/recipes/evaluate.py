@@ -9,6 +9,7 @@ from lookalike.core.progress import Progress, part
 from lookalike.core.types import LEVELS, Catalog, JudgedRanks, Rule, Scores
 from lookalike.discover.queries import Where
 from lookalike.evaluate.groups import by_group
+from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import drawings, parse
 from lookalike.evaluate.measures import evaluate as score_all
 from lookalike.evaluate.significance import Settings, Significance, significance
@@ -174,4 +175,16 @@ def evaluate_levels(
             progress=part(progress, done, len(LEVELS)),
         )
         for done, level in enumerate(LEVELS)
+    }
+
+
+def levels_intervals(
+    found: Mapping[str, Evaluation], settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Mapping[str, Mapping[str, Interval]]]:
+    """Intervals of every score at each level, by level, encoder and measure."""
+    return {
+        level: significance(
+            at.scores, settings, comparisons=False, progress=part(progress, done, len(found))
+        ).intervals
+        for done, (level, at) in enumerate(found.items())
     }

@@ -13,25 +13,16 @@ from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Rule, Scores
 from lookalike.discover.figures import expert_hours
-from lookalike.evaluate.measures import DEFAULT, parse
+from lookalike.evaluate.measures import DEFAULT
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.audit import audit
 from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.report_facts import encoders, facts
+from lookalike.recipes.report_measures import measure_table
 from lookalike.recipes.status import next_command, status
-from lookalike.report.content import (
-    Cell,
-    Hit,
-    MeasureRow,
-    MeasureTable,
-    Photo,
-    PoolPart,
-    Report,
-    Strip,
-    StripGroup,
-)
+from lookalike.report.content import Hit, Photo, PoolPart, Report, Strip, StripGroup
 from lookalike.report.page import render
 from lookalike.search.exact import judged_items, results
 from lookalike.store.disk import write_file
@@ -79,7 +70,7 @@ def gather(
         samples=tuple(gallery.photo(row) for row in sample_rows(catalog, SAMPLES, settings.seed)),
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
-        measures=None if found is None else _measures(found, truth),
+        measures=None if found is None else measure_table(catalog, found, truth, progress=progress),
         audit=None if found is None else _audit(workspace, progress),
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
@@ -163,25 +154,6 @@ def _audit(workspace: Workspace, progress: Progress | None) -> Audits | None:
         return audit(workspace, replicates=REPLICATES, progress=progress)
     except LookalikeError:
         return None
-
-
-def _measures(found: Evaluation, truth: Sequence[Scores]) -> MeasureTable:
-    """The table of scores; beside it, where the complete truth is known, the same against that."""
-    names = tuple(parse(name).name for name in found.measures)
-    complete = _table(names, truth, found.generators) if truth else None
-    return MeasureTable(names, _table(names, found.scores, found.generators).rows, complete)
-
-
-def _table(names: tuple[str, ...], scores: Sequence[Scores], generators: tuple[str, ...]) -> MeasureTable:
-    rows = tuple(
-        MeasureRow(
-            one.encoder,
-            one.encoder in generators,
-            tuple(Cell(one[name].value, one[name].queries, one[name].reason) for name in names),
-        )
-        for one in scores
-    )
-    return MeasureTable(names, rows)
 
 
 def _strips(workspace: Workspace, gallery: _Photos, found: Evaluation | None) -> tuple[StripGroup, ...]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from lookalike.evaluate.credit import phi
-from lookalike.report.drawing import short, svg, text
+from lookalike.report.drawing import axis, short, svg, text
 from lookalike.report.formats import value
 
 WIDTH, LEFT, TOP, PLOT_HEIGHT = 340, 34, 12, 170
@@ -34,7 +34,7 @@ class Line:
 def score_figure(lines: Sequence[Line], ticks: Sequence[str], title: str) -> str:
     """Scores of encoders by what is left out; names stand at the lines' ends."""
     finite = [y for line in lines for y in line.y if math.isfinite(y)]
-    frame = _Frame(len(ticks), *_axis(finite), WIDTH - NAMES)
+    frame = _Frame(len(ticks), *axis(finite), WIDTH - NAMES)
     parts = [*frame.grid(), *frame.slanted(ticks)]
     for line in lines:
         parts += frame.line(line)
@@ -178,17 +178,6 @@ def _apart(places: Sequence[float], bottom: float) -> list[float]:
         moved[at] = min(moved[at], limit)
         limit = moved[at] - LINE_HEIGHT
     return moved
-
-
-def _axis(values: Sequence[float]) -> tuple[float, float, float]:
-    """Ends and step of an axis around some scores, four steps or fewer where 0 to 1 allows it."""
-    if not values:
-        return 0.0, 1.0, 0.25
-    for step in (0.05, 0.1, 0.2, 0.25):
-        low, high = math.floor(min(values) / step + 1e-9), max(math.ceil(max(values) / step - 1e-9), 1)
-        if high - low <= 4:
-            break
-    return low * step, max(high, low + 1) * step, step
 
 
 def _told(lines: Sequence[Line], ticks: Sequence[str]) -> str:

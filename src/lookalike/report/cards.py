@@ -56,7 +56,15 @@ def _example(name: MeasureName, marks: list[Mark]) -> str:
 
 def _mark(table: MeasureTable, row: MeasureRow, name: MeasureName) -> Mark:
     shown = row.values[table.measures.index(name.text)]
-    return Mark(row.encoder, row.is_generator, shown.value, _true_value(table.truth, row.encoder, name))
+    around = shown.interval
+    return Mark(
+        row.encoder,
+        row.is_generator,
+        shown.value,
+        _true_value(table.truth, row.encoder, name),
+        low=around.low if around else math.nan,
+        high=around.high if around else math.nan,
+    )
 
 
 def _true_value(truth: MeasureTable | None, encoder: str, name: MeasureName) -> float:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from lookalike.audit.audits import Audits
 from lookalike.discover.figures import PoolFigures
 from lookalike.discover.prevalence import PositiveRate
+from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.significance import Settings
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,15 @@ class EncoderLine:
 
 @dataclass(frozen=True)
 class Cell:
-    """One measure of one encoder. An undefined value is NaN, and `reason` says why."""
+    """One measure of one encoder. An undefined value is NaN, and `reason` says why.
+
+    `interval` is None where no queries were drawn; where it is undefined its own reason says why.
+    """
 
     value: float
     queries: int
     reason: str = ""
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,78 @@ class MeasureRow:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What the labels prove by one measure: the best encoder against the others, in sentences without a full stop."""
+
+    measure: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """The queries with one value of a column: how many, and one cell per encoder of the table."""
+
+    value: str
+    queries: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """One measure by a column of the catalog, largest group first."""
+
+    column: str
+    measure: str
+    encoders: tuple[str, ...]
+    rows: tuple[GroupRow, ...]
+
+
+@dataclass(frozen=True)
 class MeasureTable:
-    """Encoders in rows, measures in columns. `truth` is the same on the complete truth, if known."""
+    """Encoders in rows, measures in columns. `truth` is the same on the complete truth, if known.
+
+    `settings` say how intervals and findings were made; None: no query was drawn.
+    """
 
     measures: tuple[str, ...]
     rows: tuple[MeasureRow, ...]
     truth: "MeasureTable | None" = None
+    settings: Settings | None = None
+    findings: tuple[Finding, ...] = ()
+    groups: GroupTable | None = None
+
+
+@dataclass(frozen=True)
+class VerdictCell:
+    """How far one measure of one encoder can be trusted.
+
+    `word` is one of `verdict_part.WORDS`, `right` how often the measure is right about it, in a few words ("right in
+    93 % of trials"; may be empty), `sentence` the same in full.
+    """
+
+    word: str
+    right: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One encoder: whether it fed the pool, its coverage in words, a cell per measure, why, and what to do."""
+
+    encoder: str
+    fed: bool
+    coverage: str
+    cells: tuple[VerdictCell, ...]
+    because: tuple[str, ...]
+    advice: str
+
+
+@dataclass(frozen=True)
+class VerdictPart:
+    """Which numbers to trust: encoders in rows, measures in columns, in the order of `measures`."""
+
+    measures: tuple[str, ...]
+    rows: tuple[VerdictRow, ...]
 
 
 @dataclass(frozen=True)
@@ -126,6 +198,7 @@ class Report:
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     pool: PoolPart | None = None
     measures: MeasureTable | None = None
+    verdict: VerdictPart | None = None
     audit: Audits | None = None
     strips: tuple[StripGroup, ...] = ()
     conflicts: tuple[str, ...] = ()

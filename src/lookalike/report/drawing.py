@@ -1,9 +1,12 @@
 """What every figure is drawn of: a frame that is told in words too, and safe text."""
 
+import math
 from collections.abc import Sequence
 from html import escape
 
 from lookalike.report.formats import printable
+
+STEPS = (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def svg(name: str, width: float, height: float, words: tuple[str, str], parts: Sequence[str]) -> str:
@@ -25,3 +28,18 @@ def text(x: float, y: float, words: str, name: str, anchor: str = "start", *, wh
 def short(name: str, most: int) -> str:
     """A name cut in its middle: encoder names often begin alike."""
     return name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - 1) // 2 :]}"
+
+
+def axis(values: Sequence[float]) -> tuple[float, float, float]:
+    """Ends and step of an axis around some scores: four steps or fewer where these suffice.
+
+    >>> axis([0.31, 0.44]), axis([0.1, 1.0])
+    ((0.3, 0.45, 0.05), (0.0, 1.0, 0.25))
+    """
+    if not values:
+        return 0.0, 1.0, 0.25
+    for step in STEPS:
+        low, high = math.floor(min(values) / step + 1e-9), max(math.ceil(max(values) / step - 1e-9), 1)
+        if high - low <= 4:
+            break
+    return round(low * step, 9), round(max(high, low + 1) * step, 9), step

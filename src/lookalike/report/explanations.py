@@ -14,6 +14,15 @@ from lookalike.report.formats import percent, tenth
 NAME = re.compile(r"(?P<base>[\w-]+)(?:@(?P<top>\d+))?(?:\((?P<options>.*)\))?", re.DOTALL)
 DEFAULT_ALPHA = 10.0
 
+# one line each, for readers without statistics
+INTERVAL = "where the value would lie, in most cases, had other queries like these been asked"
+NO_BIAS = "It says nothing of labels that favour an encoder: those do so in every draw."
+IN_BRACKETS = (
+    "In brackets: the two values; their difference with its interval; p, which is how often chance alone would bring "
+    "a difference this large (after Holm: made stricter, because several encoders are compared); and on how many of "
+    "the queries the first is ahead."
+)
+
 
 @dataclass(frozen=True)
 class MeasureName:

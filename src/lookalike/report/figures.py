@@ -10,23 +10,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report.drawing import short, svg, text
-from lookalike.report.formats import tenth, value
+from lookalike.report.drawing import axis, short, svg, text
+from lookalike.report.formats import ends, tenth, value
 
 HEAT_STEPS = 6
 CELL_WIDTH, CELL_HEIGHT, LABEL_HEIGHT = 64, 40, 22
 PLOT_WIDTH, TRACK_LEFT, TRACK_RIGHT, ROW_HEIGHT = 340, 13, 240, 40
-TICKS = 4
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One encoder in a dot plot: its value, and beside it the true one where that is known."""
+    """One encoder in a dot plot: its value, the true one where that is known, and the ends of its interval."""
 
     encoder: str
     is_generator: bool
     value: float
     truth: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def known(self) -> list[float]:
+        """All its numbers that are defined."""
+        return [x for x in (self.value, self.truth, self.low, self.high) if math.isfinite(x)]
+
+    @property
+    def interval(self) -> str:
+        """Its interval as it is written; "" where there is none."""
+        return ends(self.low, self.high) if math.isfinite(self.value) else ""
 
 
 def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
@@ -59,17 +70,17 @@ def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
 def dot_plot(marks: Sequence[Mark], title: str) -> str:
     """One line per encoder, highest first: a circle for a generator, a diamond for any other encoder.
 
-    A bar marks the value on the complete truth. Undefined values come last, in words.
+    A bar across marks the value on the complete truth, a band the interval. Undefined values come last, in words. The
+    axis is that of the values at hand.
     """
     ordered = sorted(marks, key=lambda mark: -mark.value if math.isfinite(mark.value) else math.inf)
-    finite = [number for mark in ordered for number in (mark.value, mark.truth) if math.isfinite(number)]
-    low, high = min([0.0, *map(math.floor, finite)]), max([1.0, *map(math.ceil, finite)])
+    low, high, step = axis([number for mark in ordered for number in mark.known])
     bottom = ROW_HEIGHT * len(ordered) + 6
-    parts = [_axis(low, high, bottom)]
+    parts = [_axis(low, high, step, bottom)]
     for i, mark in enumerate(ordered):
         parts.append(_row(mark, i * ROW_HEIGHT, low, high))
-    parts.append(_legend(ordered, bottom + 42))
-    return svg("dot-plot", PLOT_WIDTH, bottom + 50, (title, "; ".join(map(_told, ordered))), parts)
+    legend, height = _legend(ordered, bottom + 42)
+    return svg("dot-plot", PLOT_WIDTH, height, (title, "; ".join(map(_told, ordered))), [*parts, legend])
 
 
 def _limit(overlap: np.ndarray) -> float:
@@ -116,7 +127,8 @@ def _pairs_told(names: Sequence[str], overlap: np.ndarray) -> str:
 
 def _told(mark: Mark) -> str:
     truth = f", complete truth {value(mark.truth)}" if math.isfinite(mark.truth) else ""
-    return f"{mark.encoder} ({_kind(mark)}): {value(mark.value)}{truth}"
+    around = f", interval {mark.interval}" if mark.interval else ""
+    return f"{mark.encoder} ({_kind(mark)}): {value(mark.value)}{around}{truth}"
 
 
 def _kind(mark: Mark) -> str:
@@ -127,9 +139,9 @@ def _place(number: float, low: float, high: float) -> float:
     return TRACK_LEFT + (TRACK_RIGHT - TRACK_LEFT) * (number - low) / (high - low)
 
 
-def _axis(low: float, high: float, bottom: float) -> str:
+def _axis(low: float, high: float, step: float, bottom: float) -> str:
     parts = []
-    for tick in np.linspace(low, high, TICKS + 1):
+    for tick in np.arange(low, high + step / 2, step):
         x = _place(float(tick), low, high)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="18" y2="{bottom:.1f}" class="grid"/>')
         parts.append(text(x, bottom + 14, f"{tick:.2f}", "small", "middle"))
@@ -143,9 +155,13 @@ def _row(mark: Mark, top: float, low: float, high: float) -> str:
     parts = [
         text(0, top + 14, short(mark.encoder, room), "name", whole=mark.encoder),
         text(PLOT_WIDTH, top + 14, value(mark.value), "number", "end"),
-        text(PLOT_WIDTH, line + 4, _kind(mark), "small", "end"),
+        text(PLOT_WIDTH, line + 4, mark.interval or _kind(mark), "small", "end"),
         f'<line x1="{TRACK_LEFT}" x2="{TRACK_RIGHT}" y1="{line:.1f}" y2="{line:.1f}" class="track"/>',
     ]
+    if mark.interval:
+        parts.append(
+            _span(mark.is_generator, _place(mark.low, low, high), _place(mark.high, low, high), line)
+        )
     if known:
         told = f"truth {value(mark.truth)}"
         parts.append(
@@ -164,11 +180,18 @@ def _shape(is_generator: bool, x: float, y: float) -> str:
     return f'<polygon points="{corners}" class="outside"/>'
 
 
+def _span(is_generator: bool, left: float, right: float, y: float) -> str:
+    kind = "generator" if is_generator else "outside"
+    size = f'width="{max(right - left, 1.0):.1f}" height="8" rx="2"'
+    return f'<rect x="{left:.1f}" y="{y - 4:.1f}" {size} class="span span-{kind}"/>'
+
+
 def _bar(x: float, y: float) -> str:
     return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 9:.1f}" y2="{y + 9:.1f}" class="truth"/>'
 
 
-def _legend(marks: Sequence[Mark], y: float) -> str:
+def _legend(marks: Sequence[Mark], y: float) -> tuple[str, float]:
+    """What the signs mean, in one line or two, and where the figure ends below it."""
     x, parts = 8.0, []
     for is_generator, word, width in ((True, "generator", 82), (False, "not a generator", 114)):
         if any(mark.is_generator == is_generator for mark in marks):
@@ -176,4 +199,9 @@ def _legend(marks: Sequence[Mark], y: float) -> str:
             x += width
     if any(math.isfinite(mark.truth) for mark in marks):
         parts += [_bar(x, y - 4), text(x + 9, y, "on the complete truth", "small")]
-    return "".join(parts)
+    spans = [mark for mark in marks if mark.interval]
+    if not spans:
+        return "".join(parts), y + 8
+    y += 18
+    parts += [_span(spans[0].is_generator, 3, 31, y - 4), text(37, y, "interval of the value", "small")]
+    return "".join(parts), y + 8

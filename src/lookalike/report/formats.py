@@ -42,6 +42,17 @@ def value(number: float) -> str:
     return f"{number:.3f}" if math.isfinite(number) else "undefined"
 
 
+def ends(low: float, high: float) -> str:
+    """An interval: its ends as values are written; "" for one that is undefined.
+
+    >>> ends(0.7081, 0.75), ends(float("nan"), float("nan"))
+    ('0.708–0.750', '')
+    """
+    if not math.isfinite(low + high):
+        return ""
+    return f"{low:.3f}–{high:.3f}" if low >= 0 else f"{low:.3f} to {high:.3f}"
+
+
 def tenth(number: float) -> str:
     """A mean or a percentage: one decimal, thousands separated.
 

@@ -9,14 +9,16 @@ from itertools import groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report import formats
+from lookalike.report import explanations, formats
 from lookalike.report.audit_part import shown_audit
 from lookalike.report.cards import cards
 from lookalike.report.content import Photo, Report, Strip, StripGroup
 from lookalike.report.figures import heat_map
+from lookalike.report.findings_part import shown_findings, shown_groups
 from lookalike.report.pictures import album
 from lookalike.report.summary import summary
-from lookalike.report.table import shown_table
+from lookalike.report.table import confidence, shown_table
+from lookalike.report.verdict_part import shown_verdict
 
 LIMIT_BYTES = 5_000_000
 VERDICTS = {1: "similar", 0: "dissimilar", None: "unjudged"}
@@ -38,7 +40,11 @@ def render(report: Report) -> str:
             summary=summary(report),
             table=shown_table(table, table.measures) if table else None,
             truth=shown_table(table.truth, table.measures, cautious=False) if table and table.truth else None,
+            findings=shown_findings(table) if table else (),
+            confidence=confidence(table.settings) if table else "",
+            groups=shown_groups(table.groups) if table and table.groups else None,
             cards=cards(table) if table else (),
+            verdict=shown_verdict(report.verdict) if report.verdict else (),
             audit=shown_audit(report.audit) if report.audit else None,
             overlap=_overlap(report),
             has_labels=table is not None or (report.pool is not None and report.pool.labelled > 0),
@@ -114,7 +120,7 @@ def environment() -> Environment:
         by_query=by_query,
         verdict=verdict,
     )
-    made.globals.update(span=formats.span, plural=formats.plural, infinity=math.inf)
+    made.globals.update(span=formats.span, plural=formats.plural, infinity=math.inf, words=explanations)
     return made
 
 

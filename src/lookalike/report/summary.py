@@ -2,6 +2,7 @@
 
 import math
 
+from lookalike.evaluate.sentence import full
 from lookalike.report.cautions import caution
 from lookalike.report.content import MeasureTable, PoolPart, Report
 from lookalike.report.explanations import MeasureName
@@ -61,6 +62,9 @@ def _leader(table: MeasureTable) -> str:
     level = [encoder for score, encoder in ordered if value(score) == value(first)]
     if len(level) > 1:
         return f"On {measure}, {_named(level)} are level at {value(first)}, the highest value."
+    proved = next((one.sentences for one in table.findings if one.measure == measure), ())
+    if proved:
+        return full(proved[0])
     return (
         f"On {measure}, {best} is highest with {value(first)}, ahead of {runner_up} with {value(second)}. "
         "Whether such a difference is more than chance is not tested on this page."

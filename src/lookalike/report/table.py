@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.core.errors import ArgumentError
+from lookalike.evaluate.significance import Settings
 from lookalike.report.cautions import caution
 from lookalike.report.content import Cell, MeasureRow, MeasureTable
 from lookalike.report.explanations import MeasureName
-from lookalike.report.formats import plural, value
+from lookalike.report.formats import ends, listed, plural, significant, value
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,13 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class ShownCell:
-    """One value. `footnote` counts from 1; 0 is none. `queries` stands here where the heading has none."""
+    """One value. `footnote` counts from 1; 0 is none. `queries` stands here where the heading has none.
+
+    `interval` is "0.708–0.750", or "" where there is none.
+    """
 
     text: str
+    interval: str
     best: bool
     queries: str
     hover: str
@@ -46,12 +51,17 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """The whole table, and under it the reasons of its undefined values."""
+    """The whole table, and under it the reasons of its undefined values.
+
+    `level` is the intervals' confidence in %, "" without intervals; `without` says which values have none, and why.
+    """
 
     columns: tuple[ShownColumn, ...]
     rows: tuple[ShownRow, ...]
     footnotes: tuple[str, ...]
     cautious: bool
+    level: str
+    without: tuple[str, ...]
 
 
 def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = True) -> ShownTable:
@@ -72,7 +82,8 @@ def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = 
     headed = tuple(zip(headings, best, strict=True))
     rows = tuple(_shown_row(table, row, headed, footnotes, cautious) for row in table.rows)
     marked = any(shown.caution for row in rows for shown in row.cells)
-    return ShownTable(headings, rows, footnotes, marked)
+    level = confidence(table.settings) if any(cell.interval for row in rows for cell in row.cells) else ""
+    return ShownTable(headings, rows, footnotes, marked, level, without(table))
 
 
 def check(table: MeasureTable) -> None:
@@ -84,6 +95,38 @@ def check(table: MeasureTable) -> None:
                 f"the table has {len(table.measures)} measures.",
                 fix="Give every row one Cell per measure; an undefined value is Cell(nan, queries, reason).",
             )
+
+
+def confidence(settings: Settings | None) -> str:
+    """The confidence of intervals in %: "95"; "" where no query was drawn."""
+    return significant(100 * settings.level) if settings else ""
+
+
+def without(table: MeasureTable) -> tuple[str, ...]:
+    """Why defined values have no interval, one sentence for each reason."""
+    defined = [
+        (measure, cell)
+        for row in table.rows
+        for measure, cell in zip(table.measures, row.values, strict=True)
+        if not _undefined(cell) and cell.interval is not None
+    ]
+    found: dict[str, list[str]] = {}
+    for measure, cell in defined:
+        if cell.interval is not None and cell.interval.reason:
+            found.setdefault(cell.interval.reason, []).append(measure)
+    return tuple(
+        f"No interval for {_which(concerned, len(defined))}: {why}." for why, concerned in found.items()
+    )
+
+
+def _which(concerned: Sequence[str], of: int) -> str:
+    return "any value" if len(concerned) == of else f"some values of {listed(list(dict.fromkeys(concerned)))}"
+
+
+def interval_of(cell: Cell) -> str:
+    """The interval of a value as it is written; "" where there is none."""
+    around = cell.interval
+    return "" if around is None or _undefined(cell) else ends(around.low, around.high)
 
 
 def kind(row: MeasureRow) -> str:
@@ -113,6 +156,7 @@ def _shown_row(
         cells.append(
             ShownCell(
                 text=text,
+                interval=interval_of(cell),
                 best=text == highest,
                 queries="" if heading.queries or undefined else queries,
                 hover=reason(cell) if undefined else f"{heading.measure} of {row.encoder}: {queries}",

@@ -17,25 +17,41 @@ from lookalike.catalog.sheet import Sheet, sheet_of
 from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.core.errors import LabelsError, NotComparableError
 from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Scores
+from lookalike.evaluate.intervals import Interval
 from lookalike.store.tables import write_table
 
 TEXT = ("query", "candidate")
 KINDS = {"score": np.float64, "tolerance": np.float64, "label": np.int8, "drawn": np.int8}
 HASH = "hash"
 NEGATIVES = "negatives"
+Intervals = Mapping[str, Mapping[str, Interval]]  # by encoder and measure
 
 
-def write_scores(scores: Iterable[Scores], path: Path) -> None:
-    """One row per encoder and measure: encoder, measure, value (empty where undefined), queries, reason."""
-    listed = [(one.encoder, score) for one in scores for score in one.scores.values()]
+def write_scores(scores: Iterable[Scores], path: Path, intervals: Intervals | None = None) -> None:
+    """One row per encoder and measure: its value, queries and reason, then its interval and how it was made.
+
+    `value`, `low` and `high` are empty where undefined; all of an interval is (its `replicates` 0) where none was made.
+    """
+    listed = [(one.encoder, name, score) for one in scores for name, score in one.scores.items()]
+    around = [None if intervals is None else intervals[encoder][name] for encoder, name, _ in listed]
     columns: dict[str, Sequence[object]] = {
-        "encoder": [encoder for encoder, _ in listed],
-        "measure": [score.measure for _, score in listed],
-        "value": [None if np.isnan(score.value) else float(score.value) for _, score in listed],
-        "queries": [score.queries for _, score in listed],
-        "reason": [score.reason for _, score in listed],
+        "encoder": [encoder for encoder, _, _ in listed],
+        "measure": [score.measure for *_, score in listed],
+        "value": [_or_none(score.value) for *_, score in listed],
+        "queries": [score.queries for *_, score in listed],
+        "reason": [score.reason for *_, score in listed],
+        "low": [_or_none(one.low) if one else None for one in around],
+        "high": [_or_none(one.high) if one else None for one in around],
+        "confidence": [one.level if one else None for one in around],
+        "method": [one.method if one else "" for one in around],
+        "replicates": [one.replicates if one else 0 for one in around],
+        "no_interval": [one.reason if one else "" for one in around],
     }
     write_table(columns, path, "scores")
+
+
+def _or_none(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
 
 
 def write_judged_ranks(judged: JudgedRanks | Iterable[JudgedRanks], path: str | Path) -> None:

@@ -34,5 +34,6 @@ def write_table(columns: Mapping[str, Sequence[object]], path: Path, what: str =
     import polars
 
     held = io.BytesIO()
-    polars.DataFrame(dict(columns)).write_parquet(held)
+    # a column without any value is one of numbers: those of undefined values
+    polars.DataFrame(dict(columns)).cast({polars.Null: polars.Float64}).write_parquet(held)
     write_file(path, held.getvalue())

@@ -1,0 +1,56 @@
+"""`report` shows the intervals, sentences and groups that `evaluate --json` gives, and stands without them."""
+
+import html
+import re
+
+import pytest
+
+
+def page_of(folder) -> str:
+    return (folder / "reports/report.html").read_text()
+
+
+def text(page: str) -> str:
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page.replace("<wbr>", "")))
+    return re.sub(r"\s+", " ", shown).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_page_shows_what_evaluate_gives(labelled, lookalike):
+    made = lookalike("evaluate", "--per", "category", "--json").json
+    assert lookalike("report").status == 0
+    page = page_of(labelled)
+    shown = text(page)
+    known = 0
+    for scores in made["scores"].values():
+        for score in scores.values():
+            around = score["interval"]
+            if around["low"] is not None:
+                known += 1
+                assert f"{score['value']:.3f}{around['low']:.3f}–{around['high']:.3f}" in shown
+    assert known
+    for name in ("DCS(alpha=10)", "HR@5", "EHR@5", "AUC_mac"):
+        asked = next(asked for asked in made["verdicts"] if asked.startswith(name.partition("(")[0]))
+        for sentence in made["verdicts"][asked]:
+            assert sentence[1:] in shown
+    assert "AUC_mac by category" in shown
+    table = page.split('aria-label="AUC_mac by category"')[1].split("</table>")[0]
+    for group in made["per"]["groups"]:
+        row = next(row for row in table.split("<tr>") if f">{group['value']}<" in row)
+        for scores in group["scores"].values():
+            value = scores["AUC_mac"]["value"]
+            assert ("undefined" if value is None else f"{value:.3f}") in row
+
+
+@pytest.mark.parametrize("encoders", [("color",), ("color", "hog")])
+def test_one_labelled_query_gives_values_without_intervals(photos, lookalike, tmp_path, encoders):
+    assert lookalike("init", photos).status == 0
+    assert lookalike("embed", *(f"descriptor:{name}" for name in encoders)).status == 0
+    (tmp_path / "one.csv").write_text(
+        "query,candidate,label\nbowl/000/1.png,bowl/001/1.png,1\nbowl/000/1.png,box/001/1.png,0\n"
+    )
+    assert lookalike("labels", "import", "one.csv").status == 0
+    assert lookalike("report").status == 0
+    shown = text(page_of(tmp_path))
+    assert "only 1 query counts, and an interval takes 10" in shown
+    assert ("What these labels can tell" in shown) == (len(encoders) > 1)
+    assert "nan" not in shown.lower().split("which encoder is better")[-1].split("what the encoders find")[0]

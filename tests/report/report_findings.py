@@ -1,0 +1,117 @@
+"""Intervals, findings, a table by category and a verdict for the sample report."""
+
+import math
+import re
+from collections.abc import Sequence
+
+from lookalike.evaluate.intervals import Interval
+from lookalike.report.content import (
+    Cell,
+    Finding,
+    GroupRow,
+    GroupTable,
+    VerdictCell,
+    VerdictPart,
+    VerdictRow,
+)
+
+ALL_ALIKE = "all queries give the same value, so drawing them again shows no spread"
+GROUPS = (("chair", 92), ("sofa", 61), ("table", 44), ("lamp", 31), ("shelf", 9), ("", 3))
+
+
+def around(value: float, half: float) -> Interval:
+    """An interval that is a little longer below; none where nothing is spread or defined."""
+    if math.isnan(value) or value in (0.0, 1.0):
+        why = "the value is undefined" if math.isnan(value) else ALL_ALIKE
+        return Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, why)
+    return Interval(value - 1.1 * half, min(value + half, 1.0), 0.95, "bca", 2000, 0)
+
+
+def findings() -> tuple[Finding, ...]:
+    """Sentences as `evaluate.sentence.verdict` writes them."""
+    return (
+        Finding(
+            "DCS(alpha=10)",
+            (
+                "these labels cannot tell dinov2 from openclip apart (DCS(alpha=10) 0.676 against 0.671, difference "
+                "0.005 [-0.011, 0.021], p = 1.000 after Holm, ahead on 52 % of queries)",
+                "nor can they tell dinov2 from argus (difference 0.018, p = 0.310 after Holm, 0.041 before)",
+                "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p <= 0.038 after Holm)",
+            ),
+        ),
+        Finding(
+            "EHR@5",
+            (
+                "these labels cannot tell dinov2 from openclip apart (EHR@5 0.851 against 0.831, difference 0.020 "
+                "[-0.008, 0.047], p = 0.610 after Holm, 0.122 before, ahead on 51 % of queries)",
+                "nothing can be said of dinov2 and descriptor:color+hog by EHR@5: no query counts for both",
+            ),
+        ),
+        Finding("BPREF", ()),
+    )
+
+
+def groups(encoders: Sequence[str]) -> GroupTable:
+    """AUC_mac by category; the small ones have no interval, the last no value of its last encoder."""
+    rows = []
+    for at, (name, queries) in enumerate(GROUPS):
+        cells = []
+        for place in range(len(encoders)):
+            value = 0.72 - 0.02 * place + 0.013 * ((at * place) % 5)
+            few = f"only {queries - 2} queries count, and an interval takes 10"
+            none = Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few)
+            cells.append(
+                Cell(value, queries - 2, interval=around(value, 0.4 / queries**0.5) if queries > 12 else none)
+            )
+        rows.append(GroupRow(name, queries, tuple(cells)))
+    undefined = Cell(math.nan, 0, "no query of this group counts", none)
+    rows[-1] = GroupRow(*GROUPS[-1], (*rows[-1].cells[:-1], undefined))
+    return GroupTable("category", "AUC_mac", tuple(encoders), tuple(rows))
+
+
+def verdict_part(fed: Sequence[str], others: Sequence[str]) -> VerdictPart:
+    """Every word at least once."""
+    trusted = VerdictCell("trusted", "right 94 times of 100", "DCS put such encoders right 94 times of 100.")
+    care = VerdictCell("with care", "right 81 times of 100", "AUC_mac was right 81 times of 100 here.")
+    never = VerdictCell(
+        "not to be trusted", "right 55 times of 100", "HR@5 counts unjudged results as misses."
+    )
+    open_ = VerdictCell("cannot tell", "", "The labels do not tell this encoder from its neighbours.")
+    unknown = VerdictCell("unknown", "", "Fewer than 3 encoders: nothing to compare.")
+    rows = [
+        VerdictRow(
+            name,
+            True,
+            "all of its first 5 labelled",
+            (trusted, care, trusted, open_),
+            ("It put forward 16.4 % of the labelled pairs alone.",),
+            "Use its values as they are.",
+        )
+        for name in fed
+    ]
+    rows += [
+        VerdictRow(
+            name,
+            False,
+            "64 % of its first 5 labelled",
+            (care, care, never, unknown),
+            (
+                "36 % of its first 5 results have no label.",
+                "Its order moves when one generator's labels are taken away.",
+            ),
+            "Label 240 more pairs of it before you decide.",
+        )
+        for name in others
+    ]
+    return VerdictPart(("DCS(alpha=10)", "AUC_mac", "HR@5", "BPREF"), tuple(rows))
+
+
+def text(page: str) -> str:
+    """A page without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def section(page: str, start: str, end: str) -> str:
+    """The text between two headings."""
+    after = page.split(f">{start}</h3>", maxsplit=1)[1]
+    return text(after.split(f">{end}</h3>", maxsplit=1)[0])
