@@ -76,6 +76,8 @@ def test_dcs_is_a_word_lower_where_most_labels_are_dissimilar():
     one = [compared("color", "other", 0.1, 0.001, "DCS(alpha=10)")]
     usual, dark = (verdicts(one, COVERAGE, FED, similar=share)[0] for share in (0.6, 0.3))
     assert (usual.word, dark.word) == ("with care", "not to be trusted")
+    assert not isnan(usual.right)
+    assert isnan(dark.right)
     assert any("Under 40 %" in said for said in dark.of_measure)
     assert usual.of_measure == ()
     area = verdicts([compared("color", "hog", 0.1, 0.001, "AUC_mic")], COVERAGE, FED, similar=0.1)

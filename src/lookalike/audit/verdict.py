@@ -11,6 +11,7 @@ from lookalike.evaluate.sentence import settled
 
 CANNOT_TELL = "cannot tell"
 STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
+LOWER = {"trusted": "with care", "with care": "not to be trusted"}
 FLATTERED = (
     "Under 40 % of the labels are similar. DCS charges encoders that fed the pool for their judged mistakes, and on "
     "such labels it was wrong more often than the calibration says, so its word is one lower."
@@ -35,9 +36,10 @@ class Verdict:
     """What one measure's claims about one encoder are worth here.
 
     A claim is an order that the measure's own test is sure of. `right` is the mean share of such claims that were
-    right on pools like this one, `word` is that of the mean of their lower bounds: "trusted" (at least
-    .95), "with care" (.80), "not to be trusted", "unknown" (never seen), or "cannot tell" where there is no claim.
-    `because` are sentences about the encoder, `of_measure` about the measure on these labels.
+    right on pools like this one (NaN where the calibration does not say, or says too much), `word` is that of the mean
+    of their lower bounds: "trusted" (at least .95), "with care" (.80), "not to be trusted", "unknown" (never seen), or
+    "cannot tell" where there is no claim. `because` are sentences about the encoder, `of_measure` about the measure
+    on these labels.
     """
 
     measure: str
@@ -78,7 +80,7 @@ def verdicts(
 
     `coverage` is each encoder's coverage@K, `alone` the share of the labelled pairs that a generator alone put
     forward, `similar` the share of positives among the labels: the calibration is too kind to DCS where it is under
-    .4 (docs/bias.md), so its word is one lower there.
+    .4 (docs/bias.md), so its word is one lower there and has no share.
     """
     by_measure: dict[str, list[Comparison]] = {}
     for one in comparisons:
@@ -97,7 +99,7 @@ def verdicts(
             if steady is not None and not isnan(steady.least):
                 of_measure.append(_steady(steady))
             if _is_flattered(measure, similar):
-                said = {"trusted": "with care", "with care": "not to be trusted"}.get(said, said)
+                said, right = LOWER.get(said, said), nan
                 of_measure.append(FLATTERED)
             because = _because(encoder, coverage, generators, k, alone or {})
             found.append(Verdict(measure, encoder, said, right, orders, because, tuple(of_measure)))

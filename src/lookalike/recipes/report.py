@@ -14,6 +14,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Rule, Scores
 from lookalike.discover.figures import expert_hours
 from lookalike.evaluate.measures import DEFAULT
+from lookalike.evaluate.significance import Settings
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.audit import audit
@@ -21,8 +22,10 @@ from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.report_facts import encoders, facts
 from lookalike.recipes.report_measures import measure_table
+from lookalike.recipes.report_verdict import verdict_part
 from lookalike.recipes.status import next_command, status
-from lookalike.report.content import Hit, Photo, PoolPart, Report, Strip, StripGroup
+from lookalike.recipes.verdict import verdict
+from lookalike.report.content import Hit, Photo, PoolPart, Report, Strip, StripGroup, VerdictPart
 from lookalike.report.page import render
 from lookalike.search.exact import judged_items, results
 from lookalike.store.disk import write_file
@@ -60,6 +63,7 @@ def gather(
         if workspace.encoders and workspace.label_count()
         else None
     )
+    judged = (None, None) if found is None else _audit(workspace, found, progress)
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
@@ -71,7 +75,8 @@ def gather(
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
         measures=None if found is None else measure_table(catalog, found, truth, progress=progress),
-        audit=None if found is None else _audit(workspace, progress),
+        verdict=judged[1],
+        audit=judged[0],
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
@@ -148,12 +153,20 @@ def _pool_part(workspace: Workspace) -> PoolPart | None:
     )
 
 
-def _audit(workspace: Workspace, progress: Progress | None) -> Audits | None:
-    """The audits; none where no label can be ranked."""
+def _audit(
+    workspace: Workspace, found: Evaluation, progress: Progress | None
+) -> tuple[Audits | None, VerdictPart | None]:
+    """The audits and the verdict, from the ranks that are there; none where no label can be ranked."""
     try:
-        return audit(workspace, replicates=REPLICATES, progress=progress)
+        audits = audit(
+            workspace,
+            replicates=REPLICATES,
+            ranks={one.encoder: one for one in found.judged},
+            progress=progress,
+        )
     except LookalikeError:
-        return None
+        return None, None
+    return audits, verdict_part(verdict(workspace, found.judged, audits, Settings(REPLICATES)))
 
 
 def _strips(workspace: Workspace, gallery: _Photos, found: Evaluation | None) -> tuple[StripGroup, ...]:

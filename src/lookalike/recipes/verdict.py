@@ -40,7 +40,7 @@ class Judgement:
     def of(self, encoder: str) -> tuple[Verdict, ...]:
         """One encoder's verdicts, those to rely on first."""
         mine = [one for one in self.verdicts if one.encoder == encoder]
-        return tuple(sorted(mine, key=lambda one: -(one.right if one.claims else -1.0)))
+        return tuple(sorted(mine, key=lambda one: 1.0 if np.isnan(one.right) else -one.right))
 
 
 def verdict(

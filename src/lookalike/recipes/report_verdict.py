@@ -1,0 +1,49 @@
+"""The verdict as the report's part: a word for every encoder and measure, why, and what HR@K is likely to be."""
+
+from math import isnan
+
+from lookalike.audit.verdict import Verdict
+from lookalike.recipes.verdict import Judgement
+from lookalike.report.content import VerdictCell, VerdictPart, VerdictRow
+
+
+def verdict_part(found: Judgement) -> VerdictPart | None:
+    """None where no two encoders can be compared."""
+    measures = tuple(dict.fromkeys(one.measure for one in found.verdicts))
+    if not measures:
+        return None
+    first = tuple(sorted(measures, key=lambda name: "corrected" not in name))
+    return VerdictPart(first, tuple(_row(found, encoder, first) for encoder in found.encoders))
+
+
+def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRow:
+    by_measure = {one.measure: one for one in found.of(encoder)}
+    coverage = found.coverage[encoder]
+    because = next((one.because for one in by_measure.values()), ())
+    return VerdictRow(
+        encoder=encoder,
+        fed=encoder in found.generators,
+        coverage="" if isnan(coverage) else f"{100 * coverage:.0f} % of its first {found.k} labelled",
+        cells=tuple(_cell(by_measure.get(name)) for name in measures),
+        because=because[1:],  # the first says what the line's head says already
+        advice=_advice(found, encoder),
+    )
+
+
+def _cell(one: Verdict | None) -> VerdictCell:
+    if one is None:
+        return VerdictCell("unknown", "", "")
+    right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
+    return VerdictCell(one.word, right, " ".join(one.of_measure))
+
+
+def _advice(found: Judgement, encoder: str) -> str:
+    if encoder not in found.corrected:
+        return ""
+    score, around = found.corrected[encoder]
+    if isnan(score.value):
+        return f"HR@{found.k} cannot be corrected: {score.reason}."
+    span = "" if isnan(around.low) else f" [{around.low:.2f}, {around.high:.2f}]"
+    plain = found.estimated[encoder].value
+    said = "" if isnan(plain) else f"; EHR@{found.k} says {plain:.2f}"
+    return f"HR@{found.k}, corrected for what nobody judged: {score.value:.2f}{span}{said}."
