@@ -175,15 +175,16 @@ def _row(mark: Mark, top: float, low: float, high: float) -> str:
 
 def _shape(is_generator: bool, x: float, y: float) -> str:
     if is_generator:
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" class="generator"/>'
-    corners = f"{x:.1f},{y - 7:.1f} {x + 7:.1f},{y:.1f} {x:.1f},{y + 7:.1f} {x - 7:.1f},{y:.1f}"
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" class="generator"/>'
+    corners = f"{x:.1f},{y - 6:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 6:.1f} {x - 6:.1f},{y:.1f}"
     return f'<polygon points="{corners}" class="outside"/>'
 
 
 def _span(is_generator: bool, left: float, right: float, y: float) -> str:
+    """The interval: higher than the mark on it, so that a narrow one is seen too."""
     kind = "generator" if is_generator else "outside"
-    size = f'width="{max(right - left, 1.0):.1f}" height="8" rx="2"'
-    return f'<rect x="{left:.1f}" y="{y - 4:.1f}" {size} class="span span-{kind}"/>'
+    size = f'width="{max(right - left, 1.0):.1f}" height="16" rx="2"'
+    return f'<rect x="{left:.1f}" y="{y - 8:.1f}" {size} class="span span-{kind}"/>'
 
 
 def _bar(x: float, y: float) -> str:
@@ -202,6 +203,6 @@ def _legend(marks: Sequence[Mark], y: float) -> tuple[str, float]:
     spans = [mark for mark in marks if mark.interval]
     if not spans:
         return "".join(parts), y + 8
-    y += 18
+    y += 22
     parts += [_span(spans[0].is_generator, 3, 31, y - 4), text(37, y, "interval of the value", "small")]
     return "".join(parts), y + 8
