@@ -16,20 +16,11 @@ WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
 
 def tell(found: Judgement, workspace: Path) -> None:
     """One block per encoder: what it rests on, the measures by word, and HR@K corrected."""
+    if found.headline:
+        say(fill(found.headline, WIDTH, break_long_words=False), "")
     say("Which measure can be trusted for which encoder")
     for encoder in found.encoders:
-        mine = found.of(encoder)
-        say("", f"{encoder}")
-        if not mine:
-            say("  There is no other encoder to compare it with.")
-            continue
-        say(*(_folded(said) for said in mine[0].because))
-        for word in WORDS:
-            named = [_named(one) for one in mine if one.word == word]
-            if named:
-                say(_folded(f"{word}: {', '.join(named)}"))
-        if encoder in found.corrected:
-            say(_folded(_estimates(found, encoder)))
+        _block(found, encoder)
     told: dict[str, list[str]] = {}
     for one in found.verdicts:
         for said in one.of_measure:
@@ -50,10 +41,27 @@ def tell(found: Judgement, workspace: Path) -> None:
     say("")
 
 
+def _block(found: Judgement, encoder: str) -> None:
+    """One encoder."""
+    mine = found.of(encoder)
+    say("", encoder)
+    if not mine:
+        return say("  There is no other encoder to compare it with.")
+    say(*(_folded(said) for said in mine[0].because))
+    for word in WORDS:
+        named = [_named(one) for one in mine if one.word == word]
+        if named:
+            say(_folded(f"{word}: {', '.join(named)}"))
+    if encoder in found.corrected:
+        say(_folded(_estimates(found, encoder)))
+    return None
+
+
 def as_json(found: Judgement) -> dict[str, Any]:
     """Everything, for programs."""
     return {
         "k": found.k,
+        "headline": found.headline,
         "encoders": list(found.encoders),
         "coverage": finite(dict(found.coverage)),
         "verdicts": [_plain(one) for one in found.verdicts],

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from lookalike.evaluate.compare import Comparison
-from lookalike.evaluate.measures import parse
 
 NO_QUALITY = ("coverage",)  # more of it is no better encoder
 
@@ -76,7 +75,7 @@ def _alike(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]
 
 
 def _is_better(measure: str) -> str:
-    return f"has a higher {measure} than" if parse(measure).family in NO_QUALITY else "is better than"
+    return f"has a higher {measure} than" if measure.partition("@")[0] in NO_QUALITY else "is better than"
 
 
 def _figures(found: Comparison) -> str:

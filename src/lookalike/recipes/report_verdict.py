@@ -13,7 +13,9 @@ def verdict_part(found: Judgement) -> VerdictPart | None:
     if not measures:
         return None
     first = tuple(sorted(measures, key=lambda name: "corrected" not in name))
-    return VerdictPart(first, tuple(_row(found, encoder, first) for encoder in found.encoders))
+    return VerdictPart(
+        first, tuple(_row(found, encoder, first) for encoder in found.encoders), found.headline
+    )
 
 
 def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRow:

@@ -1,7 +1,7 @@
 """The verdict on a workspace's labels: which measure can be trusted for which encoder, and HR@K corrected."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.measures import Measure, parse
 from lookalike.evaluate.measures import evaluate as score_all
+from lookalike.evaluate.sentence import full
+from lookalike.evaluate.sentence import verdict as verdict_of
 from lookalike.evaluate.significance import Settings, significance
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.corrected import corrected
@@ -36,6 +38,13 @@ class Judgement:
     corrected: Mapping[str, tuple[Score, Interval]]
     estimated: Mapping[str, Score]
     comparisons: Mapping[str, tuple[Comparison, ...]]
+
+    @property
+    def headline(self) -> str:
+        """The best encoder by HR@K corrected and whether it is proved to be, in a sentence; "" for want of two."""
+        told = self.comparisons.get(f"HR@{self.k} corrected", ())
+        said = verdict_of(self.encoders[0], told) if self.encoders and told else []
+        return full(said[0]) if said else ""
 
     def of(self, encoder: str) -> tuple[Verdict, ...]:
         """One encoder's verdicts, those to rely on first."""
@@ -80,8 +89,13 @@ def verdict(
         verdicts=given,
         corrected={one: (score, sure.intervals[one][name]) for one, score in fixed.items()},
         estimated={one.encoder: one[f"EHR@{k}"] for one in scores},
-        comparisons=sure.comparisons,
+        comparisons={measure: _told(ones, name) for measure, ones in sure.comparisons.items()},
     )
+
+
+def _told(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, ...]:
+    """Comparisons as they are told: a corrected hit rate has no share of queries won, as its parts hold the curve's."""
+    return tuple(replace(one, won=float("nan")) if one.measure == corrected_name else one for one in ones)
 
 
 def _corrected(

@@ -173,10 +173,14 @@ class VerdictRow:
 
 @dataclass(frozen=True)
 class VerdictPart:
-    """Which numbers to trust: encoders in rows, measures in columns, in the order of `measures`."""
+    """Which numbers to trust: encoders in rows, measures in columns, in the order of `measures`.
+
+    `headline` is the sentence that the whole page begins with ("": none).
+    """
 
     measures: tuple[str, ...]
     rows: tuple[VerdictRow, ...]
+    headline: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ def summary(report: Report) -> tuple[str, ...]:
     if report.pool is not None:
         told += [_asked(report.pool), _labelled(report.pool), _gain(report.pool)]
     if report.measures is not None:
-        told += [_leader(report.measures), _not_for_top(report.measures)]
+        headline = report.verdict.headline if report.verdict is not None else ""
+        told += [headline or _leader(report.measures), _not_for_top(report.measures)]
     return tuple(filter(None, told))
 
 
