@@ -75,6 +75,7 @@ def demo(
     )
     example = made.workspace.catalog.image[0]
     next_step(
+        f"lookalike audit --workspace {output}",
         f"lookalike search {example} --encoder hog -k 5 --workspace {output}",
         "lookalike init YOUR_PHOTOS --workspace FOLDER",
     )
