@@ -3,8 +3,6 @@
 from dataclasses import replace
 from math import isnan, nan
 
-import pytest
-
 from lookalike.audit.trust import trust
 from lookalike.audit.verdict import Steadiness, advice, kind_of, verdicts
 from lookalike.evaluate.compare import Comparison
@@ -47,7 +45,8 @@ def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_
     one = trust("EHR@5", "one newcomer", 0.1, True)
     both = trust("EHR@5", "both fed", 0.9, True)
     assert (new.word, new.right) == ("not to be trusted", one.share)
-    assert color.right == pytest.approx((one.share + both.share) / 2)
+    assert (color.word, color.right, color.against) == (new.word, one.share, ("new",))
+    assert new.against == ()
     assert of(found, "EHR@5", "hog").word == both.word == "trusted"
     assert [order.ahead for order in new.orders] == [True]
     assert [(order.other, order.ahead) for order in color.orders] == [("hog", True), ("new", False)]
@@ -65,6 +64,27 @@ def test_what_was_never_simulated_is_unknown():
     nowhere = verdicts([compared("color", "hog", 0.1, 0.001)], {}, FED)
     assert {one.word for one in nowhere} == {"unknown"}
     assert "not known" in nowhere[0].because[0]
+
+
+def test_where_nobody_recorded_who_fed_the_pool_no_word_is_given():
+    found = verdicts([compared("color", "hog", 0.1, 0.001)], COVERAGE, None)
+    assert {one.word for one in found} == {"unknown"}
+    assert "Nobody recorded" in found[0].because[0]
+
+
+def test_a_claim_that_was_never_simulated_is_not_hidden_by_one_that_is_trusted():
+    rare = {
+        "color": 1.0,
+        "hog": 1.0,
+        "old": 0.1,
+    }  # two that fed the pool and one of whose results few are labelled
+    found = verdicts(
+        [compared("color", "hog", 0.1, 0.001), compared("color", "old", 0.1, 0.001)],
+        rare,
+        ("color", "hog", "old"),
+    )
+    assert of(found, "EHR@5", "color").word == "unknown"
+    assert of(found, "EHR@5", "hog").word == "trusted"
 
 
 def test_an_undefined_difference_is_no_evidence():

@@ -64,4 +64,23 @@ def test_a_generator_whose_vectors_are_gone_leaves_no_correction_but_a_verdict(l
     found = lookalike("audit", "--replicates", 50, "--json")
     assert found.status == 0, found.err
     assert found.json["verdict"]["corrected"] == {}
+    assert "hog fed the pool and has no vectors" in found.json["verdict"]["uncorrected"]
     assert {one["encoder"] for one in found.json["verdict"]["verdicts"]} == {"color", "layout"}
+
+
+def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lookalike, photos, labelled):
+    assert lookalike("init", photos, "-w", "bare").status == 0
+    assert (
+        lookalike("embed", "descriptor:color", "descriptor:hog", "descriptor:layout", "-w", "bare").status
+        == 0
+    )
+    assert lookalike("labels", "import", "labels.csv", "-w", "bare").status == 0
+    said = lookalike("audit", "--replicates", 200, "-w", "bare").out
+    assert "Nobody recorded which encoders put the labelled pairs forward" in " ".join(said.split())
+    assert "It fed the pool" not in said
+    found = lookalike("audit", "--replicates", 200, "-w", "bare", "--json").json["verdict"]
+    assert found["generators"] is None
+    assert {one["word"] for one in found["verdicts"]} <= {"unknown", "cannot tell"}
+    named = lookalike("audit", "--replicates", 200, "-w", "bare", "--generators", "color,hog", "--json").json
+    assert named["verdict"]["generators"] == ["color", "hog"]
+    assert set(named["verdict"]["corrected"]) == {"color", "hog", "layout"}

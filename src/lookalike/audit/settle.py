@@ -85,9 +85,10 @@ class TopLabels:
 class Standing:
     """Two encoders on the queries judged so far: the mean difference in HR@K, its interval and the decision.
 
-    `left_open` telling pairs of these queries have no label. `decision` is "better", "worse" (the first encoder
-    than the second), "alike" (the whole interval lies within the margin) or "open". `least` and `most` bound the
-    difference over *all* queries, whatever the unjudged pairs turn out to be.
+    `left_open` telling pairs of these queries have no label; `difference` is in the middle of what they allow.
+    `decision` is "better", "worse" (the first encoder than the second), "alike" (the whole interval lies within the
+    margin) or "open". `least` and `most` bound the difference over *all* queries, whatever the unjudged pairs turn out
+    to be.
     """
 
     first: str
@@ -125,13 +126,15 @@ def standings(
     """Every two encoders on what is judged to the end.
 
     d_q = (positives of the first's top K - positives of the second's) / K, where items in both lists cancel. The
-    interval is mean(d) +- t sd(d) / sqrt(n). A pair left open counts with the share of positives among the judged
-    telling ones, the same for both encoders, so that it favours neither. Who looks after each batch and stops when
-    it suits will be wrong more often than once in twenty, so the level is shared out: each of `looks` looks and each
-    pair of encoders gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided; below 2 there is
-    no interval (NaN).
+    interval is mean(d) +- t sd(d) / sqrt(n), its lower end with the pairs left open counted against the first encoder
+    and its upper end with them counted for it: what stays open may be open for a reason. Who looks after each batch
+    and stops when it suits will be wrong more often than once in twenty, so the level is shared out: each of `looks`
+    looks and each pair of encoders gets its part of 1 - level (Bonferroni). Below 25 queries nothing is decided;
+    below 2 there is no interval (NaN).
     """
     at_least(looks, 1, "looks")
+    if not 0 <= margin < 1:
+        raise ArgumentError(f"margin is {margin}; it is a difference in HR@K.", fix="Give 0.02 or so.")
     pairs = list(combinations(range(len(lists.encoders)), 2))
     share = _share(level, looks * len(pairs))
     return tuple(_standing(lists, a, b, share, margin) for a, b in pairs)
@@ -171,28 +174,34 @@ def next_pairs(lists: TopLabels, queries: int) -> list[tuple[int, int]]:
 
 def order(queries: Sequence[str], seed: int) -> list[int]:
     """The seeded random order experts work along; it depends on the queries' names, not on how they are listed."""
+    at_least(seed, 0, "seed")
     by_name = sorted(range(len(queries)), key=lambda q: queries[q])
     return [by_name[i] for i in np.random.Generator(np.random.PCG64(seed)).permutation(len(queries))]
 
 
 def _standing(lists: TopLabels, a: int, b: int, share: float, margin: float) -> Standing:
+    worst, best = _differences(lists, a, b, (0.0, 1.0)), _differences(lists, a, b, (1.0, 0.0))
     n = lists.judged
-    rate = _rate(lists, [a, b])
-    known = _differences(lists, a, b, (rate, rate))[:n]
-    mean = _mean(known)
-    half = _half_width(float(known.std(ddof=1)), n, share) if n > 1 else float("nan")
+    low, high = (_bound(d[:n], share, sign) for d, sign in ((worst, -1), (best, 1)))
     return Standing(
         first=lists.encoders[a],
         second=lists.encoders[b],
         queries=n,
         left_open=int(lists.pairs(lists.open)[:n].sum()),
-        difference=mean,
-        low=mean - half,
-        high=mean + half,
-        decision=_decision(n, mean - half, mean + half, margin),
-        least=_mean(_differences(lists, a, b, (0.0, 1.0))),
-        most=_mean(_differences(lists, a, b, (1.0, 0.0))),
+        difference=_mean((worst + best)[:n] / 2),
+        low=low,
+        high=high,
+        decision=_decision(n, low, high, margin),
+        least=_mean(worst),
+        most=_mean(best),
     )
+
+
+def _bound(differences: Float64[np.ndarray, " queries"], share: float, sign: int) -> float:
+    if len(differences) < 2:
+        return float("nan")
+    half = _half_width(float(differences.std(ddof=1)), len(differences), share)
+    return float(differences.mean()) + sign * half
 
 
 def _mean(values: Float64[np.ndarray, " queries"]) -> float:
@@ -222,7 +231,7 @@ def _differences(
 
 
 def _foreseen_sd(lists: TopLabels, a: int, b: int) -> float:
-    rates = _rate(lists, [a]), _rate(lists, [b])
+    rates = _rate(lists, a), _rate(lists, b)
     expected = _differences(lists, a, b, rates)
     own = np.zeros(len(lists.query))
     for e, other, p in ((a, b, rates[0]), (b, a, rates[1])):
@@ -232,9 +241,8 @@ def _foreseen_sd(lists: TopLabels, a: int, b: int) -> float:
     return float(np.sqrt(variance))
 
 
-def _rate(lists: TopLabels, encoders: list[int]) -> float:
-    telling, label = lists.telling[encoders], lists.label[encoders]
-    judged = label[telling & (label != UNJUDGED)]
+def _rate(lists: TopLabels, e: int) -> float:
+    judged = lists.label[e][lists.telling[e] & (lists.label[e] != UNJUDGED)]
     return float((judged.sum() + 1) / (len(judged) + 2))
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from statistics import fmean
 
-from lookalike.audit.trust import KINDS, Trust, trust, word
+from lookalike.audit.trust import KINDS, Trust, trust
 from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.sentence import settled
 
 CANNOT_TELL = "cannot tell"
 STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
+WORST_FIRST = ("not to be trusted", "unknown", "with care", "trusted")
 LOWER = {"trusted": "with care", "with care": "not to be trusted"}
 FLATTERED = (
     "Under 40 % of the labels are similar. DCS charges encoders that fed the pool for their judged mistakes, and on "
@@ -35,11 +35,11 @@ class Order:
 class Verdict:
     """What one measure's claims about one encoder are worth here.
 
-    A claim is an order that the measure's own test is sure of. `right` is the mean share of such claims that were
-    right on pools like this one (NaN where the calibration does not say, or says too much), `word` is that of the mean
-    of their lower bounds: "trusted" (at least .95), "with care" (.80), "not to be trusted", "unknown" (never seen), or
-    "cannot tell" where there is no claim. `because` are sentences about the encoder, `of_measure` about the measure
-    on these labels.
+    A claim is an order that the measure's own test is sure of. `word` is that of the worst claim: "not to be trusted",
+    "unknown" (nothing like it was simulated), "with care" or "trusted" (of such claims at least .80 or .95 were right
+    on pools like this one, at the lower bound); "cannot tell" where there is no claim. `right` is the share of claims
+    like the worst one that were right (NaN where the calibration does not say, or says too much). `because` are
+    sentences about the encoder, `of_measure` about the measure on these labels.
     """
 
     measure: str
@@ -49,6 +49,12 @@ class Verdict:
     orders: tuple[Order, ...]
     because: tuple[str, ...]
     of_measure: tuple[str, ...]
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """The encoders that the worst claims are about; none where all claims are alike."""
+        worst = [claim.other for claim in self.claims if claim.trust.share == self.right]
+        return tuple(worst) if 0 < len(worst) < len(self.claims) else ()
 
     @property
     def claims(self) -> tuple[Order, ...]:
@@ -69,7 +75,7 @@ class Steadiness:
 def verdicts(
     comparisons: Sequence[Comparison],
     coverage: Mapping[str, float],
-    generators: Collection[str],
+    generators: Collection[str] | None,
     *,
     k: int = 5,
     steadiness: Mapping[str, Steadiness] | None = None,
@@ -78,9 +84,10 @@ def verdicts(
 ) -> tuple[Verdict, ...]:
     """A verdict for every measure and encoder compared.
 
-    `coverage` is each encoder's coverage@K, `alone` the share of the labelled pairs that a generator alone put
-    forward, `similar` the share of positives among the labels: the calibration is too kind to DCS where it is under
-    .4 (docs/bias.md), so its word is one lower there and has no share.
+    `generators` fed the pool; None where that is not known, and then every word is "unknown". `coverage` is each
+    encoder's coverage@K, `alone` the share of the labelled pairs that a generator alone put forward, `similar` the
+    share of positives among the labels: the calibration is too kind to DCS where it is under .4 (docs/bias.md), so
+    its word is one lower there and has no share.
     """
     by_measure: dict[str, list[Comparison]] = {}
     for one in comparisons:
@@ -93,7 +100,7 @@ def verdicts(
                 for one in ones
                 if encoder in one.encoders and not isnan(one.difference)
             )
-            right, said = _claims(orders)
+            said, right = _claims(orders)
             of_measure = []
             steady = (steadiness or {}).get(measure)
             if steady is not None and not isnan(steady.least):
@@ -131,39 +138,37 @@ def kind_of(first: str, second: str, generators: Collection[str]) -> str:
     return KINDS[(first not in generators) + (second not in generators)]
 
 
-def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str]) -> Order:
+def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str] | None) -> Order:
     encoder, other = one.encoders
-    least = min(coverage.get(encoder, nan), coverage.get(other, nan))
+    ends = [coverage.get(name, nan) for name in one.encoders]
     sure = settled(one)
-    kind = kind_of(encoder, other, generators)
-    found = (
-        trust(one.measure, kind, least, sure)
-        if not isnan(least)
-        else Trust(one.measure, kind, sure, nan, nan, 0, 0, nan, "unknown")
-    )
+    if generators is None or any(isnan(end) for end in ends):
+        found = Trust(one.measure, "", sure, nan, nan, 0, 0, nan, "unknown")
+    else:
+        found = trust(one.measure, kind_of(encoder, other, generators), min(ends), sure)
     return Order(other, one.difference > 0, sure, found)
 
 
-def _claims(orders: Sequence[Order]) -> tuple[float, str]:
-    """How often such claims were right, and the word for it."""
+def _claims(orders: Sequence[Order]) -> tuple[str, float]:
+    """The word of the worst claim, and how often such claims were right."""
     claims = [order.trust for order in orders if order.separated]
-    seen = [claim for claim in claims if claim.word != "unknown"]
-    if not seen:
-        return nan, "unknown" if claims else CANNOT_TELL
-    low = fmean(claim.low for claim in seen)
-    least = min(claim.pairs for claim in seen), min(claim.pools for claim in seen)
-    return fmean(claim.share for claim in seen), word(low, *least)
+    if not claims:
+        return CANNOT_TELL, nan
+    worst = min(claims, key=lambda claim: (WORST_FIRST.index(claim.word), claim.share))
+    return worst.word, worst.share
 
 
 def _because(
     encoder: str,
     coverage: Mapping[str, float],
-    generators: Collection[str],
+    generators: Collection[str] | None,
     k: int,
     alone: Mapping[str, float],
 ) -> tuple[str, ...]:
     """What the verdict rests on: whether the encoder fed the pool, and how much of its results is labelled."""
-    fed = "It fed the pool" if encoder in generators else "It did not feed the pool"
+    fed = "Nobody recorded whether it fed the pool"
+    if generators is not None:
+        fed = "It fed the pool" if encoder in generators else "It did not feed the pool"
     here = coverage.get(encoder, nan)
     said = [
         f"{fed}; {100 * here:.0f} % of its first {k} results are labelled."

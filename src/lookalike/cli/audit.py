@@ -82,7 +82,15 @@ def audit(
         )
     here = [one for one in ranked if one.encoder in found.leave_one_out.encoders]
     with progress("Judging", quiet=json) as bar:
-        judgement = verdict(opened, here, found, Settings(max(replicates, LEAST_DRAWS), seed), progress=bar)
+        judgement = verdict(
+            opened,
+            here,
+            found,
+            Settings(max(replicates, LEAST_DRAWS), seed),
+            k=k,
+            named=generators is not None,
+            progress=bar,
+        )
     if json:
         print_json(audited.as_json(found) | {"verdict": judged.as_json(judgement)})
         return

@@ -3,6 +3,7 @@
 import math
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +20,8 @@ from lookalike.cli.console import (
     table,
 )
 
+WIDTH = 100
+
 if TYPE_CHECKING:
     from lookalike.audit.settle import Standing
 
@@ -34,7 +37,7 @@ def settle(
         Path | None, typer.Option(help="Write the pairs to label next to this file.", show_default="none")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the order of queries.", show_default="the workspace's")
+        int | None, typer.Option(help="Seed of the order of queries.", min=0, show_default="the workspace's")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -76,7 +79,10 @@ def settle(
         "random order."
     )
     for one in found.standings:
-        say(sentence(one, k, margin))
+        say(fill(sentence(one, k, margin), WIDTH, break_long_words=False))
+    if found.judged == 0 and found.plan.steps:
+        first = found.plan.steps[0]
+        say(f"The first {first.queries} queries take {plural(first.labels, 'label')}; then look again.")
     steps = [
         (f"{step.queries:,}", f"{step.labels:,}", f"± {step.half_width:.3f}") for step in found.plan.steps
     ]

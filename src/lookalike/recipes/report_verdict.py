@@ -8,9 +8,9 @@ from lookalike.report.content import VerdictCell, VerdictPart, VerdictRow
 
 
 def verdict_part(found: Judgement) -> VerdictPart | None:
-    """None where no two encoders can be compared."""
+    """None where no two encoders can be compared, or nobody recorded who fed the pool."""
     measures = tuple(dict.fromkeys(one.measure for one in found.verdicts))
-    if not measures:
+    if not measures or found.generators is None:
         return None
     first = tuple(sorted(measures, key=lambda name: "corrected" not in name))
     return VerdictPart(
@@ -24,7 +24,7 @@ def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRo
     because = next((one.because for one in by_measure.values()), ())
     return VerdictRow(
         encoder=encoder,
-        fed=encoder in found.generators,
+        fed=encoder in (found.generators or ()),
         coverage="" if isnan(coverage) else f"{100 * coverage:.0f} % of its first {found.k} labelled",
         cells=tuple(_cell(by_measure.get(name)) for name in measures),
         because=because[1:],  # the first says what the line's head says already
@@ -36,6 +36,12 @@ def _cell(one: Verdict | None) -> VerdictCell:
     if one is None:
         return VerdictCell("unknown", "", "")
     right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
+    if right and one.against:
+        right += (
+            f" against {', '.join(one.against)}"
+            if len(one.against) == 1
+            else f" against {len(one.against)} of them"
+        )
     return VerdictCell(one.word, right, " ".join(one.of_measure))
 
 

@@ -116,7 +116,7 @@ def top_labels(
     names = tuple(encoder.encoder for encoder in encoders)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ArgumentError(
-            f"{len(set(names))} different encoders were named; it takes two to be told apart.",
+            f"It takes two different encoders to be told apart; named were: {', '.join(names) or 'none'}.",
             fix="Name two or more: lookalike settle color hog",
         )
     asked = [queries[q] for q in order(queries, seed)]

@@ -21,23 +21,33 @@ from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.corrected import corrected
 from lookalike.store.workspace import Workspace
 
+NOBODY_KNOWS = (
+    "Nobody recorded which encoders put the labelled pairs forward, so no number can be vouched for and HR@K cannot be "
+    "corrected. If you know, name them: lookalike audit --generators color,hog"
+)
+GONE = (
+    "HR@K cannot be corrected: {0} fed the pool and has no vectors any more. Make them again: lookalike embed"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """Verdicts, and what they rest on.
 
-    `corrected` holds HR@K corrected for unjudged candidates with its interval, by encoder (empty where a
-    generator's vectors are gone); `estimated` is EHR@K, for comparison. Best encoders first.
+    `generators` is None where nobody recorded who fed the pool. `corrected` holds HR@K corrected for unjudged
+    candidates with its interval, by encoder; where it is empty `uncorrected` says why. `estimated` is EHR@K, for
+    comparison. Best encoders first.
     """
 
     k: int
     encoders: tuple[str, ...]
-    generators: tuple[str, ...]
+    generators: tuple[str, ...] | None
     coverage: Mapping[str, float]
     verdicts: tuple[Verdict, ...]
     corrected: Mapping[str, tuple[Score, Interval]]
     estimated: Mapping[str, Score]
     comparisons: Mapping[str, tuple[Comparison, ...]]
+    uncorrected: str = ""
 
     @property
     def headline(self) -> str:
@@ -59,14 +69,21 @@ def verdict(
     settings: Settings,
     *,
     k: int = 5,
+    named: bool = False,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Verdicts by the audit's measures on all labels, from judged ranks that are there; nothing is ranked again."""
+    """Verdicts by the audit's measures on all labels, from judged ranks that are there; nothing is ranked again.
+
+    `named`: the user has said which encoders fed the pool, where no pool has it recorded.
+    """
+    fed = found.generators if found.recorded or named else None
     names = found.leave_one_out.measures
     asked = [parse(name) for name in names]
     helpers = [parse(f"coverage@{k}"), parse(f"EHR@{k}")]
     scores = [score_all(one, [*asked, *helpers]) for one in judged]
-    fixed = _corrected(workspace, judged, found, k)
+    gone = [name for name in found.generators if name not in workspace.encoders]
+    why = NOBODY_KNOWS if fed is None else GONE.format(gone[0]) if gone else ""
+    fixed = {} if why else _corrected(workspace, judged, found, k)
     wanted = [_with(one, asked, fixed.get(one.encoder)) for one in scores]
     sure = significance(wanted, settings, progress=part(progress, 0, 1))
     coverage = {one.encoder: one[f"coverage@{k}"].value for one in scores}
@@ -74,22 +91,27 @@ def verdict(
     given = verdicts(
         [one for ones in sure.comparisons.values() for one in ones],
         coverage,
-        found.generators,
+        fed,
         k=k,
         steadiness=_steadiness(found.leave_one_out),
-        alone={one.generator: one.alone / found.labels for one in found.leave_one_out.omissions},
+        alone={
+            one.generator: one.alone / found.labels
+            for one in found.leave_one_out.omissions
+            if fed is not None
+        },
         similar=float(np.mean(label)) if len(label) else float("nan"),
     )
     name = f"HR@{k} corrected"
     return Judgement(
         k=k,
         encoders=tuple(sorted(coverage, key=lambda one: _place(fixed.get(one)))),
-        generators=found.generators,
+        generators=fed,
         coverage=coverage,
         verdicts=given,
         corrected={one: (score, sure.intervals[one][name]) for one, score in fixed.items()},
         estimated={one.encoder: one[f"EHR@{k}"] for one in scores},
         comparisons={measure: _told(ones, name) for measure, ones in sure.comparisons.items()},
+        uncorrected=why,
     )
 
 
@@ -101,9 +123,7 @@ def _told(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, 
 def _corrected(
     workspace: Workspace, judged: Sequence[JudgedRanks], found: Audits, k: int
 ) -> dict[str, Score]:
-    """HR@K corrected of every encoder that has vectors here; none where a generator has none any more."""
-    if any(name not in workspace.encoders for name in found.generators):
-        return {}
+    """HR@K corrected of every encoder that has vectors here."""
     ranks = {one.encoder: one for one in judged}
     names = [name for name in dict.fromkeys([*ranks, *found.generators]) if name in workspace.encoders]
     pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
