@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.audit.audits import Audits
+from lookalike.audit.verdict import advice
 from lookalike.catalog import thumbnail
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
@@ -63,7 +64,7 @@ def gather(
         if workspace.encoders and workspace.label_count()
         else None
     )
-    judged = (None, None) if found is None else _audit(workspace, found, progress)
+    audits, shown, settling = (None, None, "") if found is None else _audit(workspace, found, progress)
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
@@ -75,12 +76,12 @@ def gather(
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
         measures=None if found is None else measure_table(catalog, found, truth, progress=progress),
-        verdict=judged[1],
-        audit=judged[0],
+        verdict=shown,
+        audit=audits,
         strips=_strips(workspace, gallery, found),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        next_steps=(next_command(status(workspace)),),
+        next_steps=tuple(filter(None, (next_command(status(workspace)), settling))),
     )
 
 
@@ -155,18 +156,16 @@ def _pool_part(workspace: Workspace) -> PoolPart | None:
 
 def _audit(
     workspace: Workspace, found: Evaluation, progress: Progress | None
-) -> tuple[Audits | None, VerdictPart | None]:
-    """The audits and the verdict, from the ranks that are there; none where no label can be ranked."""
+) -> tuple[Audits | None, VerdictPart | None, str]:
+    """The audits, the verdict and what would settle it, from ranks that are there; none if no label has one."""
+    ranks = {one.encoder: one for one in found.judged}
     try:
-        audits = audit(
-            workspace,
-            replicates=REPLICATES,
-            ranks={one.encoder: one for one in found.judged},
-            progress=progress,
-        )
+        audits = audit(workspace, replicates=REPLICATES, ranks=ranks, progress=progress)
     except LookalikeError:
-        return None, None
-    return audits, verdict_part(verdict(workspace, found.judged, audits, Settings(REPLICATES)))
+        return None, None, ""
+    judged = verdict(workspace, found.judged, audits, Settings(REPLICATES))
+    pair = advice(judged.encoders, judged.verdicts)
+    return audits, verdict_part(judged), f"lookalike settle {' '.join(pair)}" if pair else ""
 
 
 def _strips(workspace: Workspace, gallery: _Photos, found: Evaluation | None) -> tuple[StripGroup, ...]:

@@ -36,13 +36,9 @@ def _cell(one: Verdict | None) -> VerdictCell:
     if one is None:
         return VerdictCell("unknown", "", "")
     right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
-    if right and one.against:
-        right += (
-            f" against {', '.join(one.against)}"
-            if len(one.against) == 1
-            else f" against {len(one.against)} of them"
-        )
-    return VerdictCell(one.word, right, " ".join(one.of_measure))
+    doubtful = one.against if one.word != "trusted" else ()
+    about = (f"The word is about {' and '.join(doubtful)}; of the others more is known.",) if doubtful else ()
+    return VerdictCell(one.word, right, " ".join((*about, *one.of_measure)))
 
 
 def _advice(found: Judgement, encoder: str) -> str:
