@@ -46,7 +46,8 @@ def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_
     both = trust("EHR@5", "both fed", 0.9, True)
     assert (new.word, new.right) == ("not to be trusted", one.share)
     assert (color.word, color.right, color.against) == (new.word, one.share, ("new",))
-    assert new.against == ()
+    assert color.else_word == "trusted"
+    assert (new.against, new.else_word) == ((), "")
     assert of(found, "EHR@5", "hog").word == both.word == "trusted"
     assert [order.ahead for order in new.orders] == [True]
     assert [(order.other, order.ahead) for order in color.orders] == [("hog", True), ("new", False)]

@@ -57,6 +57,12 @@ class Verdict:
         return tuple(worst) if 0 < len(worst) < len(self.claims) else ()
 
     @property
+    def else_word(self) -> str:
+        """The word for the claims about the others, where the worst are about some only; "" where all are alike."""
+        rest = [claim.trust.word for claim in self.claims if claim.other not in self.against]
+        return min(rest, key=WORST_FIRST.index) if self.against and rest else ""
+
+    @property
     def claims(self) -> tuple[Order, ...]:
         """The orders that the measure's own test is sure of."""
         return tuple(order for order in self.orders if order.separated)

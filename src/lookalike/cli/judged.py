@@ -99,6 +99,7 @@ def _plain(one: Verdict) -> dict[str, Any]:
             "word": one.word,
             "right": one.right,
             "against": list(one.against),
+            "else_word": one.else_word,
             "because": list(one.because),
             "of_measure": list(one.of_measure),
             "orders": orders,
@@ -107,7 +108,10 @@ def _plain(one: Verdict) -> dict[str, Any]:
 
 
 def _named(one: Verdict) -> str:
-    return one.measure if math.isnan(one.right) else f"{one.measure} ({100 * one.right:.0f})"
+    if math.isnan(one.right):
+        return one.measure
+    rest = f"; else {one.else_word}" if one.else_word not in ("", one.word) else ""
+    return f"{one.measure} ({100 * one.right:.0f}{rest})"
 
 
 def _estimates(found: Judgement, encoder: str) -> str:

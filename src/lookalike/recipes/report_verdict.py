@@ -36,8 +36,10 @@ def _cell(one: Verdict | None) -> VerdictCell:
     if one is None:
         return VerdictCell("unknown", "", "")
     right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
-    doubtful = one.against if one.word != "trusted" else ()
-    about = (f"The word is about {' and '.join(doubtful)}; of the others more is known.",) if doubtful else ()
+    about: tuple[str, ...] = ()
+    if one.else_word not in ("", one.word):
+        about = (f"Against {' and '.join(one.against)} {one.word}, against the others {one.else_word}.",)
+        right += f"; else {one.else_word}"
     return VerdictCell(one.word, right, " ".join((*about, *one.of_measure)))
 
 
