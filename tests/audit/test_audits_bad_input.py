@@ -25,7 +25,9 @@ def check(world: Encoders, **asked) -> Audits:
     ranks = judged(world)
     surfaced = asked.pop("surfaced", None) or rebuilt(ranks[:2], 2)
     ranked = asked.pop("ranked", ranks[:2])
-    found = audits(ranks, ranked, surfaced, parse_list(MEASURES), k=asked.pop("k", 2), replicates=70, **asked)
+    found = audits(
+        ranks, ranked, surfaced, parse_list(MEASURES), k=asked.pop("k", 2), replicates=100, **asked
+    )
     _nothing_is_undefined_without_a_reason(found)
     return found
 
@@ -107,6 +109,7 @@ def test_too_few_encoders(count):
 
 def test_few_encoders_are_called_a_hint():
     assert any("at most 11 values" in said and "0.083" in said for said in check(WORLD).cautions)
+    assert any("at most 4 values" in said and "0.333" in said for said in check(WORLD[:3]).cautions)
     six = encoders(seed=1, count=6, queries=3, candidates=6, steps=40, labelled=1.0)
     assert not any("at most" in said for said in check(six).cautions)
 
@@ -116,7 +119,7 @@ def test_no_generator_among_the_encoders():
     by[::2] = True
     found = check(WORLD, surfaced=Surfaced(("gone",), by, recorded=True, top=5), ranked=[])
     assert found.leave_one_out.agreement("DCS(alpha=10)", "gone").correlations.spearman.n == 4
-    assert any("'gone' has no vectors" in said for said in found.cautions)
+    assert any("the lists of 'gone': there are no vectors" in said for said in found.cautions)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,7 @@ def test_what_is_refused_names_the_way_out():
         (lambda: audits(ranks, [], surfaced, measures, which="some"), ArgumentError),
         (lambda: audits(ranks, [], surfaced, measures, k=0), ArgumentError),
         (lambda: audits(ranks, [], surfaced, measures, replicates=-1), ArgumentError),
+        (lambda: audits(ranks, [], surfaced, measures, replicates=99), ArgumentError),
     ):
         with pytest.raises(error) as refused:
             wrong()

@@ -37,11 +37,11 @@ def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
 
 
 def test_as_json_it_holds_everything_and_no_nan(shop):
-    found = shop("audit", "--k", 3, "--replicates", 50, "--json").json
+    found = shop("audit", "--k", 3, "--replicates", 100, "--json").json
     assert found["recorded"] is True
     assert found["generators"] == ["color", "hog"]
     assert found["leave_one_out"]["omissions"][0]["dropped"] > 0
-    assert found["replicates"] == 50
+    assert found["replicates"] == 100
     spreads = {(one["measure"], one["encoder"]): one for one in found["leave_one_out"]["spreads"]}
     own = spreads["EHR@5", "lbp"]
     assert own["n"] == 2
@@ -110,3 +110,7 @@ def test_wrong_options_are_refused(shop):
         said = shop("audit", "--replicates", 0, *wrong)
         assert said.status == 1
         assert "Error:" in said.err
+    for few in (1, 99):
+        said = shop("audit", "--replicates", few)
+        assert (said.status, said.out) == (1, "")
+        assert f"{few} replicates are too few for an interval" in said.err

@@ -135,11 +135,16 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
     )
     said = lookalike("labels", "import", "judgements")
     assert "2 labels added" in said.out
-    assert "1 lines say unjudged" in said.out
+    assert "1 line says unjudged (a relevance below 0) and was passed over" in said.out
     labels = Workspace(workspace).labels()
     assert labels.label.tolist() == [1, 0]
     (workspace / "bad.qrels").write_text("bowl/000/1.png 0 box/000/1.png\nbowl/001/1.png 0 rod/000/1.png 1\n")
-    refused(lookalike("labels", "import", "bad.qrels"), "nothing was imported", "four fields", "line 1")
+    refused(
+        lookalike("labels", "import", "bad.qrels"),
+        "1 row cannot be used, so nothing was imported",
+        "four fields",
+        "line 1",
+    )
     assert lookalike("labels", "import", "bad.qrels", "--skip-invalid", "--json").json["added"] == 1
     refused(lookalike("labels", "import", "judgements", "--format", "csv"), "table, qrels")
 

@@ -55,13 +55,13 @@ def test_each_encoder_is_ranked_once(lookalike, labelled, monkeypatch):
         return true(*arguments, **options)
 
     monkeypatch.setattr(judged_module, "prepare", counted)
-    assert lookalike("audit", "--replicates", 50).status == 0
+    assert lookalike("audit", "--replicates", 100).status == 0
     assert len(ranked) == 3
 
 
 def test_a_generator_whose_vectors_are_gone_leaves_no_correction_but_a_verdict(lookalike, labelled):
     assert lookalike("embed", "--remove", "hog").status == 0
-    found = lookalike("audit", "--replicates", 50, "--json")
+    found = lookalike("audit", "--replicates", 100, "--json")
     assert found.status == 0, found.err
     assert found.json["verdict"]["corrected"] == {}
     assert "hog fed the pool and has no vectors" in found.json["verdict"]["uncorrected"]

@@ -132,7 +132,7 @@ def test_all_faults_are_listed_and_the_rest_can_be_used(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ["holds no line of qrels"]),
+        (b"", ["holds no line of qrels", "Give a file of qrels (query"]),
         (b" \n\n\t\n", ["holds no line of qrels"]),
         (gzip.compress(b"", mtime=0), ["holds no line of qrels"]),
         ("i0 0 i1 1\ni0 0 stühle 1\n".encode("latin-1"), ["line 2 is not UTF-8", "0xfc", "iconv"]),

@@ -107,7 +107,7 @@ def test_the_name_is_the_tag_or_with_several_tags_the_name_of_the_file(tmp_path)
 )
 def test_faulty_lines_refuse_the_run_as_a_whole(tmp_path, line, words):
     complaint = said(written(tmp_path, f"q Q0 z 1 2.0 me\n\n{line}\n"))
-    for word in ["the run is not scored", "Mend those lines", *words]:
+    for word in ["1 line cannot be used, so the run is not scored", "Mend those lines", *words]:
         assert word in complaint, complaint
 
 
@@ -121,7 +121,7 @@ def test_many_faults_are_counted_and_the_first_are_listed(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ["holds no line of a run"]),
+        (b"", ["holds no line of a run", "Give a file of a run (query"]),
         (gzip.compress(b"q Q0 a 1 1.0 me\n" * 50, mtime=0)[:-12], ["ends in the middle"]),
         ("q Q0 stühle 1 1.0 me\n".encode("latin-1"), ["line 1 is not UTF-8"]),
     ],

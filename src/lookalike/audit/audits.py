@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, isnan
 
-from lookalike.audit.correlate import FEWEST
+from lookalike.audit.correlate import FEWEST, possible_values
 from lookalike.audit.coverage_sweep import CoverageSweep, coverage_sweep
 from lookalike.audit.full_coverage import FullCoverage, covered_queries, full_coverage
 from lookalike.audit.leave_one_out import LeaveOneOut, leave_one_out, subsets
@@ -14,6 +14,7 @@ from lookalike.core.checks import at_least, shortened
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Basis, JudgedRanks
+from lookalike.evaluate.intervals import LEVEL, require_settings
 from lookalike.evaluate.measures import Measure
 from lookalike.evaluate.resample import Resampling
 
@@ -64,7 +65,7 @@ def audits(
     `generators` are the judged ranks by which a query is fully covered (`which="every"`); encoders alone are scored.
     """
     at_least(k, 1, "k")
-    at_least(replicates, 0, "replicates")
+    require_draws(replicates, seed)
     if not encoders:
         raise EncoderError("There are no encoders to audit.", fix="Name some, or embed some first.")
     if len({one.encoder for one in encoders}) < len(encoders):
@@ -106,6 +107,12 @@ def audits(
     )
 
 
+def require_draws(replicates: int, seed: int) -> None:
+    """Refuse a number of draws that makes no interval; 0 asks for none."""
+    if replicates:
+        require_settings(replicates, seed, LEVEL, "percentile")
+
+
 def _few(encoders: int) -> tuple[str, ...]:
     """How little so few encoders can tell."""
     if encoders < FEWEST:
@@ -115,10 +122,10 @@ def _few(encoders: int) -> tuple[str, ...]:
         )
     if encoders >= ENOUGH:
         return ()
-    values = (encoders**3 - encoders) // 6 + 1
     return (
-        f"Only {encoders} encoders: without ties SC can take at most {values} values, and chance alone gives a perfect "
-        f"one with p = {2 / factorial(encoders):.3f}. Read every correlation over encoders as a hint.",
+        f"Only {encoders} encoders: without ties SC can take at most {possible_values(encoders)} values, and chance "
+        f"alone gives a perfect one with p = {2 / factorial(encoders):.3f}. Read every correlation over encoders "
+        "as a hint.",
     )
 
 
@@ -151,7 +158,9 @@ def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str]) -> tupl
     """What full coverage cannot tell here, and what to do about it."""
     unknown = [name for name in surfaced.generators if name not in ranked]
     blind = (
-        (f"{shortened(unknown)} has no vectors here, so full coverage does not look at its lists.",)
+        (
+            f"Full coverage does not look at the lists of {shortened(unknown)}: there are no vectors of them here.",
+        )
         if unknown and found.which == "every"
         else ()
     )

@@ -8,10 +8,11 @@ from math import factorial, nan
 import numpy as np
 from jaxtyping import Bool, Float, Float64
 
+from lookalike.evaluate.intervals import LEVEL, MOST_UNDEFINED, percentile
+
 FEWEST = 3
 EXACT = 8  # up to here every order of the encoders is tried
 DIGITS = 12  # scores that differ in later digits only are equal
-LEVEL = 0.95
 TOO_FEW = "fewer than 3 encoders have both scores"
 CONSTANT = "all scores are equal"
 KINDS = ("spearman", "kendall", "pearson")
@@ -22,8 +23,8 @@ class Correlation:
     """One coefficient over `n` points, NaN with a `reason` where undefined.
 
     `p` is two-sided against no correlation, by the `test` named: "exact" (all orders), "t" or "normal"; NaN where none
-    is made. `low` and `high` bound the 95 % bootstrap interval over queries (NaN: none was made), in which
-    `undefined` replicates had no value.
+    is made. `low` and `high` bound the 95 % bootstrap interval over queries, in which `undefined` replicates had no
+    value. They are NaN where none was made: `no_interval` says why, "" where none was asked for.
     """
 
     value: float
@@ -34,6 +35,7 @@ class Correlation:
     high: float = nan
     undefined: int = 0
     reason: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,21 +97,43 @@ def coefficients(
 def with_interval(
     found: Correlations, replicates: Float64[np.ndarray, "replicates 3"], level: float = LEVEL
 ) -> Correlations:
-    """The same with percentile intervals; replicates that are undefined are counted and left out."""
+    """The same with percentile intervals; replicates that are undefined are counted and left out.
+
+    No interval, with a reason: the value is undefined, or more than 5 % of the replicates are.
+    """
     parts = {}
     for kind, column in zip(KINDS, replicates.T, strict=True):
         one: Correlation = getattr(found, kind)
         defined = column[np.isfinite(column)]
-        if np.isfinite(one.value) and len(defined):
-            low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-            one = replace(one, low=float(low), high=float(high))
-        parts[kind] = replace(one, undefined=len(column) - len(defined))
+        undefined = len(column) - len(defined)
+        why_not = _why_no_interval(one.value, undefined, len(column))
+        if not why_not:
+            low, high = percentile(defined, level)
+            one = replace(one, low=low, high=high)
+        parts[kind] = replace(one, undefined=undefined, no_interval=why_not)
     return Correlations(**parts)
+
+
+def possible_values(n: int) -> int:
+    """How many values Spearman's coefficient of n points can take without ties, over all orders of them.
+
+    >>> possible_values(3), possible_values(4)
+    (4, 11)
+    """
+    return len(np.unique(_orders(n) @ np.arange(n)))
 
 
 def defined_points(*sides: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     """Where every side has a value."""
     return np.asarray(np.isfinite(np.stack(sides)).all(axis=0))
+
+
+def _why_no_interval(value: float, undefined: int, replicates: int) -> str:
+    if np.isnan(value):
+        return "the value is undefined"
+    if undefined > MOST_UNDEFINED * replicates:
+        return f"{undefined:,} of {replicates:,} replicates have no value"
+    return ""
 
 
 def _centred(values: np.ndarray) -> np.ndarray:

@@ -47,12 +47,14 @@ def audit(
             help="Queries fully labelled for every generator at once, or for each encoder by itself."
         ),
     ] = "every",
-    replicates: Annotated[int, typer.Option(help="Bootstrap draws for intervals; 0: none.", min=0)] = 2000,
+    replicates: Annotated[
+        int, typer.Option(help="Bootstrap draws for intervals, 100 or more; 0: none.", min=0)
+    ] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
     json: JsonOption = False,
 ) -> None:
     """Check how far the measures can be trusted on these labels."""
-    from lookalike.audit.audits import MEASURES
+    from lookalike.audit.audits import MEASURES, require_draws
     from lookalike.cli import audited, judged
     from lookalike.evaluate.measures import names
     from lookalike.evaluate.significance import Settings
@@ -62,6 +64,7 @@ def audit(
     from lookalike.recipes.verdict import verdict
     from lookalike.store.workspace import Workspace
 
+    require_draws(replicates, seed)
     opened = Workspace(workspace)
     with progress("Ranking", quiet=json) as bar:
         ranked = evaluate(opened, [], ["coverage@1"], progress=bar).judged

@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, number, print_json, say, table
+from lookalike.cli.console import (
+    JsonOption,
+    WorkspaceOption,
+    next_step,
+    number,
+    plural,
+    print_json,
+    say,
+    table,
+)
 from lookalike.rank.pairs import Unusable
 
 labels = typer.Typer(help="Labels in and out, and what they are worth.", no_args_is_help=True)
@@ -60,7 +69,8 @@ def import_(
     if read.blank:
         say(f"{read.blank:,} rows have no label yet.")
     if read.unjudged:
-        say(f"{read.unjudged:,} lines say unjudged (a relevance below 0) and were passed over.")
+        said, were = ("says", "was") if read.unjudged == 1 else ("say", "were")
+        say(f"{plural(read.unjudged, 'line')} {said} unjudged (a relevance below 0) and {were} passed over.")
     if read.on_left_out:
         say(f"{read.on_left_out:,} rows on images that were left out of the catalog were passed over.")
     for fault in read.faults:

@@ -109,7 +109,7 @@ def require_faultless(file: LabelFile, name: str) -> None:
         listed = "\n".join(f"  {fault.reason}: {fault.where}" for fault in file.faults)
         count = sum(fault.count for fault in file.faults)
         raise LabelsError(
-            f"{name}: {count:,} rows cannot be used, so nothing was imported.\n{listed}",
+            f"{name}: {count:,} {'row' if count == 1 else 'rows'} cannot be used, so nothing was imported.\n{listed}",
             fix="Mend those rows, or import the others with --skip-invalid.",
         )
 

@@ -105,7 +105,8 @@ def _require_faultless(wrong: dict[str, list[tuple[int, str]]], path: Path) -> N
         word = "line" if len(lines) == 1 else "lines"
         listed.append(f"  {reason}: {word} {places}{more} (the first: {lines[0][1]!r})")
     raise RunError(
-        f"{path}: {count:,} lines cannot be used, so the run is not scored.\n" + "\n".join(listed),
+        f"{path}: {count:,} {'line' if count == 1 else 'lines'} cannot be used, so the run is not scored.\n"
+        + "\n".join(listed),
         fix="Mend those lines: each is `query Q0 document rank score tag`, each document once for a query.",
     )
 

@@ -45,7 +45,7 @@ def read_lines(path: Path, what: str, refuse: Refuse) -> Iterator[Line]:
             empty = False
             yield at, fields
     if empty:
-        raise refuse(f"{str(path)!r} holds no line of {what}.", fix=f"Give the file that holds the {what}.")
+        raise refuse(f"{str(path)!r} holds no line of {what}.", fix=f"Give a file of {what}, plain or .gz.")
 
 
 def write_lines(lines: Iterable[str], path: Path) -> None:
