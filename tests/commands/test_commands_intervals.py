@@ -81,9 +81,13 @@ def test_values_by_category(labelled, lookalike):
     ("options", "told"),
     [
         (("--replicates", "5"), "too few"),
+        (("--replicates", "99999999999"), "Give 1,000,000 or fewer"),
         (("--seed", "-1"), "seed is -1"),
         (("--interval", "t"), "percentile, bca"),
-        (("--confidence", "95"), "between 0 and 1"),
+        (("--confidence", "95"), "at least 0.5 and below 1"),
+        (("--confidence", "0.05"), "at least 0.5 and below 1"),
+        (("--confidence", "1"), "at least 0.5 and below 1"),
+        (("--confidence", "nan"), "at least 0.5 and below 1"),
         (("--per", "colour"), "no column 'colour'"),
     ],
 )

@@ -12,9 +12,10 @@ from scipy.stats import ttest_rel
 
 from lookalike.core.errors import ArgumentError, NotComparableError
 from lookalike.core.types import Basis, Rule, Score, Scores
-from lookalike.evaluate.compare import holm, on_both, t_test
+from lookalike.evaluate.compare import Comparison, holm, on_both, t_test
 from lookalike.evaluate.measures import DEFAULT, evaluate
 from lookalike.evaluate.resample import Resampling, replicates
+from lookalike.evaluate.sentence import sentence, settled
 from lookalike.evaluate.significance import Settings, significance
 
 MANY = (*DEFAULT, "DCS(average=macro)", "HR@3", "EHR@3")
@@ -196,3 +197,47 @@ def test_t_without_spread():
     assert t_test(np.zeros(5)) == 1.0
     assert math.isnan(t_test(np.full(5, 0.2)))
     assert math.isnan(t_test(np.array([0.2])))
+
+
+def clear(count: int) -> list[Scores]:
+    """Many encoders, each far better than the one before on nearly every one of 60 queries."""
+    random = np.random.default_rng(0)
+    queries = np.array([f"q{q}" for q in range(60)], object)
+    made = []
+    for at in range(count):
+        parts = np.clip(random.normal(at / count, 0.02, 60), 0, 1)
+        mean = Score("AUC_mac", float(parts.mean()), 60, queries, parts, np.ones(60))
+        made.append(Scores(f"e{at}", Basis("c", "l", Rule()), {"AUC_mac": mean}))
+    return made
+
+
+@pytest.mark.parametrize("given", [Settings(), Settings(replicates=100)])
+def test_fifteen_encoders_far_apart_are_told_apart(given: Settings):
+    """105 pairs: the least p of 2,000 swaps is 1/2001, times 105 more than 0.05."""
+    family = significance(clear(15), given).comparisons
+    assert len(family["AUC_mac"]) == 105
+    assert all(settled(one) for one in family["AUC_mac"])
+
+
+def apart_by_bootstrap(replicates: int) -> tuple[Comparison, ...]:
+    """Eight encoders by a pooled measure; the later far the better."""
+    made = [replace(one, encoder=f"{at}") for at, one in enumerate(encoders(3, queries=60, count=8))]
+    scores = [
+        evaluate(replace(one, score=one.score + np.float32(at) * one.label), ["AUC_mic"])
+        for at, one in enumerate(made)
+    ]
+    return significance(scores, Settings(replicates=replicates)).comparisons["AUC_mic"]
+
+
+def test_too_few_draws_of_a_pooled_measure_are_said_to_be_too_few_and_enough_decide():
+    few = apart_by_bootstrap(100)
+    first = next(one for one in few if one.encoders == ("0", "7"))
+    assert (first.p, first.replicates_needed) == (1 / 101, 560)
+    assert first.drawn_too_few
+    assert not any(settled(one) for one in few)
+    assert "too few replicates for 28 comparisons, which take 560 or more" in sentence(first)
+    near = max(few, key=lambda one: one.p)
+    assert not near.drawn_too_few
+    assert sentence(near).startswith("these labels cannot tell")
+    again = apart_by_bootstrap(560)
+    assert settled(next(one for one in again if one.encoders == ("0", "7")))

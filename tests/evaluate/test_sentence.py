@@ -7,7 +7,7 @@ import pytest
 
 from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.intervals import Interval
-from lookalike.evaluate.sentence import sentence, verdict
+from lookalike.evaluate.sentence import full, sentence, verdict
 
 NONE = math.nan
 BETTER = Comparison(
@@ -112,3 +112,18 @@ def test_a_verdict_is_full_against_the_next_and_short_for_the_rest():
 @pytest.mark.parametrize("best", ["lbp", "nobody"])
 def test_a_verdict_looks_at_its_own_pairs_only(best: str):
     assert len(verdict(best, [BETTER, OPEN])) == (1 if best == "lbp" else 0)
+
+
+def test_too_few_draws_are_no_verdict_on_the_labels():
+    """p is the least there can be, and only Holm keeps it above 0.05."""
+    short = replace(BETTER, family=105, p_permutation=1 / 2001, least_p=1 / 2001, p_holm=105 / 2001)
+    assert sentence(short).startswith(
+        "too few replicates for 105 comparisons, which take 2,100 or more, to tell color from hog (EHR@5"
+    )
+    assert full(sentence(short)).startswith("Too few")
+    other = replace(short, encoders=("color", "gist"), difference=0.2)
+    assert verdict("color", [short, other]) == [sentence(short), "too few, too, to tell color from gist"]
+    assert verdict("color", [OPEN, other]) == [
+        sentence(OPEN),
+        "too few replicates for 105 comparisons, which take 2,100 or more, to tell color from gist",
+    ]

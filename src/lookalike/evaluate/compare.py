@@ -1,6 +1,7 @@
 """Two encoders on the same queries: their difference, how sure it is, and how large."""
 
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 from jaxtyping import Float64
@@ -18,7 +19,8 @@ class Comparison:
     `difference` is the first value minus the second. `p_t` (paired t-test) and the effect size `d_z` exist for means
     over queries, `p_permutation` and `won` (share of queries on which the first is ahead, ties half) where a measure
     has parts per query, `p_bootstrap` always; NaN otherwise. `p` is the permutation's, or the bootstrap's where
-    there is none; `p_holm` is adjusted for the `family`: all pairs of encoders by this measure.
+    there is none; `p_holm` is adjusted for the `family`: all pairs of encoders by this measure. `least_p` is the least
+    that so many draws can give, whatever the difference.
     """
 
     measure: str
@@ -35,11 +37,23 @@ class Comparison:
     family: int
     d_z: float
     won: float
+    least_p: float = 0.0
 
     @property
     def p(self) -> float:
         """The p-value before Holm's adjustment."""
         return self.p_bootstrap if np.isnan(self.p_permutation) else self.p_permutation
+
+    @property
+    def drawn_too_few(self) -> bool:
+        """Whether p is the least there can be, and Holm's adjustment alone keeps it from deciding."""
+        return bool(self.p <= self.least_p + SAME and self.p_holm >= 1.0 - self.interval.level)
+
+    @property
+    def replicates_needed(self) -> int:
+        """How many replicates let the least p decide in this family; more by those without a value."""
+        drawn, enough = self.interval, round(self.family / (1.0 - self.interval.level), 6)
+        return ceil(enough * drawn.replicates / max(drawn.replicates - drawn.undefined, 1))
 
     @property
     def swapped(self) -> "Comparison":

@@ -15,6 +15,8 @@ LEVEL = 0.95
 REPLICATES = 2000
 FEWEST_QUERIES = 10  # resampling fewer says "certain" far too often: docs/intervals.md has the figures
 FEWEST_REPLICATES = 100
+MOST_REPLICATES = 1_000_000  # one number is kept for each of them and each score
+LEAST_LEVEL = 0.5
 MOST_UNDEFINED = 0.05  # share of replicates without a value
 SAME = 1e-12  # values that differ by less are equal: sums of fractions in another order
 
@@ -103,14 +105,20 @@ def acceleration(without_each: Float64[np.ndarray, " queries"]) -> float:
 def require_settings(replicates: int, seed: int, level: float, method: str) -> None:
     """Refuse settings that mean nothing, before long work begins."""
     one_of(method, METHODS, "interval")
-    if not 0.0 < level < 1.0:
+    if not LEAST_LEVEL <= level < 1.0:
         raise ArgumentError(
-            f"The confidence is {level}; it must lie between 0 and 1.", fix="Give a share such as 0.95."
+            f"The confidence is {level}; it must be at least {LEAST_LEVEL} and below 1.",
+            fix="Give a share such as 0.95.",
         )
     if replicates < FEWEST_REPLICATES:
         raise ArgumentError(
             f"{replicates} replicates are too few for an interval.",
             fix=f"Give {FEWEST_REPLICATES} or more; {REPLICATES:,} is the default.",
+        )
+    if replicates > MOST_REPLICATES:
+        raise ArgumentError(
+            f"{replicates:,} replicates are more than can be kept.",
+            fix=f"Give {MOST_REPLICATES:,} or fewer; {REPLICATES:,} is the default.",
         )
     if seed < 0:
         raise ArgumentError(

@@ -11,6 +11,8 @@ from lookalike.core.types import Score
 from lookalike.evaluate.resample import Parts, blocks, stacked
 
 AS_LARGE = 1e-12  # a difference smaller by no more than this is as large
+FINE = 3  # swaps for each that Holm's adjustment needs at least: what 2,000 are for eight encoders
+MOST_SWAPS = 100_000  # that are made beyond the replicates asked for
 
 
 class Pair(NamedTuple):
@@ -18,6 +20,18 @@ class Pair(NamedTuple):
 
     a: int
     b: int
+
+
+def swaps(family: int, replicates: int, level: float) -> int:
+    """How many random swaps: the replicates, or as many as a family of so many comparisons takes.
+
+    The least p is 1 / (swaps + 1), which Holm multiplies by the family: with fewer than family / (1 - level) swaps no
+    two encoders could be told apart, however far they are.
+
+    >>> swaps(3, 2000, 0.95), swaps(105, 2000, 0.95), swaps(105, 2000, 0.9999)
+    (2000, 6300, 100000)
+    """
+    return max(replicates, min(FINE * round(family / (1.0 - level)), MOST_SWAPS))
 
 
 def permutation_p(

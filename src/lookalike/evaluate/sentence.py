@@ -25,6 +25,8 @@ def sentence(found: Comparison) -> str:
         return f"nothing can be said of {first} and {second} by {found.measure}: no query counts for both"
     if settled(found):
         return f"{first} {_is_better(found.measure)} {second} ({_figures(found)})"
+    if found.drawn_too_few:
+        return f"{_drawn_too_few(found)} to tell {first} from {second} ({_figures(found)})"
     return f"these labels cannot tell {first} from {second} apart ({_figures(found)})"
 
 
@@ -39,10 +41,12 @@ def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
         return []
     rest = order[1:]
     better = [one for one in rest if settled(one) and one.difference > 0]
-    alike = [one for one in rest if not settled(one) and not math.isnan(one.p_holm)]
-    others = [sentence(one) for one in rest if one not in better and one not in alike]
-    said = [*_better(best, better), *_alike(best, alike, again=not settled(order[0]))]
-    return [sentence(order[0]), *(said if settled(order[0]) else said[::-1]), *others]
+    short = [one for one in rest if one.drawn_too_few]
+    alike = [one for one in rest if not (settled(one) or one in short or math.isnan(one.p_holm))]
+    others = [sentence(one) for one in rest if one not in (*better, *short, *alike)]
+    said = [*_better(best, better), *_alike(best, alike, again=_untold(order[0]))]
+    said = said[::-1] if _untold(order[0]) else said
+    return [sentence(order[0]), *said, *_short(best, short, again=order[0].drawn_too_few), *others]
 
 
 def full(said: str) -> str:
@@ -51,7 +55,7 @@ def full(said: str) -> str:
     >>> full("these labels cannot tell a from b apart"), full("color is better than hog")
     ('These labels cannot tell a from b apart.', 'color is better than hog.')
     """
-    first = said[0].upper() if said.startswith(("these ", "nor ", "nothing ")) else said[0]
+    first = said[0].upper() if said.startswith(("these ", "nor ", "nothing ", "too few ")) else said[0]
     return f"{first}{said[1:]}."
 
 
@@ -72,6 +76,23 @@ def _alike(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]
         f"{one.encoders[1]} (difference {one.difference:.3f}, {_tested(one)})" for one in others
     )
     return [f"{'nor can they tell' if again else 'these labels cannot tell'} {best} from {names}"]
+
+
+def _untold(found: Comparison) -> bool:
+    """Whether the labels, not the number of draws, leave it open."""
+    return not (settled(found) or found.drawn_too_few)
+
+
+def _short(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]:
+    """One encoder and those that more draws would tell it from; `again` where the number was said before."""
+    if not others:
+        return []
+    names = ", ".join(one.encoders[1] for one in others)
+    return [f"{'too few, too,' if again else _drawn_too_few(others[0])} to tell {best} from {names}"]
+
+
+def _drawn_too_few(found: Comparison) -> str:
+    return f"too few replicates for {found.family:,} comparisons, which take {found.replicates_needed:,} or more,"
 
 
 def _is_better(measure: str) -> str:

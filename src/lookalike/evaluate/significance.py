@@ -30,7 +30,7 @@ from lookalike.evaluate.intervals import (
     require_settings,
     too_few,
 )
-from lookalike.evaluate.permute import Pair, permutation_p
+from lookalike.evaluate.permute import Pair, permutation_p, swaps
 from lookalike.evaluate.resample import Resampling, queries_of, replicates, without_each
 
 
@@ -84,10 +84,11 @@ def significance(
     draws = _Draws.of(columns, settings, progress, PARTS if compared else PARTS - 1)
     intervals = {one.encoder: {name: draws.interval(one[name]) for name in measures} for one in scores}
     pairs = [(a, b) for *_, a, b in compared]
-    permuted = _permuted(pairs, draws, part(progress, PARTS - 1, PARTS))
+    many = swaps(len(scores) * (len(scores) - 1) // 2, settings.replicates, settings.level)
+    permuted = _permuted(pairs, draws, many, part(progress, PARTS - 1, PARTS))
     found = [
         replace(
-            _comparison((scores[i].encoder, scores[j].encoder), draws, a, b, float(p)),
+            _comparison((scores[i].encoder, scores[j].encoder), draws, a, b, float(p), 1.0 / (many + 1)),
             left_out=left_out(scores[i][measure], scores[j][measure]),
         )
         for (measure, i, j, a, b), p in zip(compared, permuted, strict=True)
@@ -156,7 +157,9 @@ class _Draws:
         return interval(value, queries, drawn, without, level=made.level, method=made.method)
 
 
-def _permuted(pairs: Sequence[tuple[Score, Score]], draws: _Draws, progress: Progress | None) -> np.ndarray:
+def _permuted(
+    pairs: Sequence[tuple[Score, Score]], draws: _Draws, many: int, progress: Progress | None
+) -> np.ndarray:
     """p by permutation of each pair, NaN where a measure has no parts or no query counts for both."""
     place: dict[int, int] = {}
     scores: list[Score] = []
@@ -166,16 +169,18 @@ def _permuted(pairs: Sequence[tuple[Score, Score]], draws: _Draws, progress: Pro
             scores.append(score)
     with_parts = [at for at, (a, b) in enumerate(pairs) if a.pooled is None and min(a.queries, b.queries) > 0]
     asked = [Pair(place[id(pairs[at][0])], place[id(pairs[at][1])]) for at in with_parts]
-    p, made = np.full(len(pairs), np.nan), draws.settings
+    p = np.full(len(pairs), np.nan)
     if asked:
         p[with_parts] = permutation_p(
-            scores, asked, draws.queries, replicates=made.replicates, seed=made.seed, progress=progress
+            scores, asked, draws.queries, replicates=many, seed=draws.settings.seed, progress=progress
         )
     return p
 
 
-def _comparison(encoders: tuple[str, str], draws: _Draws, a: Score, b: Score, permuted: float) -> Comparison:
-    """One pair, Holm's adjustment still to come."""
+def _comparison(
+    encoders: tuple[str, str], draws: _Draws, a: Score, b: Score, permuted: float, least: float
+) -> Comparison:
+    """One pair, Holm's adjustment still to come; `least` is the least p of random swaps."""
     drawn, ends = draws.of_difference(a, b)
     difference, apart = a.value - b.value, per_query_differences(a, b)
     queries, means = min(a.queries, b.queries), are_means(a, b)
@@ -194,6 +199,7 @@ def _comparison(encoders: tuple[str, str], draws: _Draws, a: Score, b: Score, pe
         family=0,
         d_z=effect(apart) if means else float("nan"),
         won=share_won(apart),
+        least_p=1.0 / (int(np.sum(~np.isnan(drawn))) + 1) if np.isnan(permuted) else least,
     )
 
 
