@@ -18,6 +18,7 @@ from lookalike.cli.evaluate_files import (
     tell_written,
 )
 from lookalike.cli.evaluate_pairs import (
+    NEXT,
     LevelOption,
     PairsOption,
     TaskOption,
@@ -119,10 +120,11 @@ def evaluate(
     if per is not None:
         with progress(f"Drawing queries by {per}", quiet=json) as bar:
             groups = by_column(opened.catalog, found, per, settings, progress=bar)
-    told = Told(found, found.scores[0].basis.rule, sure, per, groups)
+    brief = per is not None and measures is None and task == "discovery"
+    told = Told(found, found.scores[0].basis.rule, sure, per, groups, brief)
     if json:
         print_json(as_json(told) | {"written": [str(path) for path in written]})
         return
     tell(told)
     tell_written(written)
-    next_step("lookalike report", workspace=workspace)
+    next_step(*NEXT if task == "discovery" else NEXT[1:], workspace=workspace)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lookalike.evaluate.intervals import Interval
     from lookalike.evaluate.significance import Settings
 
+NEXT = ("lookalike audit", "lookalike report")
+
 LevelOption = Annotated[
     str,
     typer.Option(
@@ -136,7 +138,7 @@ def tell_levels(
         say(f"{level}: {at.labels:,} labelled pairs.", *at.notes)
         for part in at.unusable:
             say(f"  {part.count:,} labels left out: {part.reason}.")
-    next_step("lookalike report", workspace=workspace)
+    next_step(*NEXT, workspace=workspace)
 
 
 def _as_json(score: Score, around: "Interval | None") -> dict[str, Any]:

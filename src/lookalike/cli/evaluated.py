@@ -7,33 +7,42 @@ from textwrap import fill
 from typing import Any
 
 from lookalike.cli.console import finite, number, say, table
+from lookalike.cli.evaluated_notes import is_identification, leaning, meaning, notes, starred
 from lookalike.core.types import Rule, Score, Scores
 from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.intervals import Interval
-from lookalike.evaluate.measures import FAMILIES, parse
 from lookalike.evaluate.sentence import full, sentence, verdict
 from lookalike.evaluate.significance import Significance
 from lookalike.recipes.evaluate import Evaluation, Group
-from lookalike.report.formats import significant
 
 BAR = 26  # signs across which the intervals of one measure are drawn
 WIDTH = 100
+BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column where no measure is named
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """All of one call; `sure` is None where no query was drawn, `per` where no column was named."""
+    """All of one call; `sure` is None where no query was drawn, `per` where no column was named.
+
+    `brief`: two measures are printed, not all.
+    """
 
     found: Evaluation
     rule: Rule
     sure: Significance | None
     per: str | None
     groups: Sequence[Group]
+    brief: bool = False
 
     @property
     def measures(self) -> list[tuple[str, str]]:
         """Names as asked for, and the measures' own."""
         return list(self.found.printed.items())
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """Those that people are shown."""
+        return [(asked, name) for asked, name in self.measures if asked in BRIEF or not self.brief]
 
 
 # ---- for people
@@ -43,28 +52,30 @@ def tell(told: Told) -> None:
     """One block per measure: values with their intervals, best first, then what they prove."""
     found, rule = told.found, told.rule
     split = f", split {rule.split}" if rule.split else ""
-    say(f"{found.labels:,} labelled pairs, level {rule.level}, {rule.similarity}{split}.")
-    for _, name in told.measures:
-        say("", f"{name}: {_meaning(name)}")
+    pairs = "pairs of photos of one item" if is_identification(found) else "labelled pairs"
+    say(f"{found.labels:,} {pairs}, level {rule.level}, {rule.similarity}{split}.")
+    for _, name in told.shown:
+        say("", f"{name}: {meaning(name, found)}")
         ranked = _ranked(found.scores, name)
-        _block(ranked, name, told.sure, found.generators)
+        _block(ranked, name, told.sure, starred(found))
         if told.sure is not None:
-            for said in _verdict(told.sure, ranked[0], name):
+            for said in (
+                *_verdict(told, told.sure, ranked[0], name),
+                *leaning(found, told.sure, ranked[0], name),
+            ):
                 say(_folded(said))
         for group in told.groups:
             say(f"  {told.per} {group.value or '(none)'}, {group.queries:,} queries")
-            _block(_ranked(group.scores, name), name, group.sure, found.generators)
-    say("", *_notes(told))
+            _block(_ranked(group.scores, name), name, group.sure, starred(found))
+    say("", *notes(told))
 
 
-def _meaning(name: str) -> str:
-    measure = parse(name)
-    return FAMILIES[measure.family].meaning.replace("top K", f"top {measure.k}")
-
-
-def _verdict(sure: Significance, best: Scores, name: str) -> list[str]:
+def _verdict(told: Told, sure: Significance, best: Scores, name: str) -> list[str]:
     """The best against the others; nothing where no encoder has a value."""
-    return [] if math.isnan(best[name].value) else verdict(best.encoder, sure.comparisons[name])
+    said = [] if math.isnan(best[name].value) else verdict(best.encoder, sure.comparisons[name])
+    if is_identification(told.found):  # by the catalog alone
+        return [one.replace("these labels cannot tell", "these photos cannot tell") for one in said]
+    return said
 
 
 def _folded(said: str) -> str:
@@ -110,31 +121,6 @@ def _bar(value: float, around: Interval, least: float, most: float) -> str:
     return "".join(signs)
 
 
-def _notes(told: Told) -> list[str]:
-    """What the signs mean, and what is missing and why."""
-    found, sure, notes = told.found, told.sure, []
-    if sure is not None:
-        made = sure.settings
-        how = "BCa" if made.method == "bca" else made.method
-        notes.append(
-            f"In brackets: {significant(100 * made.level)} % intervals ({how} bootstrap over queries, "
-            f"{made.replicates:,} replicates, seed {made.seed})."
-        )
-        notes.append("They and p tell what chance can do; labels that favour an encoder do so in every draw.")
-    if found.generators:
-        notes.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can flatter the others.")
-    reasons = {f"{name}: {s.reason}" for one in found.scores for name, s in one.scores.items() if s.reason}
-    notes += [f"Undefined: {reason}." for reason in sorted(reasons)]
-    for _, name in told.measures if sure is not None else ():
-        why = {one.encoder: sure.intervals[one.encoder][name].reason for one in found.scores if sure}
-        notes += [
-            f"No interval for {name} of {', '.join(who for who in why if why[who] == reason)}: {reason}."
-            for reason in sorted(set(why.values()) - {"", "the value is undefined"})
-        ]
-    notes += [f"{left.count:,} labels left out: {left.reason}." for left in found.unusable]
-    return [*notes, *found.absences, *found.notes]
-
-
 # ---- for programs
 
 
@@ -159,7 +145,14 @@ def as_json(told: Told) -> dict[str, Any]:
         "verdicts": None
         if told.sure is None
         else {
-            asked: _verdict(told.sure, _ranked(found.scores, name)[0], name) for asked, name in told.measures
+            asked: _verdict(told, told.sure, _ranked(found.scores, name)[0], name)
+            for asked, name in told.measures
+        },
+        "caveats": None
+        if told.sure is None
+        else {
+            asked: leaning(found, told.sure, _ranked(found.scores, name)[0], name)
+            for asked, name in told.measures
         },
         "per": None
         if told.per is None
