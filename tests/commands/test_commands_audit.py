@@ -1,8 +1,15 @@
 """`lookalike audit` on a small shop, with and without its pool."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
+
+from lookalike.cli.audited_gaps import no_intervals
+from lookalike.recipes.audit import audit
+from lookalike.store.workspace import Workspace
 
 
 @pytest.fixture
@@ -33,7 +40,18 @@ def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
     ]
     assert tables
     assert max(map(len, tables)) <= 100
+    assert max(map(len, said.out[said.out.index("Caution: ") :].splitlines())) <= 100
     assert "Next: lookalike report" in said.out
+
+
+def test_what_has_a_value_but_no_interval_is_named(shop):
+    found = audit(Workspace(Path()), ["color", "hog", "lbp"], ["DCS"], replicates=0)
+    assert no_intervals(found) == ""
+    first, *others = found.leave_one_out.bias
+    lacking = replace(first.correlations.spearman, no_interval="9 of 100 replicates have no value")
+    gone = replace(first, correlations=replace(first.correlations, spearman=lacking))
+    without = replace(found, leave_one_out=replace(found.leave_one_out, bias=(gone, *others)))
+    assert no_intervals(without).endswith(f"no value of '{first.measure} without {first.omitted}'")
 
 
 def test_as_json_it_holds_everything_and_no_nan(shop):

@@ -5,6 +5,7 @@ import gzip
 import math
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import ir_measures
 import numpy as np
@@ -14,6 +15,7 @@ from ir_measures import Bpref, Judged, P
 
 import lookalike as api
 from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes import evaluate_files
 from lookalike.store.workspace import Workspace
 
 
@@ -219,12 +221,31 @@ def test_judged_ranks_of_a_run_come_back_too(lookalike, mine):
 def test_names_that_cannot_be_written_are_refused_before_anything_is_ranked(lookalike, mine):
     refused(lookalike("evaluate", "--output", "s.docx"), "no format of scores", ".csv or .parquet")
     refused(lookalike("evaluate", "--judged", "j"), "no format of judged ranks")
-    refused(lookalike("evaluate", "--judged", "no/j.csv"), "there is no folder no")
+    refused(lookalike("evaluate", "--judged", "no/j.csv"), "there is no folder no", "mkdir -p no")
+    refused(lookalike("evaluate", "--runs", "no way/runs"), "no folder no way", "mkdir -p 'no way'")
+    assert not (mine / "no way").exists()
     (mine / "file").write_text("")
     refused(lookalike("evaluate", "--runs", "file"), "is a file")
     refused(lookalike("evaluate", "--run", "none.run"), "does not exist")
     assert lookalike("evaluate", "--runs", "runs", "--depth", 0).status == 2
     assert not (mine / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "given", [("--output", "s.csv"), ("--judged", "j.csv"), ("--runs", "r"), ("--runs", "")]
+)
+def test_folders_that_take_no_file_are_refused_before_anything_is_ranked(lookalike, mine, monkeypatch, given):
+    option, name = given
+    (mine / "full").mkdir()
+    monkeypatch.setattr(evaluate_files, "TemporaryFile", Mock(side_effect=PermissionError))
+    said = lookalike("evaluate", option, f"full/{name}")
+    refused(said, "no file can be made in the folder full", "that you may write to")
+    assert list((mine / "full").iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="this system has no /proc")
+def test_a_folder_of_the_system_takes_no_file(lookalike, mine):
+    refused(lookalike("evaluate", "--output", "/proc/x.csv"), "no file can be made in the folder /proc")
 
 
 def test_the_same_from_python(lookalike, mine, photos):

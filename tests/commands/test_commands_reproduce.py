@@ -38,7 +38,11 @@ def test_without_a_workspace_it_prints_the_papers_figures_and_what_to_fetch(look
     for row in table.rows:
         assert all(cell in said.out for cell in row.cells)
     for source in table.sources:
-        assert all(words in said.out for words in (*source.fetch, *source.then, source.remark))
+        told = " ".join(said.out.split())
+        assert all(words in told for words in (*source.fetch, source.remark))
+        assert all(command in said.out for command in source.then)
+        prose = said.out.split("is not part of Lookalike")[1].splitlines()
+        assert all(len(line) <= 100 for line in prose if line.strip() not in source.then)
     told = lookalike("reproduce", key, "--json").json
     assert len(told["cells"]) == (len(table.rows) * len(table.columns) or 21 * len(table.alphas))
     assert (told["missing"] is None) == (key == "vsd-figure-1")

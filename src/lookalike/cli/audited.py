@@ -1,7 +1,6 @@
 """What `lookalike audit` prints: VSD Table 1, EDS Table 3, VSD Tables 5 and 6, each with its meaning."""
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 from lookalike.audit.audits import Audits
 from lookalike.audit.correlate import Correlation, Correlations
 from lookalike.audit.leave_one_out import LeaveOneOut, Spread
-from lookalike.cli.console import next_step, plural, say, table
+from lookalike.cli.audited_gaps import no_intervals, reasons
+from lookalike.cli.console import folded, next_step, plural, say, table
 
 NAME = 20
 AREAS = ("AUC_mic", "AUC_mac")
@@ -23,7 +23,7 @@ def tell(found: Audits, workspace: Path) -> None:
         f"{plural(len(found.leave_one_out.encoders), 'encoder')}, {plural(len(found.generators), 'generator')}."
     )
     for sentence in found.cautions:
-        say(f"Caution: {sentence}")
+        say(folded(f"Caution: {sentence}"))
     say("")
     _table_1(found)
     if any(name in found.leave_one_out.measures for name in AREAS):
@@ -32,8 +32,11 @@ def tell(found: Audits, workspace: Path) -> None:
     if found.coverage_sweep.encoders:
         say("")
         _table_5(found)
-    for reason in _reasons(found):
-        say(f"Undefined: {reason}.")
+    for reason in reasons(found):
+        say(folded(f"Undefined: {reason}."))
+    lacking = no_intervals(found)
+    if lacking:
+        say(folded(f"No interval: {lacking} (--json has all)."))
     next_step("lookalike report", workspace=workspace)
 
 
@@ -68,17 +71,15 @@ def _table_1(found: Audits) -> None:
     head = ["measure", "encoder", "score ± sd", "SC", "KT", "r", "n"]
     table([*head, f"SC@{full.k}", "KT", "r", "n"], rows, left=2)
     for omission in audit.omissions:
-        say(
-            f"  Without {omission.generator}: {plural(omission.dropped, 'label')} dropped, {omission.left:,} left, "
-            f"{plural(omission.queries_emptied, 'query', 'queries')} without any."
-        )
-    say("score: mean and standard deviation over the label sets that leave one generator out.")
+        dropped = f"{plural(omission.dropped, 'label')} dropped, {omission.left:,} left"
+        emptied = f"{plural(omission.queries_emptied, 'query', 'queries')} without any"
+        say(folded(f"Without {omission.generator}: {dropped}, {emptied}.", "  "))
+    order = "do the encoders keep their order when this generator's labels are gone? 1 is yes, 0 is chance."
+    same = f"the same against HR@{full.k} where all of the top {full.k} is labelled ({_covered(found)})."
     say(
-        "SC, KT, r: do the encoders keep their order when this generator's labels are gone? 1 is yes, 0 is chance."
-    )
-    say(
-        f"SC@{full.k}, KT, r: the same against HR@{full.k} where all of the top {full.k} is labelled "
-        f"({_covered(found)})."
+        "score: mean and standard deviation over the label sets that leave one generator out.",
+        folded(f"SC, KT, r: {order}"),
+        folded(f"SC@{full.k}, KT, r: {same}"),
     )
     _p_and_intervals(found)
 
@@ -124,7 +125,10 @@ def _eds_table_3(audit: LeaveOneOut) -> None:
 def _table_5(found: Audits) -> None:
     sweep = found.coverage_sweep
     say(
-        f"Labels taken from the top of fully labelled lists, against HR@{sweep.k} (layout of VSD Tables 5 and 6)"
+        folded(
+            f"Labels taken from the top of fully labelled lists, against HR@{sweep.k} "
+            "(layout of VSD Tables 5 and 6)"
+        )
     )
     rows = []
     for measure in sweep.measures:
@@ -135,11 +139,13 @@ def _table_5(found: Audits) -> None:
             rows.append([measure, f"{level:.1f}", *_linear_first(mean, band), *_linear_first(over, [])])
     band = ["SC interval"] if found.replicates else []
     table(["measure", "coverage", "r", "KT", "SC", *band, "encoders", "r", "KT", "SC", "n"], rows)
+    easy = f"does the measure find the queries easy that HR@{sweep.k} does?"
     say(
-        "Left: one query against another, mean over encoders: does the measure find the queries easy that "
-        f"HR@{sweep.k} does?"
+        folded(f"Left: one query against another, mean over encoders: {easy}"),
+        folded(
+            "Right: one encoder against another (n encoders). Coverage: share of the top that still has labels."
+        ),
     )
-    say("Right: one encoder against another (n encoders). Coverage: share of the top that still has labels.")
 
 
 def _covered(found: Audits) -> str:
@@ -149,22 +155,6 @@ def _covered(found: Audits) -> str:
         return "no query here"
     some = f"{max(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
     return f"{some} queries, {plural(len(counts), 'encoder')}"
-
-
-def _reasons(found: Audits) -> list[str]:
-    told: dict[str, None] = {}
-    add: Callable[[str, str], None] = lambda name, why: told.setdefault(f"{name}: {why}") if why else None  # noqa: E731
-    for spread in found.leave_one_out.spreads:
-        gone = [name for name, at in zip(found.generators, spread.without, strict=True) if math.isnan(at)]
-        if gone:
-            add(spread.measure, f"{'; '.join(spread.reasons)}: {spread.encoder} without {', '.join(gone)}")
-    for one in found.leave_one_out.bias:
-        add(one.measure, one.correlations.reason)
-    for one in found.full_coverage.agreements:
-        add(f"{one.measure} at full coverage", one.correlations.reason)
-    for cell in found.coverage_sweep.cells:
-        add(f"{cell.measure} over queries", cell.over_queries.reason)
-    return list(told)
 
 
 def _four(found: Correlations) -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lookalike.cli.console import JsonOption, number, plural, print_json, progress, say, table
+from lookalike.cli.console import JsonOption, folded, number, plural, print_json, progress, say, table
 from lookalike.core.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ def _print(found: "Bias", where: str) -> None:
     measures = list(dict.fromkeys(cell.measure for cell in found.cells))
     truths = [value for value, _ in found.truth.values()]
     say(
-        f"{plural(found.pools, 'simulated pool')} on {where}; {plural(len(truths), 'encoder')} "
-        f"with a true HR@5 of {min(truths):.2f} to {max(truths):.2f}.",
+        folded(
+            f"{plural(found.pools, 'simulated pool')} on {where}; {plural(len(truths), 'encoder')} "
+            f"with a true HR@5 of {min(truths):.2f} to {max(truths):.2f}."
+        ),
         "In brackets: 95 % intervals, from drawing whole pools again.",
         "",
         "How often a measure orders two encoders as the true HR@5 does, in %:",
@@ -143,7 +145,8 @@ def _print(found: "Bias", where: str) -> None:
             for name in scaled
         ],
     )
-    say("", "Places that newcomers gain among the encoders, in % of the list (0: none, above 0: flattered):")
+    gained = "Places that newcomers gain among the encoders, in % of the list (0: none, above 0: flattered):"
+    say("", folded(gained))
     table(
         ["measure", "newcomers", "generators"],
         [

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -29,6 +30,7 @@ WorkspaceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
 
+WIDTH = 100  # of sentences
 WIDE = 10_000  # a pipe or a file has no edge to fold tables at
 
 
@@ -48,6 +50,23 @@ def say(*sentences: str) -> None:
     """Print sentences as they are; brackets in file names are no markup."""
     for sentence in sentences:
         out.print(Text(printable(sentence)))
+
+
+def folded(sentence: str, indent: str = "") -> str:
+    """A sentence of any length on lines that fit, further ones indented by two more; names are never broken.
+
+    >>> print(folded("Undefined: " + "word " * 18 + "some-long-name"))
+    Undefined: word word word word word word word word word word word word word word word word word word
+      some-long-name
+    """
+    return fill(
+        sentence,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def next_step(*commands: str, workspace: Path = HERE) -> None:

@@ -10,6 +10,7 @@ import typer
 from lookalike.cli.console import (
     JsonOption,
     WorkspaceOption,
+    folded,
     next_step,
     number,
     out,
@@ -55,7 +56,7 @@ def reproduce(
         return
     say(text_of(found.published, found.ours, out.width))
     if found.missing:
-        say(found.missing)
+        say(folded(found.missing))
     _tell_sources(found)
     if output is not None:
         say(f"Written to {output}.")
@@ -96,9 +97,9 @@ def _list(*, as_json: bool) -> None:
 def _tell_sources(found: "Reproduction") -> None:
     """What to fetch for the paper's own data, and what to type then."""
     for source in found.published.sources:
-        say("", f"The paper's own data, {source.name}, is not part of Lookalike. Fetch:")
-        say(*(f"  {part}" for part in source.fetch))
-        say("then:", *(f"  {command}" for command in source.then), source.remark)
+        say("", folded(f"The paper's own data, {source.name}, is not part of Lookalike. Fetch:"))
+        say(*(folded(part, "  ") for part in source.fetch))
+        say("then:", *(f"  {command}" for command in source.then), folded(source.remark))
 
 
 def _as_json(found: "Reproduction") -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryFile
 
 import numpy as np
 
@@ -44,12 +46,27 @@ def require_writable(scores: Path | None, judged: Path | None, runs: RunFolder |
     for path, what in ((scores, "scores"), (judged, "judged ranks")):
         if path is not None:
             require_ending(path, what)
-            if not path.parent.is_dir():
-                raise ArgumentError(
-                    f"{path} cannot be written: there is no folder {path.parent}.", fix="Make it first."
-                )
-    if runs is not None and runs.folder.exists() and not runs.folder.is_dir():
-        raise ArgumentError(f"{runs.folder} is a file; runs need a folder.", fix="Name another folder.")
+            _require_folder(path, path.parent)
+    if runs is not None:
+        if runs.folder.exists() and not runs.folder.is_dir():
+            raise ArgumentError(f"{runs.folder} is a file; runs need a folder.", fix="Name another folder.")
+        _require_folder(runs.folder, runs.folder if runs.folder.exists() else runs.folder.parent)
+
+
+def _require_folder(path: Path, folder: Path) -> None:
+    """Refuse a path below a folder that is missing, or that takes no new file; one is tried."""
+    if not folder.is_dir():
+        raise ArgumentError(
+            f"{path} cannot be written: there is no folder {folder}.",
+            fix=f"Make it first (mkdir -p {quote(str(folder))}), or name another.",
+        )
+    try:
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ArgumentError(
+            f"{path} cannot be written: no file can be made in the folder {folder}.",
+            fix="Name a folder that you may write to.",
+        ) from error
 
 
 def read_runs(paths: Iterable[Path], taken: Sequence[str]) -> list[Run]:
@@ -103,7 +120,7 @@ def write_runs(
     """One TREC run per encoder, and beside them the qrels of the labels that measures use by the same rule."""
     pairs, rows = plan_runs(workspace, rule, wanted)
     with disk_errors("making the folder for runs", wanted.folder):
-        wanted.folder.mkdir(parents=True, exist_ok=True)
+        wanted.folder.mkdir(exist_ok=True)
     ending = ".gz" if wanted.gzip else ""
     written = [wanted.folder / f"{QRELS}{ending}"]
     write_qrels(settled(pairs)[0], written[0])
