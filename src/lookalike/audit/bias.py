@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from lookalike.audit.correlate import coefficients, defined_points
 from lookalike.audit.simulate import Outcome
 from lookalike.audit.trust import BANDS, KINDS
 from lookalike.core.errors import MeasureError
@@ -200,15 +201,8 @@ def _correlation(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's correlation over the entries where both are known; NaN for fewer than three or a constant."""
-    from scipy.stats import rankdata
-
-    both = np.isfinite(a) & np.isfinite(b)
-    if both.sum() < 3:
-        return float("nan")
-    x, y = rankdata(a[both]), rankdata(b[both])
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])
+    both = defined_points(a, b)
+    return float(coefficients(a[None, both], b[None, both])[0, 0])
 
 
 def _bias(outcomes: Sequence[Outcome], measure: str) -> list[Cell]:

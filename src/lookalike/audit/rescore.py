@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from lookalike.core.types import JUDGED_COLUMNS, JudgedRanks, Pooled, Score
+from lookalike.evaluate.groups import only_queries
 from lookalike.evaluate.measures import Measure
 from lookalike.evaluate.pooled import folded
 
@@ -87,23 +88,12 @@ def on_queries(score: Score, chosen: AnySet[str] | None) -> Score:
     here = np.fromiter((query in chosen for query in score.query), bool, len(score.query))
     if here.all():
         return score
-    names, again = score.query[here], np.where(here, np.cumsum(here) - 1, -1)
-    if score.pooled is None:
-        numerator, denominator = score.numerator[here], score.denominator[here]
-        total = float(denominator.sum())
-        value, count = (
-            (float(numerator.sum()) / total if total > 0 else np.nan),
-            int(np.count_nonzero(denominator)),
+    part = only_queries(score, here)
+    if np.isnan(part.value):
+        return replace(
+            part, reason=score.reason or ("not defined on these queries" if here.any() else NO_QUERY)
         )
-        part = replace(score, query=names, numerator=numerator, denominator=denominator)
-    else:
-        pooled = thinned(score.pooled, here[score.pooled.positive], here[score.pooled.negative], again)
-        value = float(folded(pooled, np.ones((1, len(names))))[0])
-        part, count = replace(score, query=names, pooled=pooled), len(names)
-    if np.isnan(value):
-        why = score.reason or ("not defined on these queries" if len(names) else NO_QUERY)
-        return replace(part, value=np.nan, queries=0, reason=why)
-    return replace(part, value=value, queries=count, reason="")
+    return part
 
 
 def _known(judged: JudgedRanks, names: np.ndarray, code: np.ndarray) -> JudgedRanks:
