@@ -51,10 +51,20 @@ class Judgement:
 
     @property
     def headline(self) -> str:
-        """The best encoder by HR@K corrected and whether it is proved to be, in a sentence; "" for want of two."""
-        told = self.comparisons.get(f"HR@{self.k} corrected", ())
+        """The best encoder by HR@K corrected, whether that is proved, and what it is worth; "" for want of two."""
+        name = f"HR@{self.k} corrected"
+        told = self.comparisons.get(name, ())
         said = verdict_of(self.encoders[0], told) if self.encoders and told else []
-        return full(said[0]) if said else ""
+        return f"{full(said[0])}{self._worth(name)}" if said else ""
+
+    def _worth(self, measure: str) -> str:
+        """What the claim about the best two is worth, where it is one and is not trusted."""
+        orders = next((v.orders for v in self.of(self.encoders[0]) if v.measure == measure), ())
+        claim = next((o.trust for o in orders if o.other == self.encoders[1] and o.separated), None)
+        if claim is None or claim.word in ("trusted", "unknown"):
+            return "" if claim is None or claim.word == "trusted" else " Nothing like it was simulated."
+        right = f"of 100 claims like this {100 * claim.share:.0f} were right where the truth is known"
+        return f" {claim.word.capitalize()}: {right}."
 
     def of(self, encoder: str) -> tuple[Verdict, ...]:
         """One encoder's verdicts, those to rely on first."""
