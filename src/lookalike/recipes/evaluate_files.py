@@ -100,7 +100,7 @@ def absences(ranks: RunRanks) -> list[str]:
             "they stand tied behind what it retrieved."
         )
     if ranks.unknown:
-        said.append(f"{ranks.unknown:,} lines of {name} name what the catalog lacks and were passed over.")
+        said.append(f"Lines of {name} that name what the catalog lacks, passed over: {ranks.unknown:,}.")
     if ranks.not_candidates:
         said.append(
             f"{ranks.not_candidates:,} lines of {name} name no candidate of their query (its own item, "
