@@ -41,6 +41,7 @@ def write_file(path: Path, content: bytes) -> None:
     """Replace a file as a whole: a temporary neighbour, flushed to the disk, then renamed."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     with disk_errors(f"writing {path.name}", path):
+        _forget_stopped(path)
         try:
             with temporary.open("wb") as file:
                 file.write(content)
@@ -50,6 +51,25 @@ def write_file(path: Path, content: bytes) -> None:
             sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _forget_stopped(path: Path) -> None:
+    """Remove what commands that were killed in the middle of writing this file have left of it."""
+    head = f".{path.name}."
+    for left in path.parent.iterdir():
+        process = left.name.removeprefix(head).removesuffix(".new")
+        if left.name == f"{head}{process}.new" and process.isdecimal() and not _is_running(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def sync_folder(folder: Path) -> None:
