@@ -1,0 +1,1 @@
+"""Better encoders from labels: losses, batches, and the one training loop."""
