@@ -87,8 +87,7 @@ def meet(start: np.ndarray, node: np.ndarray, batch: np.ndarray, limit: int, hop
                 begin = held[a - 1] if a else 0
                 for at in range(begin, held[a]):
                     j, d = at_owner[at], hop + at_hop[at]
-                    if d < hops[i, j]:
-                        hops[i, j] = d
+                    hops[i, j] = min(hops[i, j], d)
             first = ends[hop]
 
 
