@@ -56,8 +56,8 @@ def epoch_batches(
     """Catalog rows of each batch of an epoch; a function of its arguments, so that a killed run finds its place again.
 
     Every anchor comes once an epoch, however many labels it has, with `positives` of its labelled positives,
-    `negatives` of its labelled negatives, and `soft` nodes at the end of a random walk of 2 to L steps over positives. A
-    batch holds a row once. If all fits into `size` there is one batch.
+    `negatives` of its labelled negatives, and `soft` nodes at the end of a random walk of 2 to L steps.
+    A batch holds a row once. If all fits into `size` there is one batch.
     """
     draw = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, epoch))))
     center = draw.permutation(around.node)
