@@ -16,6 +16,7 @@ from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.precomputed import precomputed, slices
 from lookalike.encode.run import encode_catalog
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
+from lookalike.recipes.heads import ahead, apply_to, beneath, by_depth
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 
@@ -37,7 +38,8 @@ def embed(
 ) -> Embeddings:
     """Compute or take in an encoder's vectors and keep them under a short name.
 
-    Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept.
+    Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept. A
+    trained head is applied to its encoder's vectors where they are here; no photo is read then.
     Files that the string names are those of the current folder, unless it is `stored`: as the workspace keeps it.
     A name that holds the vectors of another encoder string is refused unless `replace`. `begin` is told what lies
     ahead before it begins.
@@ -49,20 +51,27 @@ def embed(
     with workspace.embedding(name):
         if spec.source == "precomputed":
             _take_in(workspace, spec, name)
+        elif below := beneath(workspace, spec):
+            if begin:
+                begin(ahead(workspace, spec, below))
+            apply_to(workspace, spec, name, below, progress)
         else:
             _compute(workspace, spec, name, workers or cores(), begin, progress)
     return workspace.embeddings(name)
 
 
 def stale(workspace: Workspace) -> list[str]:
-    """Encoders whose vectors are of another state of the catalog; damaged ones are not known to be."""
+    """Encoders whose vectors are of another state of the catalog, heads after what they are on.
+
+    Damaged ones are not known to be.
+    """
     now = images_fingerprint(workspace.catalog)
     found = []
     for name in workspace.encoders:
         with suppress(EmbeddingsError):
             if workspace.manifest(name).images != now:
                 found.append(name)
-    return found
+    return by_depth(workspace, found)
 
 
 def _take_in(workspace: Workspace, spec: EncoderSpec, name: str) -> None:

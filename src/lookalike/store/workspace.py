@@ -190,9 +190,13 @@ class Workspace:
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
 
-    def shards(self, encoder: str, origin: Origin) -> Shards:
-        """An encoder's vectors under construction, with the shards that an earlier run finished."""
+    def shards(self, encoder: str, origin: Origin, beneath: str = "") -> Shards:
+        """An encoder's vectors under construction, with the shards that an earlier run finished.
+
+        `beneath` is of a head: equal exactly when the vectors it is applied to are the same file.
+        """
         key = {**asdict(origin), "images": images_fingerprint(self.catalog)}
+        key |= {"beneath": beneath} if beneath else {}
         return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, key)
 
     def known_rows(self, encoder: str, origin: Origin) -> Known | None:
