@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lookalike.evaluate.pooled_kernels import compiled
+from lookalike.core.compiled import compiled
 
 
 @compiled

@@ -1,19 +1,8 @@
 """The inner loops of the measures. Compiled, without the interpreter lock."""
 
-from collections.abc import Callable
-from inspect import unwrap
-from typing import Any, TypeVar
-
-import numba
 import numpy as np
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """numba's compiler, without the interpreter lock and without checkers around it; typed as what it was given."""
-    jit: Callable[[F], F] = numba.njit(nogil=True, cache=True)
-    return jit(unwrap(function))
+from lookalike.core.compiled import compiled
 
 
 @compiled
