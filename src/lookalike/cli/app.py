@@ -20,6 +20,7 @@ from lookalike.cli.evaluate import evaluate
 from lookalike.cli.finetune import finetune
 from lookalike.cli.init import init
 from lookalike.cli.labels import labels
+from lookalike.cli.positiveness import positiveness
 from lookalike.cli.report import report
 from lookalike.cli.reproduce import reproduce
 from lookalike.cli.search import search
@@ -53,6 +54,7 @@ app.command()(finetune)
 app.command()(settle)
 app.command()(audit)
 app.command()(bias)
+app.command()(positiveness)
 app.command()(search)
 app.command()(report)
 app.command()(reproduce)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from lookalike.core.checks import at_least
+from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Origin
@@ -47,16 +48,9 @@ def augmented_views(
     missing = [one for one in numbers if views.vectors(one, view_origin(origin, one, seed)) is None]
     if missing:
         opened = _opened(workspace, encoder, origin)
+        augmented = [Augmented(opened, one, seed) for one in missing]
         with workspace.embedding(encoder):
-            _make(
-                workspace,
-                views,
-                [Augmented(opened, one, seed) for one in missing],
-                missing,
-                workers,
-                progress,
-                begin,
-            )
+            _make(workspace, views, augmented, missing, workers or cores(), progress, begin)
     found = [views.vectors(one, view_origin(origin, one, seed)) for one in numbers]
     return [one for one in found if one is not None]
 
