@@ -11,6 +11,7 @@ from lookalike.core.types import Catalog
 from lookalike.discover.figures import expert_hours
 from lookalike.discover.pool import unordered_pairs
 from lookalike.recipes.discover import labelled
+from lookalike.store import models
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 
@@ -69,6 +70,8 @@ class Status:
     labels: int
     photos_missing: int
     unfinished: tuple[str, ...]
+    trained: tuple[str, ...] = ()
+    unfinished_runs: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace) -> Status:
@@ -90,6 +93,8 @@ def status(workspace: Workspace) -> Status:
         labels=workspace.label_count(),
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
+        trained=tuple(models.trained(workspace.folder)),
+        unfinished_runs=tuple(models.unfinished(workspace.folder)),
     )
 
 

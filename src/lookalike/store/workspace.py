@@ -30,6 +30,7 @@ from lookalike.store.arrays import (
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
+from lookalike.store.models import remove_runs
 from lookalike.store.rows import (
     read_catalog,
     read_labels,
@@ -295,3 +296,4 @@ def _clear(folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
         for name in (EMBEDDINGS, VIEWS, REPORTS):
             shutil.rmtree(folder / name, ignore_errors=True)
+    remove_runs(folder)  # alone: weights a user put into models/ stay
