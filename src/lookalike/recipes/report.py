@@ -20,6 +20,7 @@ from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.report_facts import encoders, facts
 from lookalike.recipes.report_measures import measure_table
+from lookalike.recipes.report_strips import Photos, strips
 from lookalike.recipes.report_verdict import verdict_part
 from lookalike.recipes.status import next_command, status
 from lookalike.recipes.verdict import verdict
