@@ -50,6 +50,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/embed.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/duplicates.py
+	$(BIN)/python benchmarks/losses.py
 
 clean: ## remove the environment and the demo
 	rm -rf $(VENV) $(DEMO)
