@@ -115,8 +115,10 @@ def theirs(
     if rule != "all":
         miner = TripletMarginMiner(MARGIN, rule, distance=distance)
         return [lambda v: loss(v, label, miner(v, label))]
-    listed = torch.where(positive.unsqueeze(2) & negative.unsqueeze(1))
-    return [lambda v: loss(v, label), lambda v: loss(v, label, listed)]
+    anchor, near = torch.where(positive)
+    pair, far = torch.where(negative[anchor])
+    listed = (anchor[pair], near[pair], far)
+    return [lambda v: loss(v, label, listed)]  # from labels it would list them each time, out of n^3
 
 
 if __name__ == "__main__":
