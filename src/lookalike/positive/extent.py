@@ -47,12 +47,12 @@ def extent(
     """
     nodes = graph.nodes
     drawn = np.random.default_rng(seed).choice(nodes, min(SAMPLE, nodes), replace=False).astype(np.int64)
-    walker, met, steps = Walker(graph), np.empty(len(drawn)), 0
+    walker, met, steps, one = Walker(graph), np.empty(len(drawn)), 0, np.ones(nodes, np.int64)
     for first in range(0, len(drawn), WORD):
         sources = drawn[first : first + WORD]
         found = walker.walk(sources, limit)
         met[first : first + WORD] = weight[sources] * _met(found, weight)
-        steps += found.steps + int(_met(found, np.ones(nodes, np.int64)).sum())
+        steps += found.steps + int(_met(found, one).sum())
     if len(drawn) == nodes:
         return Extent(round(met.sum() / 2), 0.0, nodes, nodes)
     if steps * (nodes / len(drawn)) <= cheap:
