@@ -65,6 +65,10 @@ def status(
         )
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished: embed it again to go on where it stopped.")
+    if found.trained:
+        say(f"Trained here: {', '.join(found.trained)} (in models/).")
+    for name in found.unfinished_runs:
+        say(f"The training run {name} is unfinished: the same `lookalike finetune` goes on where it stopped.")
     say(f"The next step: {cost(found)}")
     next_step(next_command(found), workspace=workspace)
 

@@ -12,6 +12,7 @@ from lookalike.discover.figures import expert_hours
 from lookalike.discover.pool import unordered_pairs
 from lookalike.recipes.discover import labelled
 from lookalike.recipes.trained import is_trained
+from lookalike.store import models
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 
@@ -72,6 +73,8 @@ class Status:
     labels: int
     photos_missing: int
     unfinished: tuple[str, ...]
+    trained: tuple[str, ...] = ()
+    unfinished_runs: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace) -> Status:
@@ -93,6 +96,8 @@ def status(workspace: Workspace) -> Status:
         labels=workspace.label_count(),
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
+        trained=tuple(models.trained(workspace.folder)),
+        unfinished_runs=tuple(models.unfinished(workspace.folder)),
     )
 
 
