@@ -10,7 +10,9 @@ from lookalike.catalog import load_rgb
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.encode import decode, run
 from lookalike.encode.augment import Augmented
+from lookalike.encode.checkpoint import head_files
 from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.head import Head, apply_head
 from lookalike.encode.spec import parse
 from lookalike.recipes.views import augmented_views
 from lookalike.store.workspace import Workspace
@@ -99,6 +101,18 @@ def test_worker_processes_make_the_same_views(shop, monkeypatch):
     Workspace(shop).views("color").remove()
     monkeypatch.setattr(decode, "FEW", 0)
     assert (augmented_views(Workspace(shop), "color", 1, 5, workers=2)[0] == here).all()
+
+
+def test_views_of_a_head_are_the_head_of_the_views(lookalike, shop):
+    origin, features = Workspace(shop).manifest("color").origin, Workspace(shop).manifest("color").dimension
+    head = Head.seeded(features, 8, seed=0)
+    (shop / "models/run").mkdir(parents=True)
+    for name, content in head_files(origin, head, {}).items():
+        (shop / "models/run" / name).write_bytes(content)
+    assert lookalike("embed", "checkpoint:run").status == 0
+    found = augmented_views(Workspace(shop), "run", 1, 5)[0]
+    beneath = augmented_views(Workspace(shop), "color", 1, 5)[0]
+    np.testing.assert_allclose(found, apply_head(head, beneath), atol=1e-5)
 
 
 def test_an_encoder_that_has_become_another_makes_no_views(lookalike, shop):

@@ -13,6 +13,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from lookalike.core.errors import EncoderError
+from lookalike.encode import export
 from lookalike.encode.checkpoint import read_head
 from lookalike.encode.encoder import open_encoder
 from lookalike.encode.export import onnx_bytes
@@ -127,6 +128,12 @@ def test_the_file_says_nothing_of_this_machine_s_folders(exported, home):
 def test_a_descriptor_has_nothing_to_export():
     with pytest.raises(EncoderError, match="nothing to export"):
         onnx_bytes(open_encoder(parse("descriptor:color")))
+
+
+def test_what_no_single_file_holds_is_refused(monkeypatch):
+    monkeypatch.setattr(export, "MOST", 100)
+    with pytest.raises(EncoderError, match="one ONNX file holds 2 GB"):
+        onnx_bytes(Head.seeded(8, 8, seed=0))
 
 
 def test_without_the_library_the_command_to_install_it_is_given(monkeypatch):

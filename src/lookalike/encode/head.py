@@ -75,7 +75,7 @@ def scaled(vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n
     return near * (math.sqrt(vectors.shape[1]) / length.clamp_min(1.0))  # below 1 only where the row is zero
 
 
-def ready(head: Head) -> Head:
+def placed(head: Head) -> Head:
     """The head on the best device here, for use and not for training."""
     return head.eval().requires_grad_(False).to("cuda" if torch.cuda.is_available() else "cpu")
 

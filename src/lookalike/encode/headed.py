@@ -10,7 +10,7 @@ from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.checkpoint_file import headed_origin
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.head import Head, apply_head, ready
+from lookalike.encode.head import Head, apply_head, placed
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import parameters_hash
 
@@ -24,7 +24,7 @@ class Headed:
         self.prepare, self.size_hint = base.prepare, base.size_hint
         self.batch, self.threads = base.batch, base.threads
         self.dimension = head.projection
-        self.head = ready(head)
+        self.head = placed(head)
 
     @classmethod
     def of(cls, spec: EncoderSpec, recorded: Origin, head: Head, base: Encoder) -> "Headed":

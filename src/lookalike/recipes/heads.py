@@ -68,7 +68,7 @@ def apply_to(
     """Vectors of a head from those of its encoder, in slices; a run that was stopped goes on."""
     require_torch(spec)
     from lookalike.encode.checkpoint import read_head
-    from lookalike.encode.head import ready
+    from lookalike.encode.head import placed
     from lookalike.encode.weights import parameters_hash
 
     held = read_head(require_folder(spec, workspace.folder), str(spec))
@@ -81,7 +81,7 @@ def apply_to(
         )
     origin = headed_origin(spec, below.manifest.origin, parameters_hash(held.head))
     shards = workspace.shards(name, origin, beneath=f"{below.manifest.sum} {below.manifest.created}")
-    for first, part in _applied(ready(held.head), vectors, shards):
+    for first, part in _applied(placed(held.head), vectors, shards):
         check_vectors(below.embeddings.image[first : first + len(part)], part, str(spec), UNSOUND)
         shards.put(first, part)
         if progress:

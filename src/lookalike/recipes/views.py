@@ -1,5 +1,6 @@
 """Vectors of augmented views of every photo, computed once and kept: what a head on cached vectors is trained on."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -69,7 +70,7 @@ def _opened(workspace: Workspace, name: str, origin: Origin) -> Encoder:
     if replace(opened.origin, precision="") != replace(origin, precision=""):
         raise EmbeddingsError(
             f"{name} is not what it was when the catalog was embedded, so views would not go with its vectors.",
-            fix=f"Embed the catalog again: lookalike embed {spec} --name {name}",
+            fix=f"Embed the catalog again: lookalike embed {shlex.quote(str(spec))} --name {name}",
         )
     return opened
 

@@ -3,12 +3,11 @@
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 from jaxtyping import Float32, Shaped
 
-from lookalike.core.errors import StorageError
 from lookalike.positive.contradictions import Contradictions
 from lookalike.positive.distances import Block
 from lookalike.store.disk import writing
@@ -102,18 +101,28 @@ def _grouped(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _write(frames: Iterable["polars.DataFrame"], path: Path, file: Any) -> None:  # noqa: ANN401 - a file or memory
-    if path.suffix.lower() == ".csv":
-        file.write((",".join(COLUMNS) + "\n").encode())
-        for frame in frames:
-            frame.write_csv(file, include_header=False)
-    else:
-        _write_parquet(frames, file)
+    """Rows as they come. What the disk refuses is raised as the system said it: polars keeps only the words."""
+    kept = _Remembering(file)
+    try:
+        (_write_csv if path.suffix.lower() == ".csv" else _write_parquet)(frames, kept)
+    except Exception:
+        if kept.refused is not None:
+            raise kept.refused from None
+        raise
 
 
-def _write_parquet(frames: Iterable["polars.DataFrame"], file: Any) -> None:  # noqa: ANN401
-    """Row groups as they come: polars asks for the next frame when it has written the last ones."""
+def _write_csv(frames: Iterable["polars.DataFrame"], file: "_Remembering") -> None:
+    file.write((",".join(COLUMNS) + "\n").encode())
+    for frame in frames:
+        frame.write_csv(cast("IO[bytes]", file), include_header=False)
+
+
+def _write_parquet(frames: Iterable["polars.DataFrame"], file: "_Remembering") -> None:
+    """Row groups as they come: polars asks for the next frame when it has written the last ones.
+
+    It would go on asking after a write failed, so the frames end there.
+    """
     import polars
-    from polars.exceptions import PolarsError
     from polars.io.plugins import register_io_source
 
     schema = dict(zip(COLUMNS, (polars.String, polars.String, polars.Float32, polars.UInt8), strict=True))
@@ -121,12 +130,27 @@ def _write_parquet(frames: Iterable["polars.DataFrame"], file: Any) -> None:  # 
     def source(
         with_columns: list[str] | None, predicate: object, rows: int | None, batch: int | None
     ) -> Iterator["polars.DataFrame"]:
-        yield from frames
+        for frame in frames:
+            if file.refused is not None:
+                raise file.refused
+            yield frame
 
-    try:
-        register_io_source(source, schema=schema).sink_parquet(file, row_group_size=GROUP)
-    except PolarsError as error:
-        raise StorageError(
-            f"Writing the Parquet file failed, and what was there before is unchanged: {error}.",
-            fix="Free some space and run the same command again.",
-        ) from error
+    register_io_source(source, schema=schema).sink_parquet(cast("IO[bytes]", file), row_group_size=GROUP)
+
+
+class _Remembering(io.RawIOBase):
+    """A file to write to that keeps the disk's refusal, whoever catches it on the way."""
+
+    def __init__(self, file: Any) -> None:  # noqa: ANN401 - a file or memory
+        self._file = file
+        self.refused: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:  # noqa: ANN401 - any buffer
+        try:
+            return int(self._file.write(content))
+        except OSError as error:
+            self.refused = error
+            raise
