@@ -20,12 +20,17 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e .
 	@touch $@
 
+$(VENV)/.installed-learn: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Lookalike with what it learns with into $(VENV) (PyTorch is among it: some GB, some minutes, once)"
+	$(PIP) -e '.[learn]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Lookalike and its checks into $(VENV) (PyTorch is among them: 6 GB, some minutes, once)"
 	$(PIP) -e '.[dev]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-learn
 
-demo: $(VENV)/.installed ## the whole loop on a generated catalog, into ./demo
+demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./demo
 	$(BIN)/lookalike demo --output $(DEMO)
 
 test: $(VENV)/.installed-dev ## everything, a browser included
