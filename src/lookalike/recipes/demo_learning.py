@@ -19,7 +19,8 @@ from lookalike.recipes.finetune import Outcome, Watch, finetune, require_learnin
 from lookalike.recipes.trained import TEST
 from lookalike.store.workspace import Workspace
 
-BASE, NAME, EPOCHS = "color", "color-finetuned", 30
+BASE, NAME = "color", "color-finetuned"
+EPOCHS, PROJECTION = 30, 512  # some seconds; all else as `lookalike finetune` has it by default
 TRUE = ("HR@5", "AUC_mac")
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
@@ -47,7 +48,7 @@ def learn(workspace: Workspace, drawn: Studio, bar: Bar, tell: Tell) -> Learned 
     from lookalike.learn.settings import Settings
     from lookalike.recipes.training import Asked
 
-    asked = Asked(Settings(epochs=EPOCHS, seed=workspace.settings.seed))
+    asked = Asked(Settings(epochs=EPOCHS, seed=workspace.settings.seed), projection=PROJECTION)
     try:
         with bar("Learning") as progress:
             outcome = finetune(
