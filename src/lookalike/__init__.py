@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lookalike.evaluate.intervals import Interval
     from lookalike.rank.judged import judged_ranks
     from lookalike.rank.runs import Run, rank_run
+    from lookalike.recipes.positiveness import Positiveness, positiveness
     from lookalike.recipes.settle import settle_encoders
     from lookalike.recipes.significance import compare, intervals
     from lookalike.recipes.trust import audit_measures
@@ -44,6 +45,7 @@ _HOME = {
     "JudgedRanks": "core.types",
     "Labels": "core.types",
     "Pool": "core.types",
+    "Positiveness": "recipes.positiveness",
     "Rule": "core.types",
     "Run": "rank.runs",
     "Score": "core.types",
@@ -66,6 +68,7 @@ _HOME = {
     "read_labels": "recipes.values",
     "audit_measures": "recipes.trust",
     "settle_encoders": "recipes.settle",
+    "positiveness": "recipes.positiveness",
     "find_items": "recipes.values",
 }
 
@@ -78,6 +81,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "Labels",
     "LookalikeError",
     "Pool",
+    "Positiveness",
     "Rule",
     "Run",
     "Score",
@@ -101,6 +105,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "score_ranks",
     "audit_measures",
     "settle_encoders",
+    "positiveness",
     "find_items",
 ]
 

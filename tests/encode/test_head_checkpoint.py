@@ -187,6 +187,14 @@ def test_damaged_parameters(home, what, match):
     assert "checkpoint:run" in refused.value.problem or "head.safetensors" in refused.value.problem
 
 
+def test_a_shape_larger_than_memory_is_refused_like_any_other(home):
+    file = home / "models/run/checkpoint.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"head": {"features": 1 << 20, "projection": 1 << 20}}))
+    with pytest.raises(EncoderError, match=r"says first\.bias 1048576"):
+        read_head(home / "models/run")
+
+
 @pytest.mark.parametrize(
     "changed",
     [

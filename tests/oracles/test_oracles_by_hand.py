@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import isclose
 
-from oracles import pooling, ranking, scoring, settling
+from oracles import pooling, ranking, scoring, settling, softness
 from oracles.ranking import Photo, Place, Rules
 from oracles.scoring import Row
 from oracles.settling import Vote
@@ -121,3 +121,18 @@ def test_pool_of_two_generators():
     assert pooling.photo_shown(SHOP, lists, ("chair/1", "stool")) == "stool/1"
     assert pooling.overlap(SHOP, lists, "color", "hog", 2) == 50
     assert (pooling.asked(SHOP, lists), pooling.only_from(SHOP, lists, "hog")) == (3, 1)
+
+
+def test_positiveness_by_hand():
+    """a - b - c are similar, c and a dissimilar, d stands alone: P(a, b) = P(b, c) = 1, P(c, a) = 0 though 2 hops."""
+    photos = [Photo(name, name) for name in "abcd"]
+    votes = [Vote("a", "b", 1), Vote("c", "b", 1), Vote("c", "a", 0), Vote("d", "a", 1), Vote("a", "d", 0)]
+    assert softness.hops_from([frozenset("ab"), frozenset("bc")], "a") == {"a": 0, "b": 1, "c": 2}
+    found = softness.soft_positives(photos, votes, beta=0.7, most=7)
+    assert found[frozenset("ab")] == (1.0, 1, 1)
+    assert found[frozenset("ac")] == (0.0, 2, 0)
+    assert found[frozenset("ad")] == (0.0, None, None)
+    found = softness.soft_positives(photos, votes[:2], beta=0.5, most=2)
+    assert isclose(found[frozenset("ac")].positiveness, 0.36787944117144233)
+    assert softness.soft_positives(photos, votes[:2], beta=0.5, most=1)[frozenset("ac")] == (0.0, None, None)
+    assert softness.node_labels(photos, votes, "image", "train")[1] == {"both ways": 2}

@@ -17,8 +17,10 @@ from lookalike.cli.discover import discover
 from lookalike.cli.doctor import doctor
 from lookalike.cli.embed import embed
 from lookalike.cli.evaluate import evaluate
+from lookalike.cli.finetune import finetune
 from lookalike.cli.init import init
 from lookalike.cli.labels import labels
+from lookalike.cli.positiveness import positiveness
 from lookalike.cli.report import report
 from lookalike.cli.reproduce import reproduce
 from lookalike.cli.search import search
@@ -48,9 +50,11 @@ app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")
 app.command()(evaluate)
+app.command()(finetune)
 app.command()(settle)
 app.command()(audit)
 app.command()(bias)
+app.command()(positiveness)
 app.command()(search)
 app.command()(report)
 app.command()(reproduce)

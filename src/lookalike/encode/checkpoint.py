@@ -139,15 +139,20 @@ def _head(about: HeadAbout, file: Path, said: str) -> Head:
     if not file.is_file():
         raise _damaged(said, f"there is no {HEAD}")
     state = read_weights(file)
-    head = Head.empty(about.features, about.projection)
-    wanted = {name: tuple(value.shape) for name, value in head.state_dict().items()}
-    given = {name: tuple(value.shape) for name, value in state.items()}
+    with torch.device("meta"):  # shapes only: what an edited file asks for may be larger than memory
+        wanted = _sizes(Head(about.features, about.projection).state_dict())
+    given = _sizes(state)
     if given != wanted:
         raise _damaged(said, f"{HEAD} holds {_shapes(given)}, where {ABOUT} says {_shapes(wanted)}")
     if not all(torch.isfinite(value).all() for value in state.values()):
         raise _damaged(said, f"{HEAD} holds NaN or infinite values")
+    head = Head.empty(about.features, about.projection)
     head.load_state_dict(state)
     return head
+
+
+def _sizes(state: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in state.items()}
 
 
 def _shapes(state: Mapping[str, tuple[int, ...]]) -> str:

@@ -75,6 +75,11 @@ def scaled(vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n
     return near * (math.sqrt(vectors.shape[1]) / length.clamp_min(1.0))  # below 1 only where the row is zero
 
 
+def placed(head: Head) -> Head:
+    """The head on the best device here, for use and not for training."""
+    return head.eval().requires_grad_(False).to("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def apply_head(head: Head, vectors: Float32[np.ndarray, "n features"]) -> Float32[np.ndarray, "n projection"]:
     """The head's vectors of an encoder's, in float32, on the device the head is on."""
     with torch.inference_mode():

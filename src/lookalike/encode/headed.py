@@ -10,7 +10,7 @@ from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.checkpoint_file import headed_origin
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.head import Head, apply_head, placed
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import parameters_hash
 
@@ -24,8 +24,7 @@ class Headed:
         self.prepare, self.size_hint = base.prepare, base.size_hint
         self.batch, self.threads = base.batch, base.threads
         self.dimension = head.projection
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.head = head.eval().requires_grad_(False).to(self.device)
+        self.head = placed(head)
 
     @classmethod
     def of(cls, spec: EncoderSpec, recorded: Origin, head: Head, base: Encoder) -> "Headed":
@@ -36,7 +35,10 @@ class Headed:
     def vectors(self, ready: np.ndarray) -> Float32[np.ndarray, "photos dimension"]:
         """Ready photos, stacked, to their vectors."""
         found = self.base.vectors(ready)
-        if self.device.type == "cpu" and threading.current_thread() is not threading.main_thread():
+        if (
+            self.head.first.weight.device.type == "cpu"
+            and threading.current_thread() is not threading.main_thread()
+        ):
             torch.set_num_threads(1)  # of this thread alone: several of them share the cores
         return apply_head(self.head, found)
 

@@ -1,13 +1,14 @@
 """SupCon, Con and TRPL on soft positives (SPEC 10; VSD 6): pure functions of vectors, weights and judgments.
 
-`weight` is W, the positiveness between the images of two views: 1 between two views of one image, soft in between, 0 for none.
-`judged` says which pairs a person labelled (or are one image). The diagonals of both do not matter.
-A positive has W > 0. A negative has W = 0 and is judged, or need not be with `unjudged="negative"`; with "ignore" an unjudged pair
-with W = 0 takes no part at all.
+`weight` is W, the positiveness between the images of two views: 1 between two views of one image, soft in between,
+0 for none. `judged` says which pairs a person labelled (or are one image). The diagonals of both do not matter.
+A positive has W > 0. A negative has W = 0 and is judged, or need not be with `unjudged="negative"`; with "ignore" an
+unjudged pair with W = 0 takes no part at all.
 
-z = v / |v| and d = |z_i - z_j|. A zero vector has no direction: its cosine with all others is 0, its distance 1, and it gets no
-gradient. Half-precision vectors are counted in float32, inside autocast too; the gradient comes back in their own precision.
-NaN or infinite vectors give a NaN. Each loss takes n^2 memory beside the vectors.
+z = v / |v| and d = |z_i - z_j|. A zero vector has no direction: its z is 0, so its cosine with all others is 0, its
+distance 1 (to another zero vector 0), and it gets no gradient. Half-precision vectors are counted in float32, inside
+autocast too; the gradient comes back in their own precision. NaN or infinite vectors give a NaN, so that a trainer
+sees them. Each loss takes n^2 memory beside the vectors.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,13 +35,14 @@ class Loss(NamedTuple):
 def supcon(
     vectors: Tensor, weight: Tensor, judged: Tensor, *, temperature: float = 0.1, unjudged: str = "negative"
 ) -> Loss:
-    """The positives of an anchor are to stand out among all that take part (Khosla et al. 2020, Eq. 2; VSD 6.1's weights).
+    """The positives of an anchor are to stand out among all that take part (Khosla et al. 2020, Eq. 2; VSD 6.1).
 
-    L_i = -sum_p W_ip log( exp(z_i.z_p / tau) / sum_a exp(z_i.z_a / tau) ) / sum_p W_ip; the loss is the mean of L_i over the anchors
-    with a positive, others are skipped and counted. p runs over the positives of i, a over its positives and negatives.
+    L_i = -sum_p W_ip log( exp(z_i.z_p / tau) / sum_a exp(z_i.z_a / tau) ) / sum_p W_ip; the loss is the mean of L_i
+    over the anchors with a positive, others are skipped and counted. p runs over the positives of i, a over its
+    positives and negatives.
 
-    vectors (n, d), weight (n, n) in [0, 1], judged (n, n). Without an anchor left the value is 0. In float32 it is off by
-    about 1e-7 / tau. ArgumentError: a temperature not above 0, an unknown `unjudged`, shapes that do not fit.
+    vectors (n, d), weight (n, n) in [0, 1], judged (n, n). Without an anchor left the value is 0. In float32 it
+    is off by about 1e-7 / tau. ArgumentError: a temperature not above 0, an unknown `unjudged`, shapes that do not fit.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> weight = torch.tensor([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
@@ -66,13 +68,14 @@ def supcon(
 def contrastive(
     vectors: Tensor, weight: Tensor, judged: Tensor, *, margin: float = 1.0, unjudged: str = "negative"
 ) -> Loss:
-    """Positives are to meet, negatives to keep a margin (Hadsell et al. 2006, Eq. 4, its two halves each averaged; SPEC 10, Con).
+    """Positives are to meet, negatives to keep a margin (Hadsell et al. 2006, Eq. 4, each half averaged; SPEC 10, Con).
 
-    L = sum_ij W_ij d_ij^2 / sum_ij W_ij + sum_in max(0, m - d_in)^2 / number of negatives (i, n), over ordered pairs. A half without a
-    pair is 0.
+    L = sum_ij W_ij d_ij^2 / sum_ij W_ij + sum_in max(0, m - d_in)^2 / number of negatives (i, n), over ordered pairs.
+    A half without a pair is 0.
 
     vectors (n, d), weight (n, n) in [0, 1], judged (n, n). Where d is 0 between negatives the gradient is 0.
-    For the accuracy of d see `squared_distances`. ArgumentError: a margin below 0, an unknown `unjudged`, shapes that do not fit.
+    For the accuracy of d see `squared_distances`. ArgumentError: a margin below 0, an unknown `unjudged`, shapes that
+    do not fit.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     >>> weight = torch.tensor([[0.0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]])
@@ -102,10 +105,10 @@ def triplet(
 ) -> Loss:
     """Each negative is to lie a margin farther off than each positive (Weinberger et al. 2005; SPEC 10, TRPL).
 
-    L = sum_ipn W_ip max(0, d_ip - d_in + m) / sum_ipn W_ip over the chosen triplets: positives p and negatives n of anchor i.
+    L = sum_ipn W_ip max(0, d_ip - d_in + m) / sum_ipn W_ip over the chosen triplets: positives p, negatives n of i.
     `triplets`: "all"; "hard", d_in < d_ip; "semihard", d_ip < d_in < d_ip + m. Without a triplet the value is 0.
-    Which triplets cost something does not change with small steps, so with k_ip negatives and c_in weights of positives in
-    them L is sum_ip W_ip k_ip (d_ip + m) - sum_in c_in d_in over the same denominator: n^2 terms for n^3 triplets.
+    Which triplets cost something does not change with small steps. So with k_ip negatives and c_in weights of positives
+    in them L is sum_ip W_ip k_ip (d_ip + m) - sum_in c_in d_in over the same denominator: n^2 terms, not n^3.
 
     vectors (n, d), weight (n, n) in [0, 1], judged (n, n). Where d is 0 its gradient is 0. For the accuracy of d see
     `squared_distances`. ArgumentError: a margin below 0, unknown `triplets` or `unjudged`, shapes that do not fit.

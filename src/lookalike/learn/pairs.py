@@ -33,10 +33,12 @@ def pairs(vectors: Tensor, weight: Tensor, judged: Tensor, unjudged: str) -> Pai
     one_of(unjudged, UNJUDGED, "unjudged")
     _check_shapes(vectors, weight, judged)
     wide = vectors.double() if vectors.dtype == torch.float64 else vectors.float()
-    none = torch.zeros_like(weight, dtype=torch.bool).fill_diagonal_(fill_value=True)
-    soft = weight.detach().to(wide).masked_fill(none, 0)
-    negative = (soft == 0) & ~none
-    return Pairs(_Cosines.apply(wide), soft, negative & judged if unjudged == "ignore" else negative)
+    given = weight.detach().to(wide)
+    none = torch.zeros_like(given, dtype=torch.bool).fill_diagonal_(fill_value=True)
+    negative = (given == 0) & ~none
+    if unjudged == "ignore":
+        negative &= judged.to(wide.device)
+    return Pairs(_Cosines.apply(wide), given.masked_fill(none, 0), negative)
 
 
 def exact(vectors: Tensor) -> AbstractContextManager[Any]:
@@ -47,8 +49,9 @@ def exact(vectors: Tensor) -> AbstractContextManager[Any]:
 def squared_distances(cosine: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
     """d_ij^2 = z_i.z_i + z_j.z_j - 2 z_i.z_j between unit vectors, never below 0; equal vectors give 0.
 
-    The squares are taken from the same product, so that for near vectors their rounding goes with that of z_i.z_j. In float32,
-    2,048 wide, d^2 is off by at most 2e-6, d by at most 1e-3 where it is near 0 and 2e-6 where it is above 0.5.
+    The squares are taken from the same product, so that for near vectors their rounding goes with that of z_i.z_j.
+    In float32, 512 to 2,048 wide, d^2 is off by at most 1.5e-6: d by up to 1e-3 where it is near 0, 6e-5 at 0.01, 5e-6
+    at 0.1 and 5e-7 from 0.7, as with torch's cdist; equal rows come out at 0 as a rule, not at up to 1e-3.
     """
     own = cosine.detach().diagonal()  # no gradient: a unit vector's length does not change
     return (own.unsqueeze(1) + own - 2 * cosine).clamp(min=0)
@@ -83,12 +86,12 @@ def not_negative(value: float, argument: str) -> float:
 class _Cosines(torch.autograd.Function):
     """z_i.z_j of all pairs, z = v / |v|. A zero vector has no direction: its z and its gradient are 0.
 
-    With H the gradient of the products, that of v_i is the part of h_i = sum_j (H_ij + H_ji) z_j across z_i, over |v_i|.
-    Written out because one product then does what automatic differentiation needs two for.
+    With H the gradient of the products, that of v_i is the part of h_i = sum_j (H_ij + H_ji) z_j across z_i,
+    over |v_i|. Written out because one product then does what automatic differentiation needs two for.
     """
 
     @staticmethod
-    def forward(ctx: Any, vectors: Float[Tensor, "n d"]) -> Float[Tensor, "n n"]:
+    def forward(ctx: Any, vectors: Float[Tensor, "n d"]) -> Float[Tensor, "n n"]:  # noqa: ANN401 - torch's own
         length = torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
         length = length.masked_fill(length.isinf(), torch.nan).masked_fill(length == 0, torch.inf)
         units = vectors / length
@@ -97,7 +100,7 @@ class _Cosines(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Float[Tensor, "n n"]) -> Float[Tensor, "n d"]:
+    def backward(ctx: Any, gradient: Float[Tensor, "n n"]) -> Float[Tensor, "n d"]:  # noqa: ANN401
         units, length = ctx.saved_tensors
         with exact(units):
             turn = (gradient + gradient.T) @ units

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -82,8 +84,11 @@ def state_bytes(model: nn.Module, optimizer: Optimizer, best: Tensors, at: Progr
 
 
 def restore(state: bytes, model: nn.Module, optimizer: Optimizer) -> tuple[Tensors, Progress]:
-    """Put a run back where `state_bytes` found it; returns the best parameters so far and how far it is."""
-    try:
+    """Put a run back where `state_bytes` found it; returns the best parameters so far and how far it is.
+
+    Raises LearningError for a state that is damaged or of another model.
+    """
+    with _damage():
         tensors, at = load(state), _progress(state)
         model.load_state_dict(_under(tensors, "model."))
         moments: dict[int, Tensors] = {}
@@ -91,13 +96,26 @@ def restore(state: bytes, model: nn.Module, optimizer: Optimizer) -> tuple[Tenso
             place, _, moment = name.partition(".")
             moments.setdefault(int(place), {})[moment] = value
         optimizer.load_state_dict(optimizer.state_dict() | {"state": moments})
-    except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    return _under(tensors, "best."), at
+
+
+def progress_of(state: bytes) -> Progress:
+    """How far a run is by its state, without a model. Raises LearningError for a damaged state."""
+    with _damage():
+        return _progress(state)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Whatever a damaged state does when it is read, in the user's words."""
+    try:
+        yield
+    except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
         said = str(error).strip().split("\n", 1)[0][:200]
         raise LearningError(
             f"What the stopped run has left cannot be gone on from ({type(error).__name__}: {said}).",
             fix="Begin afresh with --replace.",
         ) from None
-    return _under(tensors, "best."), at
 
 
 def _under(tensors: Tensors, head: str) -> Tensors:

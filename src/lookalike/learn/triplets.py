@@ -1,4 +1,4 @@
-"""Which triplets a batch holds, counted without listing them: n^2 memory and a sort of each row for up to n^3 triplets."""
+"""Which triplets a batch holds, counted without listing them: n^2 memory and sorted rows for up to n^3 triplets."""
 
 from typing import NamedTuple
 
@@ -27,8 +27,8 @@ def violating(
 ) -> Counted:
     """The chosen triplets (i, p, n) that cost something: d_in < d_ip + m, and by the rule
 
-    all: nothing more; hard: d_in < d_ip; semihard: d_ip < d_in (Schroff et al. 2015, FaceNet, Eq. 3 and 4, on d for d^2).
-    Rows are anchors. Distances that differ in their last bit alone are taken as equal, and then no triplet is hard or semihard.
+    all: nothing more; hard: d_in < d_ip; semihard: d_ip < d_in (Schroff et al. 2015, FaceNet 3.2, with d for d^2, as
+    the field's miners do). Rows are anchors. Distances that differ in the last bit alone are equal: neither rule's.
     """
     if triplets == "hard":
         return _counted(distance, weight, negative, 0.0)
@@ -49,7 +49,8 @@ def _counted(
 ) -> Counted:
     """k_ip = #{n: d_in < d_ip + shift} and c_in = sum of W_ip over {p: d_in < d_ip + shift}; with <= if asked.
 
-    Both kinds of pairs of an anchor lie in one descending order, positives moved by the shift: what has gone by at a pair is counted.
+    Both kinds of pairs of an anchor lie in one descending order, positives moved by the shift: what has gone by at a
+    pair is counted.
     """
     positive = weight > 0
     first = positive if or_equal else negative

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int32, Int64
 
 from lookalike.core.checks import one_of
-from lookalike.core.types import Catalog, Labels
+from lookalike.core.types import SPLITS, Catalog, Labels
 from lookalike.rank.pairs import Unusable
 
 NODES = ("image", "item")
@@ -68,7 +68,7 @@ def label_graph(
     count = len(catalog.item_codes[0]) if by_item else len(catalog)
     kept.drop(_both_ways(_pair(node, kept, count), kept.label), "labelled both similar and dissimilar")
     if split is not None:
-        inside = catalog.split == split
+        inside = catalog.split == one_of(split, SPLITS, "split")
         kept.drop(~(inside[kept.a] & inside[kept.b]), f"not both images are in the split {split}")
     pair, first = np.unique(_pair(node, kept, count), return_index=True)
     similar = kept.label[first] == 1
@@ -89,10 +89,10 @@ def neighbours(a: np.ndarray, b: np.ndarray, count: int) -> Neighbours:
     ([0, 1, 2, 4, 4], [2, 2, 0, 1])
     """
     one, other = np.concatenate([a, b]).astype(np.int64), np.concatenate([b, a]).astype(np.int64)
-    order = np.lexsort((other, one))
+    code = np.sort(one * count + other)
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(one, minlength=count), out=start[1:])
-    return Neighbours(start, other[order].astype(np.int32))
+    return Neighbours(start, (code % max(count, 1)).astype(np.int32))
 
 
 class _Kept:

@@ -11,6 +11,7 @@ from lookalike.positive.graph import Graph
 
 BEYOND = 255
 FARTHEST = 100
+CROWDED = 4  # times the graph that the balls of a batch hold from where on whole walks are faster
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Softness:
 class Relations(NamedTuple):
     """How the images of a batch stand to each other.
 
-    `weight` is the positiveness P. `judged` marks the labelled pairs, and an image (or item, where nodes are items) with
-    itself.
+    `weight` is the positiveness P. `judged` marks the labelled pairs, and an image (or item, where nodes are items)
+    with itself.
     """
 
     weight: Float32[np.ndarray, "batch batch"]
@@ -48,13 +49,19 @@ def hops_among(
 ) -> UInt8[np.ndarray, "batch batch"]:
     """Shortest paths over positives between all pairs of different nodes, 255 where there is none within `limit` hops.
 
-    Memory is the batch's own matrix and one number per node; no N x N matrix. Cost: one ball of half the hops around
-    each node of the batch, from both sides.
+    Memory is the batch's own matrix and a few numbers per node; no N x N matrix. Cost: one ball of half the hops around
+    each node of the batch, from both sides. Where these balls hold the graph several times over (a small graph, or one
+    with hubs), 64 nodes walk the whole of it at a time instead.
     """
-    from lookalike.positive.kernels import meet
+    from lookalike.positive.kernels import held_by_balls, meet
+    from lookalike.positive.word_kernels import meet_in_words
 
     hops = np.empty((len(nodes), len(nodes)), np.uint8)
-    meet(*graph.positive, nodes, limit, hops)
+    crowded = CROWDED * graph.nodes
+    if held_by_balls(*graph.positive, nodes, limit // 2, crowded) > crowded:
+        meet_in_words(*graph.positive, nodes, limit, hops)
+    else:
+        meet(*graph.positive, nodes, limit, hops)
     return hops
 
 
@@ -98,3 +105,29 @@ def decay(soft: Softness) -> Float32[np.ndarray, " distances"]:
     distance = np.arange(soft.max_distance + 1)
     table[distance] = np.exp(-soft.beta * distance)
     return table
+
+
+def weights(soft: Softness) -> Float32[np.ndarray, " distances"]:
+    """P by distance, where a distance of 1 is a labelled positive: 1, 1, exp(-2 beta), ...; 0 beyond L.
+
+    >>> weights(Softness(beta=0.7, max_distance=3))[:5].round(3).tolist()
+    [1.0, 1.0, 0.24699999392032623, 0.12200000137090683, 0.0]
+    """
+    table = decay(soft)
+    table[:2] = 1.0
+    return table
+
+
+def last_hop(soft: Softness, least: float = 0.0) -> int:
+    """The largest distance whose positiveness is above 0 and at least `least`: nothing beyond it can count.
+
+    >>> last_hop(Softness(beta=0.7, max_distance=7), least=0.1)
+    3
+    """
+    if not 0 <= least <= 1:
+        raise ArgumentError(
+            f"min_positiveness is {least}; it must be 0 to 1.",
+            fix="0.1 keeps pairs up to 3 hops at beta 0.7.",
+        )
+    table = weights(soft)
+    return int(np.flatnonzero((table > 0) & (table >= np.float32(least))).max())

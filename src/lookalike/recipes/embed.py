@@ -14,10 +14,10 @@ from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.encoder import open_encoder
 from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.precomputed import precomputed, slices
-from lookalike.encode.run import encode_catalog
+from lookalike.encode.run import Known, encode_catalog
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.recipes.heads import ahead, apply_to, beneath, by_depth
-from lookalike.store.arrays import images_fingerprint
+from lookalike.store.arrays import Shards, images_fingerprint
 from lookalike.store.workspace import Workspace
 
 NOT_KNOWN = "not known: precomputed"
@@ -113,12 +113,17 @@ def _compute(
     known = workspace.known_rows(name, encoder.origin)
     shards = workspace.shards(name, encoder.origin)
     if begin:
-        new = np.ones(len(catalog), bool) if known is None else known.row < 0
-        for first, last in shards.done.items():
-            new[first:last] = False
-        begin(estimate(catalog, photos, encoder, np.flatnonzero(new), workers))
+        begin(estimate(catalog, photos, encoder, todo(len(catalog), known, shards), workers))
     encode_catalog(catalog, photos, encoder, shards, known=known, workers_count=workers, progress=progress)
     workspace.finish_shards(shards, encoder.origin)
+
+
+def todo(images: int, known: Known | None, shards: Shards) -> np.ndarray:
+    """The catalog's rows that are neither known nor in a finished shard."""
+    new = np.ones(images, bool) if known is None else known.row < 0
+    for first, last in shards.done.items():
+        new[first:last] = False
+    return np.flatnonzero(new)
 
 
 def again(workspace: Workspace, name: str) -> str:

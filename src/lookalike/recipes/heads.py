@@ -42,7 +42,7 @@ def beneath(workspace: Workspace, spec: EncoderSpec) -> Beneath | None:
     if head is None:
         return None
     chain = heads_down(spec, workspace.folder)
-    name = _embedded(workspace, head)
+    name = embedded(workspace, head)
     if name is not None:
         return Beneath(workspace.embeddings(name), workspace.manifest(name))
     if workspace.photos is None or chain[-1].source == "precomputed":
@@ -68,6 +68,7 @@ def apply_to(
     """Vectors of a head from those of its encoder, in slices; a run that was stopped goes on."""
     require_torch(spec)
     from lookalike.encode.checkpoint import read_head
+    from lookalike.encode.head import placed
     from lookalike.encode.weights import parameters_hash
 
     held = read_head(require_folder(spec, workspace.folder), str(spec))
@@ -80,8 +81,7 @@ def apply_to(
         )
     origin = headed_origin(spec, below.manifest.origin, parameters_hash(held.head))
     shards = workspace.shards(name, origin, beneath=f"{below.manifest.sum} {below.manifest.created}")
-    head = held.head.eval().requires_grad_(False)
-    for first, part in _applied(head, vectors, shards):
+    for first, part in _applied(placed(held.head), vectors, shards):
         check_vectors(below.embeddings.image[first : first + len(part)], part, str(spec), UNSOUND)
         shards.put(first, part)
         if progress:
@@ -100,7 +100,7 @@ def by_depth(workspace: Workspace, names: list[str]) -> list[str]:
     return sorted(names, key=depth)
 
 
-def _embedded(workspace: Workspace, head: HeadAbout) -> str | None:
+def embedded(workspace: Workspace, head: HeadAbout) -> str | None:
     """The encoder with vectors of the catalog as it is now that are those the head belongs to."""
     now = images_fingerprint(workspace.catalog)
     for name in workspace.encoders:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 
@@ -39,12 +40,19 @@ def disk_error(error: OSError, doing: str, path: Path) -> LookalikeError:
 
 def write_file(path: Path, content: bytes) -> None:
     """Replace a file as a whole: a temporary neighbour, flushed to the disk, then renamed."""
+    with writing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file to fill that takes its place at the end, as a whole; whatever stops this before leaves what was there."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     with disk_errors(f"writing {path.name}", path):
         _forget_stopped(path)
         try:
             with temporary.open("wb") as file:
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
