@@ -2,7 +2,8 @@
 
     python studies/distances.py --out FOLDER [--data DATA]
 
-On the studio, and with the data pack on the 92 objects. Pairs are unordered and of the training split, pooled over the splits.
+On the studio, and with the data pack on the 92 objects. Pairs are unordered, of the training split, and pooled over
+the splits.
 """
 
 import sys
@@ -45,9 +46,8 @@ def main(arguments: list[str]) -> None:
     lines = ["ground,kind,pairs_a_split,similar_share"]
     for ground in listed:
         counted = sum(counts(Divided(ground, asked.seed + split)) for split in range(asked.splits))
-        print(
-            f"\n{ground.name}\n\n| training pairs | in a split | similar in truth | the paper's weight |\n|---|---|---|---|"
-        )
+        print(f"\n{ground.name}\n\n| training pairs | in a split | similar in truth | the paper's weight |")
+        print("|---|---|---|---|")
         for place, (name, (similar, pairs)) in enumerate(zip(KINDS, counted, strict=True)):
             weight = (
                 f"{np.exp(-0.7 * (place + 1)):.3f}" if 1 <= place < FARTHEST else ("1" if place == 0 else "0")

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from people import people
-from studio import DESCRIPTOR, grounds, studio_options
+from studio import ground_of, studio_options
 from study import WAYS, journal_of, run, tell_series, trials
 
 from lookalike.core.types import Labels
@@ -30,13 +29,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("on", choices=("studio", "people"))
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
     asked = parser.parse_args(arguments)
-    if asked.on == "people" and asked.data is None:
-        parser.error("people needs --data DATA")
-    ground = (
-        people(asked.data)
-        if asked.on == "people"
-        else grounds(asked.images, asked.catalog_seed, None, asked.photos)[DESCRIPTOR]
-    )
+    ground = ground_of(asked, parser)
     journal, listed = journal_of(asked), trials(SUPCON, asked)
     found: dict[float, list] = {share: [] for share in asked.shares}
     for split in range(asked.seed, asked.seed + asked.splits):

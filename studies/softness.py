@@ -1,6 +1,7 @@
-"""How far and how soft (VSD Table 4): L from 2 to 7 hops, beta from 0.1 to 2, SupCon on the studio.
+"""How far and how soft (VSD Table 4): L from 2 to 7 hops, beta from 0.1 to 2, SupCon.
 
-    python studies/softness.py --journal studio.jsonl --out FOLDER
+    python studies/softness.py studio --journal studio.jsonl --out FOLDER
+    python studies/softness.py people --journal people.jsonl --out FOLDER --data DATA
 
 Every cell is scored on the truth of the test split. Which cell the validation labels would have chosen stands below.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from studio import DESCRIPTOR, grounds, studio_options
+from studio import ground_of, studio_options
 from study import CHOOSERS, WAYS, journal_of, run, trials, write
 
 from lookalike.positive.positiveness import Softness
@@ -29,13 +30,14 @@ Cells = dict[tuple[int, float], list[Entry]]
 def main(arguments: list[str]) -> None:
     """Run what is left of the trials and tell."""
     parser = studio_options(__doc__)
+    parser.add_argument("on", choices=("studio", "people"))
     parser.add_argument("--hops", type=int, nargs="+", default=HOPS)
     parser.add_argument("--betas", type=float, nargs="+", default=BETAS)
     asked = parser.parse_args(arguments)
     plain = next(way for way in WAYS if way.loss == "supcon" and way.soft is None)
     grid = {(hops, beta): Softness(beta, hops) for hops in asked.hops for beta in asked.betas}
     ways = [plain, *(replace(plain, soft=soft) for soft in grid.values())]
-    ground = grounds(asked.images, asked.catalog_seed, None, asked.photos)[DESCRIPTOR]
+    ground = ground_of(asked, parser)
     found = run({ground.name: ground}, trials(ways, asked), journal_of(asked))
     cells = {cell: found[place + 1 :: len(ways)] for place, cell in enumerate(grid)}
     for measure in SHOWN:
@@ -43,7 +45,7 @@ def main(arguments: list[str]) -> None:
             f"\n{measure} on the truth, last epoch, mean of {asked.splits} splits\n\n{layout(cells, measure)}"
         )
     print("\n" + chosen(cells, found[:: len(ways)]))
-    write(asked, "softness.csv", as_csv(cells))
+    write(asked, f"softness-{asked.on}.csv", as_csv(cells))
 
 
 def layout(cells: Cells, measure: str) -> str:

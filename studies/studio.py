@@ -8,18 +8,19 @@ unlabelled. A head is trained on the vectors of a descriptor and, where the data
 
 import sys
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+from people import people
 from study import WAYS, journal_of, options, run, tell, trials
 
 import lookalike
 from lookalike.catalog.studio import Studio, studio
 from lookalike.core.types import Labels, Pool
-from lookalike.recipes.demo import complete_labels, simulated_labels
+from lookalike.recipes.demo_truth import complete_labels, simulated_labels
 from lookalike.recipes.studio import write_studio
 from lookalike.recipes.trials import Ground
 from lookalike.store.disk import write_file
@@ -45,6 +46,15 @@ def main(arguments: list[str]) -> None:
     asked = studio_options(__doc__).parse_args(arguments)
     found = grounds(asked.images, asked.catalog_seed, asked.data, asked.photos)
     tell(run(found, trials(WAYS, asked), journal_of(asked)), asked, "studio")
+
+
+def ground_of(asked: Namespace, parser: ArgumentParser) -> Ground:
+    """The ground of a study that runs on one: the studio seen by the descriptor, or the 92 objects."""
+    if asked.on == "studio":
+        return grounds(asked.images, asked.catalog_seed, None, asked.photos)[DESCRIPTOR]
+    if asked.data is None:
+        parser.error("people needs --data DATA")
+    return people(asked.data)
 
 
 def grounds(images: int, seed: int, data: Path | None, photos: Path | None) -> dict[str, Ground]:

@@ -12,7 +12,7 @@ import torch
 from lookalike.learn.settings import LOSSES, Settings
 from lookalike.positive.positiveness import Softness
 from lookalike.recipes.trials import LAST, Ground, Trial, run_trials
-from lookalike.recipes.trials_summary import View, as_csv, by_method, means, table, tests
+from lookalike.recipes.trials_summary import View, as_csv, by_method, compared_table, means, table
 from lookalike.report.trials_figure import Panel, Series, dots, series
 from lookalike.store.disk import write_file
 from lookalike.store.journal import Entry, Journal
@@ -35,6 +35,7 @@ def options(about: str) -> ArgumentParser:
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--projection", type=int, default=256, help="width of what comes out of the head")
+    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
     parser.add_argument("--unjudged", default="negative", help="negative or ignore")
     return parser
 
@@ -42,7 +43,7 @@ def options(about: str) -> ArgumentParser:
 def trials(ways: Iterable[Settings], asked: Namespace) -> list[Trial]:
     """All ways on every split, split by split: a study that is stopped has compared all of them on what is there."""
     told: dict[str, Any] = {"epochs": asked.epochs, "rate": asked.rate, "batch": 512, "measure": CHOOSERS[0]}
-    listed = [replace(way, unjudged=asked.unjudged, **told) for way in ways]
+    listed = [replace(way, unjudged=asked.unjudged, **told) for way in ways if way.loss in asked.losses]
     splits = range(asked.seed, asked.seed + asked.splits)
     return [Trial(split, way, asked.projection, CHOOSERS) for split in splits for way in listed]
 
@@ -84,7 +85,7 @@ def tell(entries: list[Entry], asked: Namespace, name: str) -> None:
         print(table(part, [(by, View("AUC_mic", by)) for by in (*CHOOSERS, LAST)]))
         for chosen_by in (LAST, CHOOSERS[0]):
             print(f"\nAUC_mic on the truth, epoch chosen by {chosen_by}: corrected resampled t-tests\n")
-            print(tests(part, View("AUC_mic", chosen_by)))
+            print(compared_table(part, View("AUC_mic", chosen_by)))
     panels = [Panel(ground, means(part, View("AUC_mic"))) for ground, part in parts.items()]
     write(
         asked,
@@ -105,7 +106,7 @@ def tell_series(axis: str, found: Mapping[float, list[Entry]], asked: Namespace,
         cells = (f"{at[way].value:.3f} ± {at[way].high - at[way].value:.3f}" for way in ways)
         print(f"| {100 * place:.0f} % | " + " | ".join(cells) + " |")
     for place, entries in found.items():
-        print(f"\n{100 * place:.0f} %\n\n{tests(entries, view)}")
+        print(f"\n{100 * place:.0f} %\n\n{compared_table(entries, view)}")
     lines = [Series(way, tuple((place, at[way]) for place, at in along.items())) for way in ways]
     rows = [
         f"{first[0]['ground']},{place:g},{line.name},{one.value:.6g},{one.low:.6g},{one.high:.6g},{one.splits}"

@@ -77,7 +77,11 @@ def test_a_level_outside_is_refused(level):
 def test_differences_are_paired_and_holm_counts_them_all():
     random = np.random.default_rng(1)
     base = random.normal(0.8, 0.1, 12)
-    found = {"a": base, "b": base + random.normal(0.05, 0.01, 12), "c": np.where(np.arange(12) < 4, np.nan, base)}
+    found = {
+        "a": base,
+        "b": base + random.normal(0.05, 0.01, 12),
+        "c": np.where(np.arange(12) < 4, np.nan, base),
+    }
     first, second = differences(found, [("b", "a"), ("c", "a")], 25, 60)
     assert first.by.value == pytest.approx(np.mean(found["b"] - found["a"]))
     assert first.won == 1.0

@@ -6,7 +6,7 @@ from scipy import stats
 
 
 def corrected(values: list[float], tested: int, trained: int) -> tuple[float, float]:
-    """Mean and standard error: the variance of J means is (1/J + n2/n1) times S^2, S^2 = sum (mu_j - mu)^2 / (J - 1)."""
+    """Mean and standard error: its square is (1/J + n2/n1) S^2, with S^2 = sum (mu_j - mu)^2 / (J - 1)."""
     j = len(values)
     mean = sum(values) / j
     spread = sum((value - mean) ** 2 for value in values) / (j - 1)

@@ -78,7 +78,8 @@ class Trial:
 
     def key(self, ground: Ground) -> str:
         """Equal exactly when the outcome must be."""
-        ours = (self.settings.as_values(), self.projection, self.choosers, self.measures)
+        settings = replace(self.settings, seed=0)  # the split's is taken
+        ours = (settings.as_values(), self.projection, self.choosers, self.measures)
         return fingerprint([_VERSION, ground.fingerprint, self.split, *ours])
 
 
@@ -154,11 +155,14 @@ class _Part:
     def __init__(self, catalog: Catalog, ground: Ground, name: str) -> None:
         rows = np.flatnonzero(catalog.split == name)
         self.inside = catalog.take(rows)
-        self.features = np.ascontiguousarray(ground.features[rows], np.float32)
+        self.features = np.array(ground.features[rows], np.float32)
         self.labels = judged_pairs(self.inside, _among(ground.labels, self.inside), Rule())
         self.truth = judged_pairs(self.inside, _among(ground.truth, self.inside), Rule())
 
     def values(self, vectors: np.ndarray, pairs: JudgedPairs, measures: Iterable[str]) -> dict[str, float]:
+        """Measures of vectors of the split's images; NaN where there is no pair."""
+        if not len(pairs):
+            return dict.fromkeys(measures, math.nan)
         made = Embeddings("made", self.inside.image, vectors)
         ranks = judged_ranks(self.inside, made, pairs)
         return {name: float(parse(name)(ranks).value) for name in measures}

@@ -106,7 +106,7 @@ def table(entries: Sequence[Entry], views: Sequence[tuple[str, View]]) -> str:
     return "\n".join(rows)
 
 
-def tests(entries: Sequence[Entry], view: View) -> str:
+def compared_table(entries: Sequence[Entry], view: View) -> str:
     """The comparisons as Markdown."""
     rows = ["| | difference | splits ahead | p | p, Holm |", "|---|---|---|---|---|"]
     for one in compared(entries, view):
