@@ -76,8 +76,8 @@ def merged(
         )
     gone = {image for image in old.image if image not in read.row} if whole else set()
     split = np.concatenate([old.split, np.full(len(new), "", object)])
-    both = _stacked(_taken_over(old, read), _rows(read, new), split, _positions(old, read.image[new]))
-    left = _rows(both, np.flatnonzero([image not in gone for image in both.image]))
+    both = _stacked(_taken_over(old, read), read.take(new), split, _positions(old, read.image[new]))
+    left = both.take(np.flatnonzero([image not in gone for image in both.image]))
     if len(new) or replaced:
         left = _grouped_anew(left, signatures)
     catalog = replace(_split_anew(left, seed), left_out=_left_out(old, read, gone, whole))
@@ -111,7 +111,7 @@ def joined(parts: Sequence[Catalog]) -> Catalog:
     """Catalogs read from several sources as one; where two have an image of one id, the later one counts."""
     last = {image: at for at, part in enumerate(parts) for image in part.image}
     kept = [
-        _rows(part, np.array([row for row, image in enumerate(part.image) if last[image] == at], np.int64))
+        part.take(np.array([row for row, image in enumerate(part.image) if last[image] == at], np.int64))
         for at, part in enumerate(parts)
     ]
     whole = kept[0]
@@ -157,7 +157,7 @@ def without(old: Catalog, images: list[str]) -> tuple[Catalog, Change]:
         LeftOut(image, old.path[old.row[image]], int(old.position[old.row[image]]), REMOVED) for image in gone
     ]
     catalog = replace(
-        _rows(old, rows), left_out=tuple(sorted([*old.left_out, *left], key=lambda one: one.position))
+        old.take(rows), left_out=tuple(sorted([*old.left_out, *left], key=lambda one: one.position))
     )
     return catalog, Change(gone=tuple(sorted(gone)), kept=len(rows))
 
@@ -174,15 +174,6 @@ def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:
     near = moves_along or root.is_relative_to(home)
     inside = Path(os.path.relpath(root, home)).as_posix() if near else root.as_posix()
     return replace(read, path=strings(f"{inside}/{path}" for path in read.path))
-
-
-def _rows(catalog: Catalog, rows: np.ndarray) -> Catalog:
-    """Some rows of a catalog, in the order given; nothing is left out of them. One photo alone is no duplicate."""
-    columns = {name: values[rows] for name, values in catalog.columns.items()}
-    fields = {name: getattr(catalog, name)[rows] for name in (*TEXTS, *NUMBERS)}
-    group = catalog.duplicate[rows]
-    times = np.bincount(group + 1, minlength=1)[group + 1]
-    return Catalog(**fields, columns=columns, duplicate=np.where(times > 1, group, -1))
 
 
 def _grouped_anew(catalog: Catalog, signatures: Mapping[str, bytes]) -> Catalog:

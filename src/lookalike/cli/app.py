@@ -17,6 +17,7 @@ from lookalike.cli.discover import discover
 from lookalike.cli.doctor import doctor
 from lookalike.cli.embed import embed
 from lookalike.cli.evaluate import evaluate
+from lookalike.cli.finetune import finetune
 from lookalike.cli.init import init
 from lookalike.cli.labels import labels
 from lookalike.cli.positiveness import positiveness
@@ -49,6 +50,7 @@ app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")
 app.command()(evaluate)
+app.command()(finetune)
 app.command()(settle)
 app.command()(audit)
 app.command()(bias)

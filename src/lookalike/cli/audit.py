@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, print_json, progress
+from lookalike.cli.console import JsonOption, WorkspaceOption, print_json, progress, say
 
 LEAST_DRAWS = 500  # whether a measure's test is sure takes some draws, also where no intervals are asked for
 
@@ -61,13 +61,15 @@ def audit(
     from lookalike.recipes.audit import ALL, GENERATORS
     from lookalike.recipes.audit import audit as check
     from lookalike.recipes.evaluate import evaluate
+    from lookalike.recipes.trained import left_out, trained, untrained
     from lookalike.recipes.verdict import verdict
     from lookalike.store.workspace import Workspace
 
     require_draws(replicates, seed)
     opened = Workspace(workspace)
     with progress("Ranking", quiet=json) as bar:
-        ranked = evaluate(opened, [], ["coverage@1"], progress=bar).judged
+        fair = untrained(opened)
+        ranked = evaluate(opened, fair, ["coverage@1"], progress=bar).judged if fair else ()
     with progress("Auditing", quiet=json) as bar:
         found = check(
             opened,
@@ -95,10 +97,14 @@ def audit(
             progress=bar,
         )
     if json:
-        print_json(audited.as_json(found) | {"verdict": judged.as_json(judgement)})
+        print_json(
+            audited.as_json(found)
+            | {"verdict": judged.as_json(judgement), "trained_left_out": list(trained(opened))}
+        )
         return
     judged.tell(judgement, workspace)
     audited.tell(found, workspace)
+    say(*left_out(trained(opened)))
 
 
 def _listed(text: str) -> list[str]:

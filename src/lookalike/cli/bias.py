@@ -36,6 +36,7 @@ def bias(
 ) -> None:
     """Simulate many pools where the truth is known, and say how far each measure can be trusted on such pools."""
     from lookalike.recipes.bias import bias_on_studio, bias_on_workspace, write_calibration, write_results
+    from lookalike.recipes.trained import left_out, trained
     from lookalike.store.workspace import Workspace
 
     if workspace is not None and calibration is not None:
@@ -47,11 +48,13 @@ def bias(
     def bar(doing: str) -> Any:  # noqa: ANN401 - a context manager of progress
         return progress(doing, quiet=json)
 
+    taught: tuple[str, ...] = ()
     if workspace is None:
         found = bias_on_studio(images, studios, pools, seed, bar)
         where = f"the studio catalog ({plural(studios, 'studio')} of {images:,} images)"
     else:
-        found = bias_on_workspace(Workspace(workspace), pools, seed, bar)
+        opened = Workspace(workspace)
+        found, taught = bias_on_workspace(opened, pools, seed, bar), trained(opened)
         where = "complete labels of a workspace"
     written = (
         write_results(found, output, f"Bias on {where}, {found.pools:,} pools") if output is not None else []
@@ -60,9 +63,12 @@ def bias(
         write_calibration(found, calibration)
         written.append(calibration)
     if json:
-        print_json(_as_json(found) | {"written": [str(path) for path in written]})
+        print_json(
+            _as_json(found) | {"trained_left_out": list(taught), "written": [str(path) for path in written]}
+        )
         return
     _print(found, where)
+    say(*left_out(taught))
     for path in written:
         say(f"Written: {path}")
 

@@ -127,6 +127,9 @@ def _remove(opened: "Workspace", names: list[str], more: bool, workspace: Path, 
 
 def _tell(ahead: "Estimate") -> None:
     """What a long run will cost, before it begins."""
+    if ahead.beneath:
+        say(f"The head is applied to the vectors of {ahead.beneath}; no photo is read.")
+        return
     if not ahead.compute:
         say(f"All {plural(ahead.known, 'photo')} are known: their vectors are copied.")
         return

@@ -47,7 +47,8 @@ def evaluate(
     split: Annotated[
         str | None,
         typer.Option(
-            help="Keep queries and candidates within train, validation or test.", show_default="no split"
+            help="Keep queries and candidates within train, validation or test.",
+            show_default="no split; test where an encoder is trained on these labels",
         ),
     ] = None,
     task: TaskOption = "discovery",
@@ -83,6 +84,7 @@ def evaluate(
     from lookalike.evaluate.significance import Settings
     from lookalike.recipes.evaluate import Group, by_column, catalog_column, certainty
     from lookalike.recipes.evaluate import evaluate as measure
+    from lookalike.recipes.trained import fair_rule
     from lookalike.store.workspace import Workspace
 
     asked = list(dict.fromkeys(names(measures))) if measures is not None else default_measures(task)
@@ -100,7 +102,7 @@ def evaluate(
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
     files = Files(run or [], output, judged, runs, depth, run_queries, gzip)
-    files.plan(opened, rule)
+    files.plan(opened, fair_rule(opened, encoder or opened.encoders, rule)[0])
     with progress("Ranking", quiet=json) as bar:
         found = measure(
             opened,
@@ -115,13 +117,13 @@ def evaluate(
         )
     with progress("Drawing queries", quiet=json) as bar:
         sure = None if settings is None else certainty(found, settings, progress=bar)
-    written = files.write(opened, found, sure, rule, quiet=json)
+    written = files.write(opened, found, sure, found.rule, quiet=json)
     groups: tuple[Group, ...] = ()
     if per is not None:
         with progress(f"Drawing queries by {per}", quiet=json) as bar:
             groups = by_column(opened.catalog, found, per, settings, progress=bar)
     brief = per is not None and measures is None and task == "discovery"
-    told = Told(found, found.scores[0].basis.rule, sure, per, groups, brief)
+    told = Told(found, found.rule, sure, per, groups, brief)
     if json:
         print_json(as_json(told) | {"written": [str(path) for path in written]})
         return

@@ -110,7 +110,7 @@ def tell_levels(
                     for level, at in found.items()
                 },
                 "similarity": similarity,
-                "split": split,
+                "split": next(iter(found.values())).rule.split,
                 "bootstrap": None if settings is None else asdict(settings),
             }
         )

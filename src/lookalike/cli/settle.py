@@ -71,9 +71,12 @@ def settle(
                 "steps": [finite(asdict(step)) for step in found.plan.steps],
                 "wanted": None if found.plan.wanted is None else asdict(found.plan.wanted),
                 "next": {"queries": found.next_queries, "pairs": len(found.next)},
+                "split": found.split,
+                "notes": list(found.notes),
             }
         )
         return
+    say(*(fill(note, WIDTH, break_long_words=False) for note in found.notes))
     say(
         f"Judged so far: the first {found.judged:,} of {plural(found.queries, 'query', 'queries')} in "
         "random order."

@@ -10,6 +10,7 @@ from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural
 
 if TYPE_CHECKING:
     from lookalike.catalog.duplicates import DuplicateCount
+    from lookalike.recipes.status import EncoderStatus
 
 
 def status(
@@ -59,13 +60,22 @@ def status(
         say("")
         table(
             ["encoder", "made by", "", "dimension"],
-            [(e.name, _brief(e.spec), e.state, f"{e.dimension:,}") for e in found.encoders],
+            [(e.name, _brief(e.spec), _state(e), f"{e.dimension:,}") for e in found.encoders],
             left=3,
         )
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished: embed it again to go on where it stopped.")
+    if found.trained:
+        say(f"Trained here: {', '.join(found.trained)} (in models/).")
+    for name in found.unfinished_runs:
+        say(f"The training run {name} is unfinished: the same `lookalike finetune` goes on where it stopped.")
     say(f"The next step: {cost(found)}")
     next_step(next_command(found), workspace=workspace)
+
+
+def _state(encoder: "EncoderStatus") -> str:
+    """What is to be known of an encoder: that it is stale or damaged, and that it was trained here."""
+    return ", ".join(filter(None, (encoder.state, "trained on these labels" if encoder.trained else "")))
 
 
 def _brief(spec: str) -> str:

@@ -10,6 +10,7 @@
     ├── RunError                a run of another system that cannot be read or used
     ├── PoolError               a pool that cannot be made or extended
     ├── SearchError             a search that cannot be answered
+    ├── LearningError           training that cannot begin, go on or end well
     ├── NotComparableError      two results made on different labels, catalogs or candidate rules
     └── WorkspaceError          no workspace, a busy one, one of another version
         └── StorageError        the disk refused: full, read-only, gone
@@ -62,6 +63,10 @@ class PoolError(LookalikeError):
 
 class SearchError(LookalikeError):
     """A search that cannot be answered."""
+
+
+class LearningError(LookalikeError):
+    """Training that cannot begin, go on or end well."""
 
 
 class NotComparableError(LookalikeError):

@@ -87,6 +87,17 @@ class Catalog:
         """Equal exactly when images, items, roles and splits are."""
         return fingerprint(self.image, self.item, self.role, self.split)
 
+    def take(self, rows: Int[np.ndarray, " kept"]) -> "Catalog":
+        """The catalog of some rows, in the order given; nothing is left out of it. One photo alone is no duplicate."""
+        names = "image", "path", "item", "category", "role", "split", "position", "digest", "width", "height"
+        group = self.duplicate[rows]
+        times = np.bincount(group + 1, minlength=1)[group + 1]
+        return Catalog(
+            **{name: getattr(self, name)[rows] for name in names},
+            columns={name: values[rows] for name, values in self.columns.items()},
+            duplicate=np.where(times > 1, group, -1),
+        )
+
     def is_query(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
         """Rows that may be asked about."""
         return (self.role != "gallery") & self._in(split)

@@ -18,12 +18,16 @@ WORTH_SAYING = 200  # fewer photos are done before an estimate is
 
 @dataclass(frozen=True)
 class Estimate:
-    """What lies ahead: photos to compute and to copy, seconds (NaN where it was not tried), bytes on disk."""
+    """What lies ahead: photos to compute and to copy, seconds (NaN where it was not tried), bytes on disk.
+
+    `beneath` names the encoder whose vectors a head is applied to; no photo is read then.
+    """
 
     compute: int
     known: int
     seconds: float
     bytes: int
+    beneath: str = ""
 
 
 def estimate(catalog: Catalog, root: Path, encoder: Encoder, rows: np.ndarray, workers: int) -> Estimate:

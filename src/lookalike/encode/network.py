@@ -50,9 +50,9 @@ class Network:
         self.module = self.module.to(memory_format=torch.channels_last)
         self._limit = self.batch
         shape = (1, 3, 1, 1)
-        self._scale = (1 / (255 * torch.tensor(preprocessing.std))).reshape(shape).to(device)
+        self.scale = (1 / (255 * torch.tensor(preprocessing.std))).reshape(shape).to(device)
         mean = torch.tensor(preprocessing.mean) / torch.tensor(preprocessing.std)
-        self._shift = mean.reshape(shape).to(device)
+        self.shift = mean.reshape(shape).to(device)
 
     @classmethod
     def of(
@@ -105,7 +105,7 @@ class Network:
             torch.autocast(self.device.type, torch.bfloat16, enabled=self.origin.precision == "bfloat16"),
         ):
             sent = torch.from_numpy(np.ascontiguousarray(pixels)).to(self.device, non_blocking=True)
-            x = sent.permute(0, 3, 1, 2).float() * self._scale - self._shift
+            x = sent.permute(0, 3, 1, 2).float() * self.scale - self.shift
             found = self.module(x.contiguous(memory_format=torch.channels_last))
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
             shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__

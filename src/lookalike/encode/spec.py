@@ -34,6 +34,7 @@ SOURCES = MappingProxyType(
 )
 BUILT = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
 FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
+MODELS, ABOUT = "models", "checkpoint.json"
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
 
@@ -72,18 +73,32 @@ class EncoderSpec:
 def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
     """The spec with its file named so that it is found later: from `base` on if it lies in there, else in full.
 
-    A file that is not in the current folder is left as it is written; it may be in `base`.
+    A file that is not in the current folder is left as it is written; it may be in `base`. A checkpoint is looked for
+    as `checkpoint_folder` does, so `checkpoint:run-7` becomes `checkpoint:models/run-7`.
     """
 
-    def place(path: str) -> str:
+    def place(path: str | Path) -> str:
         if not Path(path).exists():
-            return path
+            return str(path)
         full, folder = Path(os.path.abspath(path)), Path(os.path.abspath(base))
         return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
 
     options = tuple((key, place(value) if key == "weights" else value) for key, value in spec.options)
-    name = place(spec.name) if spec.source in FILES else spec.name
+    name = spec.name
+    if spec.source == "checkpoint":
+        name = place(checkpoint_folder(name, base) or name)
+    elif spec.source in FILES:
+        name = place(name)
     return replace(spec, name=name, options=options)
+
+
+def checkpoint_folder(name: str, base: Path) -> Path | None:
+    """The folder that `checkpoint:NAME` means: `base`/models/NAME, `base`/NAME, or NAME in the current folder.
+
+    One that holds a checkpoint goes before one that does not; None where there is no such folder at all.
+    """
+    there = [place for place in (base / MODELS / name, base / name, Path(name)) if place.is_dir()]
+    return next((place for place in there if (place / ABOUT).is_file()), there[0] if there else None)
 
 
 def without_folders(spec: EncoderSpec) -> EncoderSpec:

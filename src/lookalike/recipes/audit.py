@@ -8,6 +8,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, JudgedRanks, Pool, Rule
 from lookalike.evaluate.measures import parse
 from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.trained import require_untrained, untrained
 from lookalike.recipes.trust import NOTHING_RANKED, audit_measures
 from lookalike.store.workspace import Workspace
 
@@ -32,8 +33,9 @@ def audit(
 ) -> Audits:
     """Leave-one-out, full coverage and the coverage sweep on the workspace's labels.
 
-    `encoders` are "all", "generators" or names. Who put a pair forward is what the pool has recorded; where there is
-    no pool, or `top` or `generators` are given, it is rebuilt by rank for those generators (of no pool: all encoders).
+    `encoders` are "all", "generators" or names; trained ones are left out, and refused by name (`recipes/trained.py`).
+    Who put a pair forward is what the pool has recorded; where there is no pool, or `top` or `generators` are given, it
+    is rebuilt by rank for those generators (of no pool: all encoders but trained ones).
     """
     for name in measures:
         parse(name)
@@ -48,7 +50,7 @@ def audit(
             "There are no encoders to audit.", fix="Make vectors first: lookalike embed ENCODER"
         )
     pool = workspace.pool()
-    fed = list(generators) or ([*pool.generators] if pool is not None else workspace.encoders)
+    fed = list(generators) or [*(untrained(workspace) if pool is None else pool.generators)]
     names = _chosen(workspace, encoders, fed)
     kept: Pool | list[Embeddings]
     if pool is not None and top is None and not generators:
@@ -77,14 +79,22 @@ def audit(
 
 def _chosen(workspace: Workspace, encoders: str | Sequence[str], generators: Sequence[str]) -> list[str]:
     """The names of the encoders to audit."""
+    fair = untrained(workspace)
     if encoders == ALL:
-        return list(workspace.encoders)
+        if not fair:
+            raise EncoderError(
+                "Every encoder here was trained on these labels, so there is nothing to audit.",
+                fix="Embed an encoder that was not, such as the one they are on: lookalike embed ENCODER",
+            )
+        return list(fair)
     if encoders == GENERATORS:
-        there = [name for name in generators if name in workspace.encoders]
+        there = [name for name in generators if name in fair]
         if not there:
             raise EncoderError(
                 "None of the generators has vectors here, so there is nothing to audit.",
                 fix="Embed them again, or name encoders: lookalike audit --encoders NAME,NAME,NAME",
             )
         return there
-    return list(dict.fromkeys([encoders] if isinstance(encoders, str) else encoders))
+    names = list(dict.fromkeys([encoders] if isinstance(encoders, str) else encoders))
+    require_untrained(workspace, names, "the audit")
+    return names

@@ -14,9 +14,10 @@ from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.encoder import open_encoder
 from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.precomputed import precomputed, slices
-from lookalike.encode.run import encode_catalog
+from lookalike.encode.run import Known, encode_catalog
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
-from lookalike.store.arrays import images_fingerprint
+from lookalike.recipes.heads import ahead, apply_to, beneath, by_depth
+from lookalike.store.arrays import Shards, images_fingerprint
 from lookalike.store.workspace import Workspace
 
 NOT_KNOWN = "not known: precomputed"
@@ -37,7 +38,8 @@ def embed(
 ) -> Embeddings:
     """Compute or take in an encoder's vectors and keep them under a short name.
 
-    Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept.
+    Vectors that an earlier run made of the same photos, with the same weights and preprocessing, are kept. A
+    trained head is applied to its encoder's vectors where they are here; no photo is read then.
     Files that the string names are those of the current folder, unless it is `stored`: as the workspace keeps it.
     A name that holds the vectors of another encoder string is refused unless `replace`. `begin` is told what lies
     ahead before it begins.
@@ -49,20 +51,27 @@ def embed(
     with workspace.embedding(name):
         if spec.source == "precomputed":
             _take_in(workspace, spec, name)
+        elif below := beneath(workspace, spec):
+            if begin:
+                begin(ahead(workspace, spec, below))
+            apply_to(workspace, spec, name, below, progress)
         else:
             _compute(workspace, spec, name, workers or cores(), begin, progress)
     return workspace.embeddings(name)
 
 
 def stale(workspace: Workspace) -> list[str]:
-    """Encoders whose vectors are of another state of the catalog; damaged ones are not known to be."""
+    """Encoders whose vectors are of another state of the catalog, heads after what they are on.
+
+    Damaged ones are not known to be.
+    """
     now = images_fingerprint(workspace.catalog)
     found = []
     for name in workspace.encoders:
         with suppress(EmbeddingsError):
             if workspace.manifest(name).images != now:
                 found.append(name)
-    return found
+    return by_depth(workspace, found)
 
 
 def _take_in(workspace: Workspace, spec: EncoderSpec, name: str) -> None:
@@ -104,12 +113,17 @@ def _compute(
     known = workspace.known_rows(name, encoder.origin)
     shards = workspace.shards(name, encoder.origin)
     if begin:
-        new = np.ones(len(catalog), bool) if known is None else known.row < 0
-        for first, last in shards.done.items():
-            new[first:last] = False
-        begin(estimate(catalog, photos, encoder, np.flatnonzero(new), workers))
+        begin(estimate(catalog, photos, encoder, todo(len(catalog), known, shards), workers))
     encode_catalog(catalog, photos, encoder, shards, known=known, workers_count=workers, progress=progress)
     workspace.finish_shards(shards, encoder.origin)
+
+
+def todo(images: int, known: Known | None, shards: Shards) -> np.ndarray:
+    """The catalog's rows that are neither known nor in a finished shard."""
+    new = np.ones(images, bool) if known is None else known.row < 0
+    for first, last in shards.done.items():
+        new[first:last] = False
+    return np.flatnonzero(new)
 
 
 def again(workspace: Workspace, name: str) -> str:

@@ -18,6 +18,7 @@ from lookalike.rank.runs import rank_run
 from lookalike.recipes import values
 from lookalike.recipes.evaluate_files import absences, read_runs
 from lookalike.recipes.evaluate_pairs import baselines, chosen_pairs, said_of_negatives
+from lookalike.recipes.trained import fair_rule
 from lookalike.store.workspace import Workspace
 
 MOST_GROUPS = 50
@@ -42,6 +43,11 @@ class Evaluation:
     absences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule all were scored by: the one asked for, or the test split where an encoder is trained."""
+        return self.scores[0].basis.rule
 
     @property
     def printed(self) -> dict[str, str]:
@@ -78,11 +84,13 @@ def evaluate(
 
     `runs` are TREC run files of other systems, which stand in the same table on the same basis. `task`, `where` and
     `source` choose the pairs (see `chosen_pairs`). Negatives are drawn from the lists of the pool's generators.
+    With a trained encoder among them, all are scored on the test split (see `fair_rule`), and a note says so.
     """
     asked = [parse(name) for name in measures]
     drawings(asked)
-    chosen = chosen_pairs(workspace, rule or Rule(), task=task, where=where, source=source)
     names = list(dict.fromkeys(encoders or workspace.encoders))
+    fair, said = fair_rule(workspace, names, rule or Rule())
+    chosen = chosen_pairs(workspace, fair, task=task, where=where, source=source)
     if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
@@ -104,7 +112,7 @@ def evaluate(
         unusable=pairs.unusable,
         judged=tuple(judged),
         absences=tuple(said for other in others for said in absences(other)),
-        notes=(*chosen.notes, *said_of_negatives(pairs)),
+        notes=(*said, *chosen.notes, *said_of_negatives(pairs)),
         sources=chosen.counts,
     )
 

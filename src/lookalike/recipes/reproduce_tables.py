@@ -12,6 +12,7 @@ from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.audit import audit
 from lookalike.recipes.evaluate import evaluate
 from lookalike.recipes.evaluate_pairs import FOR_IDENTIFICATION, chosen_pairs
+from lookalike.recipes.trained import left_out, trained, untrained
 from lookalike.reproduce import audited, builders
 from lookalike.reproduce.ours import OurTable
 from lookalike.search.exact import judged_items
@@ -73,13 +74,13 @@ def _consistency(workspace: Workspace, progress: Progress | None) -> OurTable:
         )
     else:
         said = (*_but_coverage(found), NONE_COVERED.format(k=found.full_coverage.k))
-    return audited.consistency_table(found.leave_one_out, found.full_coverage, (_of(found), *said))
+    return audited.consistency_table(found.leave_one_out, found.full_coverage, (_of(found, workspace), *said))
 
 
 def _leave_one_out(workspace: Workspace, progress: Progress | None) -> OurTable:
     """EDS Table 3: areas without each generator's labels."""
     found = audit(workspace, measures=audited.AREAS, progress=progress)
-    return audited.leave_one_out_table(found.leave_one_out, (_of(found), *_but_coverage(found)))
+    return audited.leave_one_out_table(found.leave_one_out, (_of(found, workspace), *_but_coverage(found)))
 
 
 def _coverage(workspace: Workspace, progress: Progress | None) -> OurTable | str:
@@ -87,14 +88,18 @@ def _coverage(workspace: Workspace, progress: Progress | None) -> OurTable | str
     found = audit(workspace, measures=SWEPT, progress=progress)
     if not found.coverage_sweep.encoders:
         return NONE_COVERED.format(k=found.coverage_sweep.k)
-    return audited.coverage_table(found.coverage_sweep, (_of(found),))
+    return audited.coverage_table(found.coverage_sweep, (_of(found, workspace),))
 
 
 def _identification(workspace: Workspace, progress: Progress | None) -> OurTable:
     """EDS Table 4: other photos of the query's item."""
-    found = evaluate(workspace, (), FOR_IDENTIFICATION, task="identification", progress=progress)
+    found = evaluate(
+        workspace, untrained(workspace), FOR_IDENTIFICATION, task="identification", progress=progress
+    )
     limit = "MRR is divided by H_K as in the paper: where R other photos can be found, it is at most H_R/H_K."
-    return builders.identification_table(found.scores, FOR_IDENTIFICATION, (*found.notes, limit))
+    return builders.identification_table(
+        found.scores, FOR_IDENTIFICATION, (*found.notes, *left_out(trained(workspace)), limit)
+    )
 
 
 def _discovery(role: str) -> Builder:
@@ -110,19 +115,30 @@ def _discovery(role: str) -> Builder:
         queries, negatives = len(np.unique(labelled.pairs.query)), int(np.sum(labelled.pairs.label == 0))
         n = max(1, round(negatives / queries))
         found = evaluate(
-            workspace, (), builders.discovery_measures(n), rule=rule, where=where, progress=progress
+            workspace,
+            untrained(workspace),
+            builders.discovery_measures(n),
+            rule=rule,
+            where=where,
+            progress=progress,
         )
         counted = (
             f"{found.labels:,} labelled pairs of {queries:,} queries, {found.labels - negatives:,} of them similar; "
             f"EDS's own evaluation (--level paper). Neg: as many a query as are labelled dissimilar, {n}."
         )
-        return builders.discovery_table(found.scores, found.generators, n, (counted, *found.notes))
+        return builders.discovery_table(
+            found.scores, found.generators, n, (counted, *found.notes, *left_out(trained(workspace)))
+        )
 
     return build
 
 
-def _of(found: Audits) -> str:
-    """What was audited, in a sentence."""
+def _of(found: Audits, workspace: Workspace) -> str:
+    """What was audited, and what was not, in words."""
+    return " ".join((_audited(found), *left_out(trained(workspace))))
+
+
+def _audited(found: Audits) -> str:
     return (
         f"{found.labels:,} labelled pairs of {found.queries:,} queries, {len(found.leave_one_out.encoders):,} "
         f"encoders; generators: {', '.join(found.generators)}."

@@ -1,7 +1,7 @@
 """`settle`: which pairs to label next so that encoders can be told apart, and whether they can be by now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from lookalike.core.types import Catalog, Embeddings, Labels, Rule
 from lookalike.discover.questions import Questions
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
+from lookalike.recipes.trained import fair_rule
 from lookalike.search.exact import judged_items
 from lookalike.store.label_files import write_pair_file
 from lookalike.store.workspace import Workspace
@@ -22,7 +23,10 @@ from lookalike.store.workspace import Workspace
 
 @dataclass(frozen=True, eq=False)
 class Settling:
-    """What the labels say of the encoders so far, what more would buy, and the pairs to label next."""
+    """What the labels say of the encoders so far, what more would buy, and the pairs to label next.
+
+    `split` is the one that queries and candidates are of (None: all), `notes` say why.
+    """
 
     standings: tuple[Standing, ...]
     plan: Plan
@@ -31,6 +35,8 @@ class Settling:
     judged: int
     next: Questions
     next_queries: int
+    split: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def settle(
@@ -51,19 +57,23 @@ def settle(
     that get there (or, where the encoders are told apart at that width already, for none).
     """
     catalog, pool = workspace.catalog, workspace.pool()
+    rule, notes = fair_rule(workspace, encoders, Rule())
     queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
+    asked = set(catalog.image[catalog.is_query(rule.split)])
     found = settle_encoders(
         catalog,
         [workspace.embeddings(name) for name in encoders],
         workspace.labels(),
-        [query for query in queries if query in catalog.row],
+        [query for query in queries if query in asked],
         k=k,
         width=width,
         margin=margin,
         looks=looks,
         seed=workspace.settings.seed if seed is None else seed,
+        rule=rule,
         progress=progress,
     )
+    found = replace(found, notes=notes)
     if pairs is not None:
         write_pair_file(found.next, pairs)
     return found
@@ -80,15 +90,17 @@ def settle_encoders(
     margin: float = audit.MARGIN,
     looks: int = audit.LOOKS,
     seed: int = 0,
+    rule: Rule | None = None,
     progress: Progress | None = None,
 ) -> Settling:
     """Which encoder is better by labels that favour none, what more labels would buy, and which to make next.
 
     `queries` are image ids (None: all that may be asked about); the seed puts them in the order in which they are
-    to be judged. See `docs/settle.md`.
+    to be judged. `rule` may keep queries and candidates within a split. See `docs/settle.md`.
     """
-    asked = catalog.image[catalog.is_query()].tolist() if queries is None else list(queries)
-    lists, shown = top_labels(catalog, encoders, labels, asked, k=k, seed=seed, progress=progress)
+    by = rule or Rule()
+    asked = catalog.image[catalog.is_query(by.split)].tolist() if queries is None else list(queries)
+    lists, shown = top_labels(catalog, encoders, labels, asked, k=k, seed=seed, rule=by, progress=progress)
     found = standings(lists, looks=looks, margin=margin)
     ahead = plan(lists, width, looks=looks)
     until = ahead.wanted.queries if ahead.wanted is not None else len(lists.query)
@@ -98,7 +110,8 @@ def settle_encoders(
         candidate=strings(catalog.image[shown[q, code]] for q, code in wanted),
         item=strings(catalog.item_codes[0][code] for _, code in wanted),
     )
-    return Settling(found, ahead, k, len(lists.query), lists.judged, left, until if wanted else 0)
+    last = until if wanted else 0
+    return Settling(found, ahead, k, len(lists.query), lists.judged, left, last, by.split)
 
 
 def top_labels(
@@ -109,6 +122,7 @@ def top_labels(
     *,
     k: int,
     seed: int,
+    rule: Rule,
     progress: Progress | None = None,
 ) -> tuple[TopLabels, dict[tuple[int, int], int]]:
     """The encoders' top lists with what is known of them, and the photo that shows each (query, item code)."""
@@ -121,13 +135,13 @@ def top_labels(
         )
     asked = [queries[q] for q in order(queries, seed)]
     rows = np.array([catalog.row[query] for query in asked], np.int64)
-    judged = judged_items(judged_pairs(catalog, labels, Rule()))
+    judged = judged_items(judged_pairs(catalog, labels, rule))
     items, code = catalog.item_codes
     item = np.full((len(names), len(asked), k), -1, np.int64)
     label = np.full(item.shape, audit.UNJUDGED, np.int8)
     shown: dict[tuple[int, int], int] = {}
     for e, encoder in enumerate(encoders):
-        found = top_lists(catalog, encoder, rows, k).row
+        found = top_lists(catalog, encoder, rows, k, rule).row
         item[e] = np.where(found >= 0, code[found], -1)
         for q, i in zip(*np.nonzero(found >= 0), strict=True):
             which = int(item[e, q, i])

@@ -11,6 +11,8 @@ from lookalike.core.types import Catalog
 from lookalike.discover.figures import expert_hours
 from lookalike.discover.pool import unordered_pairs
 from lookalike.recipes.discover import labelled
+from lookalike.recipes.trained import is_trained
+from lookalike.store import models
 from lookalike.store.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 
@@ -21,7 +23,8 @@ LOOKED_AT = 1_000
 class EncoderStatus:
     """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged.
 
-    `compute` is how many photos a stale one has to compute; the others are known.
+    `compute` is how many photos a stale one has to compute; the others are known. One that is `trained` on this
+    workspace's labels is scored on the test split only.
     """
 
     name: str
@@ -30,6 +33,7 @@ class EncoderStatus:
     created: str
     state: str
     compute: int = 0
+    trained: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Status:
     labels: int
     photos_missing: int
     unfinished: tuple[str, ...]
+    trained: tuple[str, ...] = ()
+    unfinished_runs: tuple[str, ...] = ()
 
 
 def status(workspace: Workspace) -> Status:
@@ -90,6 +96,8 @@ def status(workspace: Workspace) -> Status:
         labels=workspace.label_count(),
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
+        trained=tuple(models.trained(workspace.folder)),
+        unfinished_runs=tuple(models.unfinished(workspace.folder)),
     )
 
 
@@ -125,7 +133,8 @@ def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
             workspace.embeddings(name)
     except EmbeddingsError:
         return EncoderStatus(name, "", 0, "", "damaged: delete its folder and embed it again")
-    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state, compute)
+    taught = is_trained(workspace, name)
+    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state, compute, taught)
 
 
 def _missing(workspace: Workspace) -> int:

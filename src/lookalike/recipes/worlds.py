@@ -16,6 +16,7 @@ from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.recipes import values
+from lookalike.recipes.trained import untrained
 from lookalike.store.workspace import Workspace
 
 DESCRIPTORS = ("color", "hog", "layout", "lbp")
@@ -61,7 +62,7 @@ def studio_world(drawn: Studio, encoders: Sequence[Embeddings], *, queries: int 
 
 
 def workspace_world(workspace: Workspace, progress: Progress | None = None) -> World:
-    """All labels of a workspace, which must be complete for every encoder's top 10."""
+    """All labels of a workspace, which must be complete for every encoder's top 10; trained encoders stay out of it."""
     pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
     if len(pairs) == 0:
         raise LabelsError(
@@ -69,10 +70,11 @@ def workspace_world(workspace: Workspace, progress: Progress | None = None) -> W
             fix="Import complete labels, or use the studio catalog: lookalike bias",
         )
     ranks = []
-    for done, name in enumerate(workspace.encoders):
+    names = untrained(workspace)
+    for done, name in enumerate(names):
         ranks.append(judged_ranks(workspace.catalog, workspace.embeddings(name), pairs))
         if progress is not None:
-            progress(done + 1, len(workspace.encoders))
+            progress(done + 1, len(names))
     return World(tuple(ranks), {TRUTH: pairs.label}, np.ones(len(pairs), bool), DEPTH)
 
 

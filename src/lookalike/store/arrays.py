@@ -8,6 +8,7 @@ import shutil
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,17 @@ def _finish(folder: Path, catalog: Catalog, manifest: Manifest) -> None:
     np.save(folder / ROWS, row_keys(catalog, manifest.spec))
     manifest = replace(manifest, sum=file_sum(folder / VECTORS), rows_sum=file_sum(folder / ROWS))
     write_file(folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
+
+
+def manifest_of(catalog: Catalog, origin: Origin, dimension: int) -> Manifest:
+    """The manifest of vectors that are finished now, without the sums."""
+    return Manifest(
+        **asdict(origin),
+        images=images_fingerprint(catalog),
+        rows=len(catalog),
+        dimension=dimension,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -26,10 +25,12 @@ from lookalike.store.arrays import (
     images_fingerprint,
     known_rows,
     load_embeddings,
+    manifest_of,
     read_manifest,
 )
 from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
+from lookalike.store.models import remove_runs
 from lookalike.store.rows import (
     read_catalog,
     read_labels,
@@ -43,9 +44,10 @@ from lookalike.store.rows import (
 )
 from lookalike.store.settings import FILE, Settings, read_settings
 from lookalike.store.upgrade import upgrade
+from lookalike.store.views import Views
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
-DATABASE, EMBEDDINGS, REPORTS = "lookalike.db", "embeddings", "reports"
+DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
 
 
 class Workspace:
@@ -190,9 +192,13 @@ class Workspace:
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
 
-    def shards(self, encoder: str, origin: Origin) -> Shards:
-        """An encoder's vectors under construction, with the shards that an earlier run finished."""
+    def shards(self, encoder: str, origin: Origin, beneath: str = "") -> Shards:
+        """An encoder's vectors under construction, with the shards that an earlier run finished.
+
+        `beneath` is of a head: equal exactly when the vectors it is applied to are the same file.
+        """
         key = {**asdict(origin), "images": images_fingerprint(self.catalog)}
+        key |= {"beneath": beneath} if beneath else {}
         return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, key)
 
     def known_rows(self, encoder: str, origin: Origin) -> Known | None:
@@ -201,25 +207,20 @@ class Workspace:
 
     def finish_shards(self, shards: Shards, origin: Origin) -> None:
         """Put an encoder's finished vectors in their place."""
-        shards.finish(self._manifest(origin, shards.dimension))
+        shards.finish(manifest_of(self.catalog, origin, shards.dimension))
+
+    def views(self, encoder: str) -> Views:
+        """Vectors of augmented views that an encoder made of the catalog's photos."""
+        return Views(self.folder / VIEWS / encoder, self.catalog)
 
     def remove_embeddings(self, encoder: str) -> int:
-        """Delete an encoder's vectors; returns how many bytes they took."""
+        """Delete an encoder's vectors, those of augmented views too; returns how many bytes they took."""
         folder = self.vectors_folder(encoder)
         with self.embedding(encoder), disk_errors(f"removing the vectors of {encoder}", folder):
             size = sum(path.stat().st_size for path in folder.iterdir())
             (folder / MANIFEST).unlink()  # first: what is left without it is no encoder's any more
             shutil.rmtree(folder)
-        return size
-
-    def _manifest(self, origin: Origin, dimension: int) -> Manifest:
-        return Manifest(
-            **asdict(origin),
-            images=images_fingerprint(self.catalog),
-            rows=len(self.catalog),
-            dimension=dimension,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+            return size + self.views(encoder).remove()
 
     def vectors_folder(self, encoder: str) -> Path:
         """Where an encoder's vectors are."""
@@ -293,5 +294,6 @@ def _clear(folder: Path) -> None:
         (folder / FILE).unlink(missing_ok=True)
         for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
             (folder / name).unlink(missing_ok=True)
-        for name in (EMBEDDINGS, REPORTS):
+        for name in (EMBEDDINGS, VIEWS, REPORTS):
             shutil.rmtree(folder / name, ignore_errors=True)
+    remove_runs(folder)  # alone: weights a user put into models/ stay

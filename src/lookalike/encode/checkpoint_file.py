@@ -1,0 +1,132 @@
+"""What a checkpoint's folder says of itself, read without torch: `checkpoint.json` and where the folder lies.
+
+Format 2 is a head on another encoder, format 1 a whole network:
+
+    encoder, weights, preprocessing, precision    the `Origin` of the vectors the head was trained on
+    head                                          {"features": ..., "projection": ...}
+    learned                                       what it was trained with: whatever the trainer wrote
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.checks import shortened
+from lookalike.core.errors import EncoderError
+from lookalike.core.types import Origin
+from lookalike.encode.spec import ABOUT, MODELS, EncoderSpec, checkpoint_folder, parse
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class HeadAbout:
+    """What checkpoint.json says of a head: the encoder it belongs to, its shape, and how it was learned."""
+
+    base: Origin
+    features: int
+    projection: int
+    learned: Mapping[str, Any]
+
+
+def require_folder(spec: EncoderSpec, base: Path) -> Path:
+    """The folder of a checkpoint; where there is none, an error that lists those there are."""
+    folder = checkpoint_folder(spec.name, base)
+    if folder is None:
+        there = checkpoints(base)
+        listed = f"There are: {shortened(there)}." if there else "There are none yet in the workspace."
+        raise EncoderError(
+            f"{spec}: there is no folder {spec.name!r}.",
+            fix=f"Give the folder of a checkpoint, from the workspace on: checkpoint:{MODELS}/NAME. {listed}",
+        )
+    return folder
+
+
+def checkpoints(base: Path) -> list[str]:
+    """Names of the checkpoints in a workspace."""
+    return sorted(path.parent.name for path in (base / MODELS).glob(f"*/{ABOUT}"))
+
+
+def read_about(folder: Path, said: str) -> dict[str, Any]:
+    """checkpoint.json as it stands, of any format this version knows; `said` names it in errors."""
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        if type(about["format"]) is not int:
+            raise ValueError("its format is no number")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise not_ours(folder, said, error) from None
+    if about["format"] > FORMAT:
+        raise EncoderError(
+            f"{said} was written by a newer Lookalike (checkpoint format {about['format']}).",
+            fix="Install the newer Lookalike: pip install --upgrade lookalike",
+        )
+    return dict(about)
+
+
+def head_about(about: Mapping[str, Any], folder: Path, said: str) -> HeadAbout | None:
+    """What checkpoint.json says of a head, None where it is of a whole network."""
+    if about["format"] < 2:
+        return None
+    try:
+        base = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
+        parse(base.spec)
+        features, projection = (_side(about["head"], key) for key in ("features", "projection"))
+        learned = about["learned"]
+        if not isinstance(learned, dict):
+            raise ValueError(f"learned is no object but {learned!r:.40}")
+    except (ValueError, KeyError, TypeError, EncoderError) as error:
+        raise not_ours(folder, said, error) from None
+    return HeadAbout(base, features, projection, learned)
+
+
+def head_of(spec: EncoderSpec, base: Path) -> HeadAbout | None:
+    """What is known of the head an encoder string names; None for any other encoder."""
+    if spec.source != "checkpoint":
+        return None
+    folder = require_folder(spec, base)
+    return head_about(read_about(folder, str(spec)), folder, str(spec))
+
+
+def heads_down(spec: EncoderSpec, base: Path) -> tuple[EncoderSpec, ...]:
+    """An encoder, the one its head is on, and so on down to one that is no head; a circle is refused."""
+    found, seen = [spec], set()
+    while (about := head_of(found[-1], base)) is not None:
+        folder = require_folder(found[-1], base).resolve()
+        if folder in seen:
+            raise EncoderError(
+                f"{spec}: its head is on {about.base.spec}, and so on in a circle.",
+                fix=f"Give a checkpoint as Lookalike wrote it, with its own {ABOUT}.",
+            )
+        seen.add(folder)
+        found.append(parse(about.base.spec))
+    return tuple(found)
+
+
+def headed_origin(spec: EncoderSpec, base: Origin, head_hash: str) -> Origin:
+    """What makes the vectors of a head: an encoder without weights counts by its string."""
+    both = hashlib.sha256(f"{base.weights or base.spec}\n{head_hash}\n".encode()).hexdigest()
+    return Origin(str(spec), base.preprocessing, both, base.precision)
+
+
+def not_ours(folder: Path, said: str, error: Exception) -> EncoderError:
+    """The error for a checkpoint.json that Lookalike did not write, or that was edited."""
+    what = error.problem if isinstance(error, EncoderError) else str(error)
+    return EncoderError(
+        f"{said}: {folder / ABOUT} is not what Lookalike writes there ({type(error).__name__}: {what}).",
+        fix=f"Give a folder that Lookalike wrote, with its {ABOUT} and head.safetensors or weights.safetensors.",
+    )
+
+
+def _text(about: Mapping[str, Any], key: str) -> str:
+    if not isinstance(about[key], str):
+        raise ValueError(f"{key} is no text")
+    return str(about[key])
+
+
+def _side(shape: Mapping[str, Any], key: str) -> int:
+    if type(shape[key]) is not int or not 1 <= shape[key] <= 1 << 20:
+        raise ValueError(f"head.{key} is {shape[key]!r:.40}")
+    return int(shape[key])

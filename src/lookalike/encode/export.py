@@ -1,0 +1,138 @@
+"""An encoder as one ONNX file, for programs without Python.
+
+What goes in and what comes out, each with a first axis of any length:
+
+    pixels  uint8   (n, height, width, 3)   photos fitted as `preprocessing` says; scaling is in the file
+    vectors float32 (n, features)           instead of pixels, for a head on a descriptor or on precomputed vectors
+    found   float32 (n, dimension)          as the encoder gives them: not normalised
+
+What the file is of stands in its metadata: the encoder string, the preprocessing, the hash of the weights.
+"""
+
+import copy
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import import_module
+
+import torch
+from torch import nn
+
+from lookalike.core.errors import EncoderError
+from lookalike.encode.encoder import Encoder
+from lookalike.encode.head import Head
+from lookalike.encode.headed import Headed
+from lookalike.encode.network import Network
+from lookalike.encode.spec import parse, without_folders
+
+MOST = 2_000_000_000  # bytes one ONNX file can hold, a little less than protobuf's 2 GiB
+GIVEN, FOUND = {True: "pixels", False: "vectors"}, "found"
+
+
+class FromPixels(nn.Module):
+    """A network with its scaling before it: (n, height, width, 3) pixels of 8 bits to vectors, in float32."""
+
+    scale: torch.Tensor
+    shift: torch.Tensor
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network.module).cpu().float()
+        self.network = self.network.to(memory_format=torch.contiguous_format)
+        self.register_buffer("scale", network.scale.cpu())
+        self.register_buffer("shift", network.shift.cpu())
+
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Pixels to vectors."""
+        found: torch.Tensor = self.network(pixels.permute(0, 3, 1, 2).float() * self.scale - self.shift)
+        return found
+
+
+def onnx_bytes(encoder: Encoder | Head) -> bytes:
+    """The encoder as an ONNX file: same vectors as its own to 1e-5 in float32, on any runtime.
+
+    A torch network, or heads on one, takes pixels; heads on a descriptor, or a head by itself (of `read_head`: on
+    precomputed vectors), take the vectors of the encoder beneath.
+    Raises EncoderError for an encoder without anything to export, one that is too large for a single file, and where
+    the libraries are not installed.
+    """
+    _require_onnx()
+    module, example = _parts(encoder)
+    size = sum(value.numel() * value.element_size() for value in module.state_dict().values())
+    if size > MOST:
+        raise EncoderError(
+            f"The encoder has {size / 1e9:.1f} GB of parameters, and one ONNX file holds 2 GB.",
+            fix="Export the head by itself, or use a smaller network.",
+        )
+    with _quiet(), torch.inference_mode():
+        program = torch.onnx.export(
+            module.eval(),
+            (example,),
+            input_names=[GIVEN[example.dtype == torch.uint8]],
+            output_names=[FOUND],
+            dynamic_shapes=({0: torch.export.Dim("n")},),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    if program is None:
+        raise EncoderError("PyTorch made no ONNX file of the encoder.", fix="Install a newer PyTorch.")
+    model = program.model_proto
+    for part in (*model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output):
+        part.ClearField("metadata_props")  # where in this machine's folders each step was traced
+    if not isinstance(encoder, Head):
+        spec = str(without_folders(parse(encoder.origin.spec)))
+        about = {
+            "spec": spec,
+            "preprocessing": encoder.origin.preprocessing,
+            "weights": encoder.origin.weights,
+        }
+        for key, value in about.items():
+            model.metadata_props.add(key=f"lookalike.{key}", value=value)
+    return bytes(model.SerializeToString())
+
+
+def _parts(encoder: Encoder | Head) -> tuple[nn.Module, torch.Tensor]:
+    """One module from the input on, and an input to trace it with: of two rows, since one row would be a constant."""
+    heads: list[nn.Module] = []
+    below: Encoder | Head = encoder
+    while isinstance(below, Headed):
+        heads.insert(0, copy.deepcopy(below.head).cpu())
+        below = below.base
+    if isinstance(below, Network):
+        height, width = below.preprocessing.size
+        return nn.Sequential(FromPixels(below), *heads), torch.zeros(2, height, width, 3, dtype=torch.uint8)
+    if isinstance(below, Head):
+        return copy.deepcopy(below).cpu(), torch.ones(2, below.features)
+    if not heads:
+        raise EncoderError(
+            f"{below.origin.spec} is no network: there is nothing to export.",
+            fix="Export a network, or a head: checkpoint:NAME",
+        )
+    return nn.Sequential(*heads), torch.ones(2, below.dimension)
+
+
+def _require_onnx() -> None:
+    try:
+        for library in ("onnx", "onnxscript"):
+            import_module(library)
+    except ImportError as error:
+        raise EncoderError(
+            f"An ONNX file needs {error.name or 'onnx'}, which is not installed.",
+            fix="Install it: pip install 'lookalike[learn]'",
+        ) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The exporter tells its steps and warns of its own parts; an error still comes through."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)

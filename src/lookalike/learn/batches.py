@@ -1,0 +1,133 @@
+"""Batches that hold positives and labelled negatives for their anchors, balanced over queries, repeatable by seed."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int64
+
+from lookalike.core.errors import LabelsError
+from lookalike.positive.graph import Graph, Neighbours
+from lookalike.positive.positiveness import Softness
+
+NONE = -1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many images a batch has at most, and what an anchor brings along: positives, soft ones, labelled negatives.
+
+    An anchor stays with what it brings, so a batch has more where one anchor alone brings more than `size`.
+    """
+
+    size: int = 256
+    positives: int = 2
+    soft: int = 1
+    negatives: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors:
+    """The nodes that batches are built around: those with a positive; and the photos that stand for every node."""
+
+    graph: Graph
+    node: Int64[np.ndarray, " anchors"]
+    photos: Neighbours
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+def anchors(graph: Graph, rows: Int64[np.ndarray, " images"]) -> Anchors:
+    """The anchors among some catalog rows (those of the training split)."""
+    node = graph.node[rows]
+    start = np.zeros(graph.nodes + 1, np.int64)
+    np.cumsum(np.bincount(node, minlength=graph.nodes), out=start[1:])
+    photos = Neighbours(start, rows[np.argsort(node, kind="stable")].astype(np.int32))
+    found = np.flatnonzero((graph.positive.degree > 0) & (photos.degree > 0))
+    if not len(found):
+        raise LabelsError(
+            "No pair of the training split is labelled similar, so there is nothing to learn from.",
+            fix="Label more pairs of its images; `lookalike labels stats` counts them.",
+        )
+    return Anchors(graph, found, photos)
+
+
+def epoch_batches(
+    around: Anchors, plan: Plan, soft: Softness | None, seed: int, epoch: int
+) -> list[Int64[np.ndarray, " batch"]]:
+    """Catalog rows of each batch of an epoch; a function of its arguments, so that a killed run finds its place again.
+
+    Every anchor comes once an epoch, however many labels it has, with `positives` of its labelled positives,
+    `negatives` of its labelled negatives, and `soft` nodes at the end of a random walk of 2 to L steps.
+    A batch holds a row once. If all fits into `size` there is one batch.
+    """
+    draw = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, epoch))))
+    center = draw.permutation(around.node)
+    drawn = [
+        center[:, None],
+        _several(around.graph.positive, center, plan.positives, draw),
+        _several(around.graph.negative, center, plan.negatives, draw),
+    ]
+    if soft is not None and soft.max_distance > 1:
+        drawn.append(_walks(around.graph.positive, center, plan.soft, soft.max_distance, draw))
+    rows = _photos(around.photos, np.concatenate(drawn, axis=1), draw)
+    there = rows[rows != NONE]
+    parts = [rows] if len(np.unique(there)) <= plan.size else _parts(rows, plan.size)
+    return [np.unique(part[part != NONE]) for part in parts]
+
+
+def _parts(
+    rows: Int64[np.ndarray, "anchors drawn"], size: int
+) -> list[Int64[np.ndarray, "some_anchors drawn"]]:
+    """Anchors in parts of about equally many images, at most `size` unless one anchor alone has more.
+
+    A part ends with the anchor that crosses a multiple of the share, so it can have one less than an anchor's images
+    more than its share.
+    """
+    ends = np.cumsum(np.count_nonzero(rows != NONE, axis=1))
+    share = max(size - rows.shape[1] + 1, 1)
+    count = math.ceil(ends[-1] / share)
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count) + 1
+    return [part for part in np.split(rows, cuts) if len(part)]
+
+
+def _several(
+    of: Neighbours, center: np.ndarray, count: int, draw: np.random.Generator
+) -> Int64[np.ndarray, "anchors count"]:
+    """Up to `count` different neighbours of each center, each as likely as another; NONE where there are fewer."""
+    degree = of.degree[center][:, None]
+    first = np.floor(draw.random((len(center), 1)) * degree).astype(np.int64)
+    step = np.arange(count)
+    at = of.start[center][:, None] + (first + step) % np.maximum(degree, 1)
+    there = step < degree
+    return np.where(there, _at(of.node, at), NONE)
+
+
+def _walks(
+    of: Neighbours, center: np.ndarray, count: int, longest: int, draw: np.random.Generator
+) -> Int64[np.ndarray, "anchors count"]:
+    """Where random walks of 2 to `longest` steps from each center end; every center has a neighbour."""
+    at = np.repeat(center[:, None], count, axis=1)
+    length = draw.integers(2, longest + 1, at.shape)
+    for step in range(longest):
+        place = of.start[at] + np.floor(draw.random(at.shape) * of.degree[at]).astype(np.int64)
+        at = np.where(step < length, _at(of.node, place), at)
+    return np.asarray(at, np.int64)
+
+
+def _photos(
+    of: Neighbours, node: np.ndarray, draw: np.random.Generator
+) -> Int64[np.ndarray, "anchors drawn"]:
+    """One photo of each node, as a catalog row; NONE stays, and so does a node without a photo here."""
+    known = np.maximum(node, 0)
+    degree = of.degree[known]
+    place = of.start[known] + np.floor(draw.random(node.shape) * degree).astype(np.int64)
+    return np.where((node == NONE) | (degree == 0), NONE, _at(of.node, place))
+
+
+def _at(values: np.ndarray, place: np.ndarray) -> Int64[np.ndarray, "..."]:
+    """Values at places, of which some beyond the end are asked for and not used."""
+    if not len(values):
+        return np.full(place.shape, NONE, np.int64)
+    return values[np.minimum(place, len(values) - 1)].astype(np.int64)

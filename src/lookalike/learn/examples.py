@@ -1,0 +1,101 @@
+"""What a step of training sees: the inputs of a batch's views, and how their images stand to each other."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float32, Int64
+from torch import Tensor
+
+from lookalike.learn.batches import Anchors, Plan, epoch_batches
+from lookalike.positive.positiveness import Softness, relations
+
+
+class Batch(NamedTuple):
+    """`inputs` (n, ...) go through the model; `weight` and `judged` (n, n) say how they stand to each other.
+
+    `rows` are the catalog rows of the images, each once, whatever number of views each has.
+    """
+
+    rows: Int64[np.ndarray, " images"]
+    inputs: Tensor
+    weight: Float32[Tensor, "n n"]
+    judged: Bool[Tensor, "n n"]
+
+    def __str__(self) -> str:
+        shown = ", ".join(str(row) for row in self.rows[:5].tolist())
+        return f"{len(self.rows)} images, catalog rows {shown}{', ...' if len(self.rows) > 5 else ''}"
+
+
+@runtime_checkable
+class Views(Protocol):
+    """Where the inputs of images come from: features that are kept, or photos that are drawn anew."""
+
+    @property
+    def of_each(self) -> int:
+        """How many views of an image enter a batch."""
+
+    def draw(self, rows: Int64[np.ndarray, " images"], random: np.random.Generator) -> Tensor:
+        """The inputs of some images: all first views, then all second ones."""
+
+
+class Cached:
+    """Features that are kept: arrays (images, features) of one view each, rows as the catalog's.
+
+    With one array an image enters a batch once. With several it enters as two of its views, drawn anew each time.
+    """
+
+    def __init__(self, views: Sequence[Float32[np.ndarray, "images features"]], device: torch.device) -> None:
+        self.views = tuple(views)
+        self.device = device
+
+    @property
+    def of_each(self) -> int:
+        """How many views of an image enter a batch."""
+        return min(2, len(self.views))
+
+    def draw(self, rows: Int64[np.ndarray, " images"], random: np.random.Generator) -> Tensor:
+        """The features of some images: all first views, then all second ones."""
+        if len(self.views) == 1:
+            taken = self.views[0][rows]
+        else:
+            one = random.integers(len(self.views), size=len(rows))
+            other = (one + random.integers(1, len(self.views), size=len(rows))) % len(self.views)
+            taken = np.concatenate([self._of(one, rows), self._of(other, rows)])
+        return torch.from_numpy(np.ascontiguousarray(taken, np.float32)).to(self.device, non_blocking=True)
+
+    def _of(self, view: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        taken = np.empty((len(rows), self.views[0].shape[1]), np.float32)
+        for number, features in enumerate(self.views):
+            taken[view == number] = features[rows[view == number]]
+        return taken
+
+
+class Examples:
+    """The batches of every epoch, each a function of the seed, the epoch and its place in it."""
+
+    def __init__(
+        self,
+        around: Anchors,
+        plan: Plan,
+        soft: Softness | None,
+        views: Views,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.around, self.plan, self.soft = around, plan, soft
+        self.views, self.seed, self.device = views, seed, device
+
+    def epoch(self, epoch: int) -> tuple[int, Iterator[Batch]]:
+        """How many batches an epoch has, and the batches."""
+        planned = epoch_batches(self.around, self.plan, self.soft, self.seed, epoch)
+        return len(planned), (self._batch(rows, epoch, place) for place, rows in enumerate(planned))
+
+    def _batch(self, rows: np.ndarray, epoch: int, place: int) -> Batch:
+        random = np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, epoch, place, 1))))
+        inputs = self.views.draw(rows, random)
+        known = relations(self.around.graph, rows, self.soft)
+        tiles = (self.views.of_each, self.views.of_each)
+        weight, judged = (torch.from_numpy(part).to(self.device).tile(tiles) for part in known)
+        return Batch(rows, inputs, weight, judged)

@@ -1,0 +1,128 @@
+"""The training loop. Read it from top to bottom: that is all there is."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import nn
+
+from lookalike.core.progress import Progress as Tell
+from lookalike.learn.examples import Examples
+from lookalike.learn.losses import LOSSES
+from lookalike.learn.settings import Settings
+from lookalike.learn.state import Epoch, Progress, Sums, Tensors, copied, restore, state_bytes
+
+LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """Where the state of a run is kept. How often is its own business: every state leads to the same end."""
+
+    def last(self) -> bytes | None:
+        """The state that was kept last, None of a run that begins."""
+
+    def due(self) -> bool:
+        """Whether it is time to keep the state again."""
+
+    def keep(self, state: bytes) -> None:
+        """Keep a state for good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finetuned:
+    """The outcome of a run: the parameters of the best epoch, all epochs, and why it stopped before its time ("": not).
+
+    `best` is 0, and there are no parameters, where it stopped before the first epoch was done.
+    """
+
+    parameters: Tensors
+    best: int
+    history: tuple[Epoch, ...]
+    stopped: str
+
+
+def finetune(  # noqa: C901 - to be read from top to bottom
+    model: nn.Module,
+    examples: Examples,
+    settings: Settings,
+    validate: Callable[[nn.Module], float],
+    keeper: Keeper,
+    *,
+    told: Callable[[Epoch], None] | None = None,
+    progress: Tell | None = None,
+) -> Finetuned:
+    """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
+
+    AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth. Where `validate` is undefined
+    (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite
+    ends the run before it does harm.
+    """
+    loss_of = LOSSES[settings.loss]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, fused=True)
+    best: Tensors = {}
+    at = Progress()
+    if (state := keeper.last()) is not None:
+        best, at = restore(state, model, optimizer)
+
+    while at.done < settings.epochs and not at.stopped and not _waited_enough(at, settings):
+        model.train()
+        steps, batches = examples.epoch(at.done)
+        sums, rate = Sums(), settings.rate
+        for step, batch in enumerate(batches):
+            rate = settings.rate * cosine((at.done + step / steps) / settings.epochs)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            loss = loss_of(model(batch.inputs), batch.weight, batch.judged, **settings.objective)
+            if not torch.isfinite(loss.value):
+                at.stopped = (
+                    f"the loss is {loss.value} in epoch {at.done + 1}, batch {step + 1} of {steps} ({batch})"
+                )
+                break
+            optimizer.zero_grad()
+            loss.value.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            sums.add(loss, batch)
+            if progress is not None:
+                progress(at.done * steps + step + 1, settings.epochs * steps)
+        if not at.stopped and not _finite(model):
+            at.stopped = f"a parameter is no longer finite after epoch {at.done + 1}"
+        if at.stopped:
+            break
+
+        model.eval()
+        epoch = sums.epoch(at.done + 1, validate(model), rate)
+        at.history.append(epoch)
+        if not at.best or _better(epoch.value, at.history[at.best - 1].value):
+            at.best, best = epoch.number, copied(model)
+        if told is not None:
+            told(epoch)
+        if keeper.due():
+            keeper.keep(state_bytes(model, optimizer, best, at))
+
+    keeper.keep(state_bytes(model, optimizer, best, at))
+    return Finetuned(best, at.best, tuple(at.history), at.stopped)
+
+
+def cosine(share: float) -> float:
+    """The rate at a share of the run, as a share of the first: (1 + cos(pi t)) / 2 between 1 and a tenth.
+
+    >>> cosine(0.0), round(cosine(0.5), 2), round(cosine(1.0), 2)
+    (1.0, 0.55, 0.1)
+    """
+    return LEAST_RATE + (1.0 - LEAST_RATE) * (1.0 + math.cos(math.pi * share)) / 2.0
+
+
+def _better(value: float, than: float) -> bool:
+    """Any value is better than an undefined one; of two undefined ones, the later."""
+    return math.isnan(than) if math.isnan(value) else math.isnan(than) or value > than
+
+
+def _waited_enough(at: Progress, settings: Settings) -> bool:
+    return settings.patience is not None and at.done - at.best >= settings.patience
+
+
+def _finite(model: nn.Module) -> bool:
+    return all(bool(torch.isfinite(value).all()) for value in model.state_dict().values())

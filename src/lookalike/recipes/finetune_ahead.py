@@ -1,0 +1,102 @@
+"""What a training run will see, told before it begins: anchors, pairs, how many of them count as similar or not."""
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from lookalike.learn.batches import Anchors, Plan, epoch_batches
+from lookalike.learn.settings import Settings
+from lookalike.positive.graph import Neighbours
+from lookalike.positive.positiveness import relations
+from lookalike.rank.pairs import Unusable
+
+SAMPLE = 8  # batches that are looked at
+FEW = 0.1  # of a batch's pairs
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What a run learns from. `pairs` are ordered pairs of different images in `sampled` batches of the first epoch.
+
+    similar: labelled so (or of one item); made: counted as similar by their distance; zero: with P = 0; pushed: those
+    of these that are pushed apart. `joined` is how many of the anchors hang together by positives.
+    """
+
+    views: int
+    images: int
+    anchors: int
+    positives: int
+    negatives: int
+    joined: int
+    batches: int
+    sampled: int
+    pairs: int
+    similar: int
+    made: int
+    zero: int
+    pushed: int
+    validation: int
+    unusable: tuple[Unusable, ...]
+
+    @property
+    def few_negatives(self) -> bool:
+        """Whether so little is pushed apart that all may end in one place."""
+        return self.pushed < FEW * self.pairs
+
+    @property
+    def made_share(self) -> float:
+        """The share of pairs that were made positive."""
+        return self.made / self.pairs if self.pairs else 0.0
+
+
+def look_ahead(around: Anchors, plan: Plan, settings: Settings, views: int, validation: int) -> Ahead:
+    """Count what a run will see, from its own first batches."""
+    batches = epoch_batches(around, plan, settings.soft, settings.seed, 0)
+    counts = np.zeros(5, np.int64)
+    for rows in islice(batches, SAMPLE):
+        counts += _counted(around, rows, settings)
+    pairs, similar, made, zero, pushed = counts.tolist()
+    graph = around.graph
+    return Ahead(
+        views=views,
+        images=len(around.photos.node),
+        anchors=len(around),
+        positives=graph.positive.pairs,
+        negatives=graph.negative.pairs,
+        joined=_largest(graph.positive),
+        batches=len(batches),
+        sampled=min(SAMPLE, len(batches)),
+        pairs=pairs,
+        similar=similar,
+        made=made,
+        zero=zero,
+        pushed=pushed,
+        validation=validation,
+        unusable=graph.unusable,
+    )
+
+
+def _counted(around: Anchors, rows: np.ndarray, settings: Settings) -> np.ndarray:
+    """Ordered pairs of different images of a batch: all, similar, made positive, with P = 0, pushed apart."""
+    weight, judged = relations(around.graph, rows, settings.soft)
+    off = ~np.eye(len(rows), dtype=bool)
+    zero = off & (weight == 0)
+    kinds = (
+        off,
+        off & judged & (weight > 0),
+        off & ~judged & (weight > 0),
+        zero,
+        zero & (judged | (settings.unjudged == "negative")),
+    )
+    return np.array([int(kind.sum()) for kind in kinds])
+
+
+def _largest(positive: Neighbours) -> int:
+    """How many nodes the largest component of the positives has."""
+    nodes = len(positive.start) - 1
+    edges = csr_matrix((np.ones(len(positive.node), np.int8), positive.node, positive.start), (nodes, nodes))
+    _, component = connected_components(edges, directed=False)
+    return int(np.bincount(component).max())

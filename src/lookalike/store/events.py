@@ -1,0 +1,54 @@
+"""Scalars as TensorBoard reads them, written at once: a full disk is noticed where it happens."""
+
+import io
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from lookalike.store.disk import disk_errors, write_file
+
+PREFIX = "events.out.tfevents"
+
+
+class Events:
+    """The event file of a run. `now` gives the seconds since 1970 that TensorBoard shows."""
+
+    def __init__(self, folder: Path, *, now: Callable[[], float] = time.time) -> None:
+        self.folder, self.now = folder, now
+        self.file = folder / f"{PREFIX}.{now():.0f}.lookalike"
+
+    def begin(self, steps: Sequence[tuple[int, Mapping[str, float]]]) -> None:
+        """A new file with what is known so far, in the place of those there are: nothing is double, nothing lost."""
+        with disk_errors("removing earlier events", self.folder):
+            for path in self.folder.glob(f"{PREFIX}.*"):
+                path.unlink()
+        started = self.now()
+        write_file(self.file, _first(started) + b"".join(_record(step, one, started) for step, one in steps))
+
+    def add(self, step: int, scalars: Mapping[str, float]) -> None:
+        """One more step; a scalar that is NaN is left out."""
+        with disk_errors("noting an epoch", self.file), self.file.open("ab") as file:
+            file.write(_record(step, scalars, self.now()))
+
+
+def _first(now: float) -> bytes:
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    return _framed(Event(wall_time=now, file_version="brain.Event:2").SerializeToString())
+
+
+def _record(step: int, scalars: Mapping[str, float], now: float) -> bytes:
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+    shown = [Summary.Value(tag=tag, simple_value=value) for tag, value in scalars.items() if value == value]  # noqa: PLR0124
+    return _framed(Event(wall_time=now, step=step, summary=Summary(value=shown)).SerializeToString())
+
+
+def _framed(event: bytes) -> bytes:
+    """An event with its length and check sums around it."""
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    file = io.BytesIO()
+    RecordWriter(file).write(event)
+    return file.getvalue()

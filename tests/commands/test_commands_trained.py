@@ -1,0 +1,186 @@
+"""What was trained on the workspace's labels is scored on the test split only, and whatever is compared with it too."""
+
+import shutil
+
+import numpy as np
+import pytest
+from trained_shop import ENCODERS, keep_head, make_shop, split_of, train_as_if
+
+from lookalike.core.errors import NotComparableError
+from lookalike.evaluate.significance import Settings
+from lookalike.recipes.evaluate import certainty, evaluate
+from lookalike.recipes.trained import is_trained, trained, untrained
+from lookalike.store.workspace import Workspace
+
+
+@pytest.fixture
+def shop(tmp_path) -> Workspace:
+    return make_shop(tmp_path)
+
+
+@pytest.fixture
+def taught(shop) -> Workspace:
+    train_as_if(shop)
+    return shop
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_without_a_trained_encoder_all_labels_count(lookalike, shop):
+    said = lookalike("evaluate", "--json").json
+    assert (said["split"], said["labels"]) == (None, len(shop.labels()))
+
+
+def test_with_one_all_are_scored_on_the_test_split_and_told_so(lookalike, taught):
+    labels = taught.labels()
+    inside = sum(
+        split_of(int(q[1:])) == split_of(int(c[1:])) == "test"
+        for q, c in zip(labels.query, labels.candidate, strict=True)
+    )
+    said = lookalike("evaluate", "--measures", "EHR@5,AUC_mac", "--json").json
+    assert (said["split"], said["labels"]) == ("test", inside)
+    assert set(said["scores"]) == {*ENCODERS, "run-7"}
+    assert "run-7 was trained on this workspace's labels" in said["notes"][0]
+    alone = lookalike("evaluate", "plain", "--split", "test", "--measures", "EHR@5,AUC_mac", "--json").json
+    assert alone["scores"]["plain"] == said["scores"]["plain"]
+    shown = flat(lookalike("evaluate", "--measures", "EHR@5").out)
+    assert f"{inside} labelled pairs, level item, cosine, split test." in shown
+    assert "every encoder is measured on the test split" in shown
+    assert "On all labels, the others: lookalike evaluate other plain third" in shown
+
+
+def test_named_alone_the_others_are_scored_on_all_labels(lookalike, taught):
+    said = lookalike("evaluate", "plain", "other", "--json").json
+    assert (said["split"], said["labels"], said["notes"]) == (None, len(taught.labels()), [])
+
+
+def test_every_level_and_every_file_is_of_the_test_split(lookalike, taught, tmp_path):
+    said = lookalike("evaluate", "--level", "all", "--measures", "HR@5", "--json").json
+    assert said["split"] == "test"
+    assert lookalike("evaluate", "plain", "run-7", "--runs", "runs").status == 0
+    for file in (tmp_path / "runs").iterdir():
+        ends = [line.split() for line in file.read_text().splitlines()]
+        assert {split_of(int(image[1:])) for line in ends for image in (line[0], line[2])} == {"test"}
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_another_split_is_refused_with_the_way_out(lookalike, taught, split):
+    refused = lookalike("evaluate", "run-7", "plain", "--split", split)
+    assert refused.status == 1
+    assert f"run-7 was trained on this workspace's labels, so the {split} split says nothing of it" in flat(
+        refused.err
+    )
+    assert "Leave out --split" in flat(refused.err)
+    assert lookalike("evaluate", "plain", "--split", split).status == 0
+
+
+def test_scores_on_all_labels_do_not_compare_with_those_on_the_test_split(taught):
+    alone, together = (evaluate(taught, names, ["EHR@5"]) for names in (["other"], ["plain", "run-7"]))
+    both = type(alone)(**{**vars(alone), "scores": (*alone.scores, *together.scores)})
+    with pytest.raises(NotComparableError):
+        certainty(both, Settings(100))
+
+
+# ---- which encoders these are
+
+
+def test_a_head_that_learned_nothing_is_not_trained(shop):
+    train_as_if(shop, learned={})
+    assert trained(shop) == ()
+    assert untrained(shop) == ("other", "plain", "run-7", "third")
+
+
+def test_a_head_on_a_trained_head_is_trained(taught):
+    train_as_if(taught, "second", "run-7", wide=6, learned={})
+    assert trained(taught) == ("run-7", "second")
+
+
+def test_a_checkpoint_from_elsewhere_learned_from_other_labels(shop, tmp_path_factory):
+    from lookalike.recipes.embed import embed
+
+    folder = tmp_path_factory.mktemp("elsewhere") / "run-9"
+    keep_head(folder, shop.manifest("plain").origin)
+    embed(shop, f"checkpoint:{folder}")
+    assert not is_trained(shop, "run-9")
+
+
+def test_one_whose_checkpoint_is_gone_may_have_learned(taught):
+    shutil.rmtree(taught.folder / "models" / "run-7")
+    assert is_trained(taught, "run-7")
+    assert evaluate(taught, [], ["HR@5"]).rule.split == "test"
+
+
+# ---- what uses all labels leaves them out
+
+
+def test_the_audit_leaves_them_out_and_says_so(lookalike, shop):
+    before = lookalike("audit", "--replicates", 0, "--json").json
+    train_as_if(shop)
+    said = lookalike("audit", "--replicates", 0, "--json").json
+    assert said.pop("trained_left_out") == ["run-7"]
+    assert before.pop("trained_left_out") == []
+    assert said == before
+    assert "run-7 was trained on these labels and left out here" in flat(
+        lookalike("audit", "--replicates", 0).out
+    )
+    refused = lookalike("audit", "--encoders", "plain,run-7")
+    assert refused.status == 1
+    assert "the audit uses all of them" in flat(refused.err)
+
+
+def test_an_audit_of_trained_encoders_alone_is_refused(lookalike, taught):
+    for name in ENCODERS:
+        assert lookalike("embed", "--remove", name).status == 0
+    refused = lookalike("audit")
+    assert refused.status == 1
+    assert "Every encoder here was trained on these labels" in flat(refused.err)
+
+
+def test_the_papers_tables_leave_them_out(lookalike, shop):
+    before = lookalike("reproduce", "vsd-table-1", "--json").json
+    train_as_if(shop)
+    after = lookalike("reproduce", "vsd-table-1", "--json").json
+    assert "run-7 was trained" in str(after)
+    assert "run-7" not in str(before)
+
+
+def test_settle_asks_about_the_test_split(lookalike, taught, tmp_path):
+    said = lookalike("settle", "plain", "run-7", "-k", 3, "--pairs", "next.csv", "--json").json
+    assert (said["split"], said["queries"]) == ("test", 24)
+    assert "run-7 was trained" in said["notes"][0]
+    rows = [line.split(",") for line in (tmp_path / "next.csv").read_text().splitlines()[1:]]
+    assert rows
+    assert {split_of(int(image[1:])) for row in rows for image in row[:2]} == {"test"}
+    alone = lookalike("settle", "plain", "other", "-k", 3, "--json").json
+    assert (alone["split"], alone["queries"], alone["notes"]) == (None, 48, [])
+
+
+def test_status_marks_them(lookalike, taught):
+    assert "trained on these labels" in lookalike("status").out
+    assert {one["name"]: one["trained"] for one in lookalike("status", "--json").json["encoders"]} == {
+        **dict.fromkeys(ENCODERS, False),
+        "run-7": True,
+    }
+
+
+def test_they_may_be_generators(lookalike, taught):
+    said = lookalike("discover", "--generators", "plain,run-7", "--top", 3, "--json")
+    assert said.status == 0
+    assert said.json["generators"] == ["plain", "run-7"]
+    assert lookalike("audit", "--replicates", 0).status == 0
+
+
+def test_no_label_in_the_test_split_is_undefined_not_zero(lookalike, taught):
+    from sqlalchemy import delete
+
+    from lookalike.store import schema
+
+    with taught.database.write() as connection:
+        connection.execute(delete(schema.label).where(schema.label.c.query > "i16"))
+    said = lookalike("evaluate", "--measures", "EHR@5", "--json").json
+    assert said["labels"] == 0
+    assert said["scores"]["run-7"]["EHR@5"]["value"] is None
+    assert said["scores"]["run-7"]["EHR@5"]["reason"]
+    assert np.isfinite(lookalike("evaluate", "plain", "--measures", "HR@5", "--json").json["labels"])

@@ -1,0 +1,19 @@
+"""Heads with made-up parameters and folders that hold them, for tests."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.types import Origin
+from lookalike.encode.checkpoint import head_files
+from lookalike.encode.head import Head
+
+LEARNED = {"loss": "supcon", "temperature": 0.1}
+
+
+def keep(folder: Path, base: Origin, head: Head, learned: Mapping[str, Any] = LEARNED) -> Path:
+    """A checkpoint folder of a head."""
+    folder.mkdir(parents=True)
+    for name, content in head_files(base, head, learned).items():
+        (folder / name).write_bytes(content)
+    return folder

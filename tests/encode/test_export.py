@@ -1,0 +1,143 @@
+"""ONNX files give the encoder's own vectors in another runtime, for any number of photos, and are made in silence."""
+
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import timm
+import torch
+from head_samples import keep
+from PIL import Image
+from safetensors.torch import save_file
+
+from lookalike.core.errors import EncoderError
+from lookalike.encode import export
+from lookalike.encode.checkpoint import read_head
+from lookalike.encode.encoder import open_encoder
+from lookalike.encode.export import onnx_bytes
+from lookalike.encode.head import Head, apply_head
+from lookalike.encode.spec import parse
+
+
+def run(content: bytes, given: np.ndarray) -> np.ndarray:
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {session.get_inputs()[0].name: given})
+    return found
+
+
+def photos(count: int) -> list[Image.Image]:
+    random = np.random.default_rng(4)
+    return [Image.fromarray(random.integers(0, 255, (70, 90, 3), dtype=np.uint8)) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Heads on a convolutional network, a transformer, a descriptor, and on another head."""
+    home = tmp_path_factory.mktemp("home")
+    for name, size in (("test_resnet", 64), ("test_vit", 160)):
+        torch.manual_seed(1)
+        save_file(timm.create_model(name, num_classes=0).state_dict(), home / f"{name}.safetensors")
+        head_on(
+            home,
+            f"on_{name}",
+            f"timm:{name}?weights={name}.safetensors&size={size}&mean=0.4&std=0.3,0.2,0.1",
+            33,
+        )
+    head_on(home, "on_color", "descriptor:color", 20)
+    head_on(home, "on_head", "checkpoint:on_test_resnet", 12)
+    return home
+
+
+def head_on(home, name, text, projection):
+    base = open_encoder(parse(text), home)
+    keep(home / "models" / name, base.origin, Head.seeded(base.dimension, projection, seed=7))
+
+
+@pytest.fixture(scope="module")
+def exported(home):
+    """An encoder, photos made ready for it, its vectors before the export, and the file."""
+    encoder = open_encoder(parse("checkpoint:on_test_resnet"), home)
+    ready = np.stack([encoder.prepare(photo) for photo in photos(5)])
+    before = encoder.vectors(ready)
+    return encoder, ready, before, onnx_bytes(encoder)
+
+
+def test_pixels_to_the_encoder_s_vectors(exported):
+    _, ready, before, content = exported
+    for count in (5, 1, 2):
+        np.testing.assert_allclose(run(content, ready[:count]), before[:count], atol=1e-5)
+
+
+def test_exporting_leaves_the_encoder_as_it_was(exported):
+    encoder, ready, before, _ = exported
+    assert (encoder.vectors(ready) == before).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "checkpoint:on_test_vit",
+        "checkpoint:on_head",
+        "timm:test_resnet?weights=test_resnet.safetensors&size=96",
+    ],
+)
+def test_a_transformer_a_head_on_a_head_and_a_network_without_one(home, text, capfd):
+    encoder = open_encoder(parse(text), home)
+    ready = np.stack([encoder.prepare(photo) for photo in photos(3)])
+    content = onnx_bytes(encoder)
+    for count in (3, 1):
+        np.testing.assert_allclose(run(content, ready[:count]), encoder.vectors(ready[:count]), atol=1e-5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_descriptor_s_vectors_to_the_head_s(home, capfd):
+    encoder = open_encoder(parse("checkpoint:on_color"), home)
+    ready = np.stack([encoder.prepare(photo) for photo in photos(4)])
+    np.testing.assert_allclose(run(onnx_bytes(encoder), ready), encoder.vectors(ready), atol=1e-5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_head_by_itself_at_any_length(home):
+    head = read_head(home / "models/on_color").head
+    vectors = np.random.default_rng(0).normal(size=(6, head.features)).astype(np.float32)
+    vectors *= np.array([1e-30, 1e-4, 1, 1e4, 1e30, 0], np.float32)[:, None]
+    np.testing.assert_allclose(run(onnx_bytes(head), vectors), apply_head(head, vectors), atol=1e-5)
+
+
+def test_the_file_says_what_it_is_of(exported):
+    encoder, _, _, content = exported
+    model = onnx.load_from_string(content)
+    onnx.checker.check_model(model)
+    told = {entry.key: entry.value for entry in model.metadata_props}
+    assert told["lookalike.spec"] == "checkpoint:on_test_resnet"
+    assert told["lookalike.preprocessing"] == encoder.origin.preprocessing
+    assert told["lookalike.weights"] == encoder.origin.weights
+    assert [one.name for one in model.graph.input] == ["pixels"]
+    assert [one.name for one in model.graph.output] == ["found"]
+
+
+def test_the_file_says_nothing_of_this_machine_s_folders(exported, home):
+    content = exported[-1]
+    for part in (b".py", b"stack_trace", str(home).encode(), b"site-packages"):
+        assert part not in content
+
+
+def test_a_descriptor_has_nothing_to_export():
+    with pytest.raises(EncoderError, match="nothing to export"):
+        onnx_bytes(open_encoder(parse("descriptor:color")))
+
+
+def test_what_no_single_file_holds_is_refused(monkeypatch):
+    monkeypatch.setattr(export, "MOST", 100)
+    with pytest.raises(EncoderError, match="one ONNX file holds 2 GB"):
+        onnx_bytes(Head.seeded(8, 8, seed=0))
+
+
+def test_without_the_library_the_command_to_install_it_is_given(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    with pytest.raises(EncoderError, match="needs onnxscript") as refused:
+        onnx_bytes(Head.seeded(4, 4, seed=0))
+    assert "lookalike[learn]" in refused.value.fix

@@ -1,0 +1,64 @@
+"""A head's arithmetic: VSD E's layers on rows of one length, the same again from the same seed."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookalike.encode.head import Head, apply_head, scaled
+
+
+def by_hand(head: Head, vectors: np.ndarray) -> np.ndarray:
+    """The formula in float64, a row and an entry at a time."""
+    first, a, last, b = (value.detach().double().numpy() for value in head.parameters())
+    rows = []
+    for row in vectors.astype(np.float64):
+        length = np.sqrt(sum(entry * entry for entry in row))
+        s = row * np.sqrt(len(row)) / length if length else row
+        rows.append(last @ np.maximum(first @ s + a, 0) + b)
+    return np.array(rows)
+
+
+@given(st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1e-30, 1e-3, 1.0, 1e4, 1e30]))
+def test_the_formula_at_any_length_of_the_vectors(seed, features, scale):
+    random = np.random.default_rng(seed)
+    vectors = (random.normal(size=(5, features)) * scale).astype(np.float32)
+    vectors[2] = 0
+    head = Head.seeded(features, 6, seed=seed)
+    np.testing.assert_allclose(apply_head(head, vectors), by_hand(head, vectors), atol=1e-5)
+
+
+def test_a_seed_gives_the_same_head_and_touches_no_other_generator():
+    before = torch.get_rng_state()
+    one, same, other = (Head.seeded(8, 5, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(x, y) for x, y in zip(one.parameters(), same.parameters(), strict=True))
+    assert not torch.equal(one.first.weight, other.first.weight)
+    assert (one.first.weight.shape, one.last.weight.shape) == ((8, 8), (5, 8))
+
+
+def test_the_initialisation_is_pytorch_s():
+    """Same bound for weights and biases as nn.Linear draws between: the largest of many draws lies just below it."""
+    head, peer = Head.seeded(400, 2048, seed=0), torch.nn.Linear(400, 2048)
+    for mine, theirs in ((head.last.weight, peer.weight), (head.last.bias, peer.bias)):
+        assert mine.abs().max().item() == pytest.approx(theirs.abs().max().item(), rel=0.02)
+        assert mine.std().item() == pytest.approx(theirs.std().item(), rel=0.1)
+
+
+def test_entries_come_in_at_size_one():
+    found = scaled(torch.randn(50, 640) * 1e-4)
+    torch.testing.assert_close(found.pow(2).mean(1), torch.ones(50))
+
+
+def test_gradients_are_those_of_the_formula():
+    vectors = torch.randn(
+        3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    ).requires_grad_()
+    assert torch.autograd.gradcheck(scaled, vectors)
+
+
+def test_a_zero_row_has_a_finite_gradient():
+    vectors = torch.zeros(2, 4, requires_grad=True)
+    Head.seeded(4, 3, seed=0)(vectors).sum().backward()
+    assert torch.isfinite(vectors.grad).all()

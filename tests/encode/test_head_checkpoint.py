@@ -1,0 +1,251 @@
+"""A head's folder: the same encoder again, or a plain refusal that says what differs and what to do."""
+
+import json
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+import timm
+import torch
+from head_samples import LEARNED, keep
+from PIL import Image
+from safetensors.torch import save_file
+
+from lookalike.core.errors import EncoderError
+from lookalike.core.types import Origin
+from lookalike.encode.checkpoint import head_files, read_head
+from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.head import Head, apply_head
+from lookalike.encode.spec import located, parse
+
+PHOTO = Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 120, 3), dtype=np.uint8))
+NETWORK = "timm:test_resnet?weights=w.safetensors&size=64"
+
+
+def opened(text, base):
+    return open_encoder(parse(text), base)
+
+
+def weights(path, seed=1):
+    torch.manual_seed(seed)
+    save_file(timm.create_model("test_resnet", num_classes=0).state_dict(), path)
+
+
+@pytest.fixture(params=["descriptor:color", NETWORK])
+def home(request, tmp_path):
+    """A folder with a base encoder and a head on it in models/run."""
+    weights(tmp_path / "w.safetensors")
+    base = opened(request.param, tmp_path)
+    keep(tmp_path / "models/run", base.origin, Head.seeded(base.dimension, 16, seed=2))
+    return tmp_path
+
+
+def test_vectors_are_the_head_s_of_the_encoder_s(home):
+    held, encoder = read_head(home / "models/run"), opened("checkpoint:run", home)
+    base = opened(held.base.spec, home)
+    expected = apply_head(held.head, encode_photo(PHOTO, base)[None])[0]
+    np.testing.assert_allclose(encode_photo(PHOTO, encoder), expected, atol=1e-6)
+    assert encoder.dimension == 16
+    assert (encoder.size_hint, encoder.batch, encoder.threads) == (base.size_hint, base.batch, base.threads)
+    assert encoder.origin.preprocessing == base.origin.preprocessing
+    assert encoder.origin.precision == base.origin.precision
+    assert dict(held.learned) == LEARNED
+    assert isinstance(held.learned, MappingProxyType)
+
+
+def test_a_hash_is_of_both(home):
+    one = opened("checkpoint:run", home).origin
+    base = read_head(home / "models/run").base
+    keep(home / "models/other", base, Head.seeded(opened(base.spec, home).dimension, 16, seed=3))
+    assert one.weights != opened("checkpoint:other", home).origin.weights
+    assert one.weights != base.weights
+    assert len(one.weights) == 64
+
+
+def test_a_head_on_a_head(home):
+    run = opened("checkpoint:models/run", home)
+    keep(home / "models/second", run.origin, Head.seeded(16, 4, seed=5))
+    second = opened("checkpoint:second", home)
+    expected = apply_head(Head.seeded(16, 4, seed=5), encode_photo(PHOTO, run)[None])[0]
+    np.testing.assert_allclose(encode_photo(PHOTO, second), expected, atol=1e-6)
+
+
+def test_a_head_in_a_circle_is_refused(tmp_path):
+    for name, other in (("a", "b"), ("b", "a")):
+        keep(tmp_path / "models" / name, Origin(f"checkpoint:{other}", "any"), Head.seeded(4, 4, seed=0))
+    with pytest.raises(EncoderError, match="circle"):
+        opened("checkpoint:a", tmp_path)
+
+
+def test_where_a_checkpoint_is_looked_for(tmp_path, monkeypatch):
+    """In models/ of the workspace, then in the workspace, then here; a folder without one is passed over."""
+    shop, here = tmp_path / "shop", tmp_path / "here"
+    origin = opened("descriptor:color", tmp_path).origin
+    features = opened("descriptor:color", tmp_path).dimension
+    for side, folder in enumerate((shop / "models/run", shop / "run", here / "run"), start=1):
+        keep(folder, origin, Head.seeded(features, side, seed=0))
+    monkeypatch.chdir(here)
+    found = [opened("checkpoint:run", shop).dimension]
+    (shop / "models/run/checkpoint.json").unlink()
+    found.append(opened("checkpoint:run", shop).dimension)
+    (shop / "run/checkpoint.json").unlink()
+    found.append(opened("checkpoint:run", shop).dimension)
+    assert found == [1, 2, 3]
+
+
+def test_a_name_is_kept_as_it_lies_in_the_workspace(home, monkeypatch, tmp_path_factory):
+    """So that the workspace can be moved, and two ways to say it are one encoder."""
+    for text in ("checkpoint:run", "checkpoint:models/run"):
+        assert str(located(parse(text), home)) == "checkpoint:models/run"
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(home)
+    assert str(located(parse("checkpoint:run"), home)) == "checkpoint:models/run"
+    monkeypatch.chdir(home / "models")
+    assert str(located(parse("checkpoint:run"), elsewhere)) == f"checkpoint:{home}/models/run"
+    assert str(located(parse("checkpoint:none"), home)) == "checkpoint:none"
+
+
+@pytest.mark.parametrize("home", [NETWORK], indirect=True)
+def test_an_encoder_that_has_become_another_is_refused(home):
+    weights(home / "w.safetensors", seed=9)
+    with pytest.raises(EncoderError, match=r"head for another network than timm.* weights are") as refused:
+        opened("checkpoint:run", home)
+    assert "Put back the weights" in refused.value.fix
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"preprocessing": "another"}, "photos are fitted otherwise"),
+        ({"weights": "ab" * 32}, "weights are none"),
+    ],
+)
+def test_what_differs_is_said(tmp_path, changed, match):
+    base = opened("descriptor:color", tmp_path)
+    told = {"spec": base.origin.spec, "preprocessing": base.origin.preprocessing, "weights": "", **changed}
+    keep(tmp_path / "models/run", Origin(**told), Head.seeded(base.dimension, 4, seed=0))
+    with pytest.raises(EncoderError, match=match):
+        opened("checkpoint:run", tmp_path)
+
+
+def test_an_encoder_of_another_dimension_is_refused(tmp_path):
+    keep(tmp_path / "models/run", opened("descriptor:color", tmp_path).origin, Head.seeded(7, 4, seed=0))
+    with pytest.raises(EncoderError, match="gives 486 numbers, and the head takes 7"):
+        opened("checkpoint:run", tmp_path)
+
+
+def test_a_head_on_precomputed_vectors_encodes_no_photo(tmp_path):
+    keep(tmp_path / "models/run", Origin("precomputed:v.npy", "not known"), Head.seeded(7, 4, seed=0))
+    with pytest.raises(EncoderError, match="cannot encode a new photo"):
+        opened("checkpoint:run", tmp_path)
+
+
+def test_there_is_no_such_checkpoint(home):
+    with pytest.raises(EncoderError, match="no folder 'runn'") as refused:
+        opened("checkpoint:runn", home)
+    assert "'run'" in refused.value.fix
+
+
+def test_options_are_refused(home):
+    with pytest.raises(EncoderError, match="takes no option 'precision'"):
+        opened("checkpoint:run?precision=float32", home)
+
+
+def damage(folder, what):
+    file, about = folder / "head.safetensors", json.loads((folder / "checkpoint.json").read_text())
+    if what == "missing":
+        file.unlink()
+    elif what == "cut":
+        file.write_bytes(file.read_bytes()[:-100])
+    elif what == "nonsense":
+        file.write_bytes(b"nonsense")
+    elif what == "shapes":
+        save_file(Head.seeded(5, 5, seed=0).state_dict(), file)
+    elif what == "names":
+        save_file({"weight": torch.zeros(3)}, file)
+    elif what == "nan":
+        head = Head.seeded(about["head"]["features"], 16, seed=0)
+        torch.nn.init.constant_(head.last.bias, float("nan"))
+        save_file(head.state_dict(), file)
+
+
+@pytest.mark.parametrize(
+    ("what", "match"),
+    [
+        ("missing", "no head.safetensors"),
+        ("cut", "cannot be read as weights"),
+        ("nonsense", "cannot be read as weights"),
+        ("shapes", r"holds first.bias 5, .* says first.bias \d\d+"),
+        ("names", "holds weight 3, where"),
+        ("nan", "NaN or infinite"),
+    ],
+)
+def test_damaged_parameters(home, what, match):
+    damage(home / "models/run", what)
+    with pytest.raises(EncoderError, match=match) as refused:
+        opened("checkpoint:run", home)
+    assert "checkpoint:run" in refused.value.problem or "head.safetensors" in refused.value.problem
+
+
+def test_a_shape_larger_than_memory_is_refused_like_any_other(home):
+    file = home / "models/run/checkpoint.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"head": {"features": 1 << 20, "projection": 1 << 20}}))
+    with pytest.raises(EncoderError, match=r"says first\.bias 1048576"):
+        read_head(home / "models/run")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"learned": []},
+        {"learned": None},
+        {"encoder": None},
+        {"encoder": "nowhere"},
+        {"weights": 7},
+        {"preprocessing": {}},
+        {"precision": None},
+        {"head": None},
+        {"head": {}},
+        {"head": {"features": "many", "projection": 4}},
+        {"head": {"features": 4, "projection": 0}},
+        {"head": {"features": True, "projection": 4}},
+        {"head": {"features": 1 << 40, "projection": 4}},
+        {"format": "2"},
+        {"format": None},
+    ],
+)
+def test_an_edited_description_is_refused_in_words(tmp_path, changed):
+    folder = keep(tmp_path / "models/run", Origin("descriptor:color", ""), Head.seeded(4, 4, seed=0))
+    told = json.loads((folder / "checkpoint.json").read_text())
+    (folder / "checkpoint.json").write_text(json.dumps(told | changed))
+    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+        opened("checkpoint:run", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "7", '{"format": 2}', "\x00", "{"])
+def test_a_folder_that_is_no_checkpoint(tmp_path, content):
+    (tmp_path / "models/run").mkdir(parents=True)
+    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+        opened("checkpoint:run", tmp_path)
+    (tmp_path / "models/run/checkpoint.json").write_text(content)
+    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+        opened("checkpoint:run", tmp_path)
+
+
+def test_a_newer_format_is_refused(home):
+    (home / "models/run/checkpoint.json").write_text('{"format": 3}')
+    with pytest.raises(EncoderError, match=r"newer Lookalike .*format 3"):
+        opened("checkpoint:run", home)
+
+
+def test_a_whole_network_is_no_head(tmp_path):
+    (tmp_path / "checkpoint.json").write_text('{"format": 1}')
+    with pytest.raises(EncoderError, match="of a whole network"):
+        read_head(tmp_path)
+
+
+def test_files_are_the_same_bytes_each_time():
+    head, origin = Head.seeded(4, 4, seed=0), Origin("descriptor:color", "")
+    assert head_files(origin, head, {"a": 1}) == head_files(origin, head, {"a": 1})
+    assert list(head_files(origin, head, {})) == ["head.safetensors", "checkpoint.json"]

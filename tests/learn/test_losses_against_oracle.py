@@ -1,0 +1,90 @@
+"""The losses equal explicit loops, and their slopes equal differences."""
+
+import pytest
+from batches_at_random import Kind, batch, each_kind, each_rule, value_and_gradient
+
+from lookalike.learn.pairs import pairs, roots, squared_distances
+
+torch = pytest.importorskip("torch")
+
+
+def oracle_of(kind: Kind, drawn, unjudged: str):
+    return kind.oracle(*(part.tolist() for part in drawn), unjudged)
+
+
+@each_kind
+@each_rule
+@pytest.mark.parametrize("views", [1, 2])
+@pytest.mark.parametrize("hard", [False, True])
+def test_value_and_counts_equal_the_loops(kind: Kind, unjudged: str, views: int, hard: bool):
+    for seed in range(8):
+        drawn = batch(seed, views=views, hard=hard)
+        found, expected = kind.loss(*drawn, unjudged=unjudged), oracle_of(kind, drawn, unjudged)
+        assert found.value.item() == pytest.approx(expected.value, rel=1e-9, abs=1e-12)
+        assert tuple(map(int, found[1:])) == expected[1:]
+
+
+@each_kind
+def test_the_worlds_have_something_to_learn_from(kind: Kind):
+    outcomes = [oracle_of(kind, batch(seed), rule) for seed in range(8) for rule in ("negative", "ignore")]
+    assert sum(outcome.value > 0 for outcome in outcomes) >= 12
+    assert kind.name.startswith("con") or any(outcome.skipped > 0 for outcome in outcomes)
+
+
+@each_kind
+@each_rule
+def test_the_gradient_equals_differences(kind: Kind, unjudged: str):
+    for seed in range(3):
+        drawn = batch(seed, n=8, views=2)
+        vectors = drawn.vectors.requires_grad_()
+        assert torch.autograd.gradcheck(
+            lambda v, drawn=drawn: kind.loss(v, *drawn[1:], unjudged=unjudged).value, (vectors,)
+        )
+
+
+@each_kind
+def test_float32_is_near_the_loops(kind: Kind):
+    for seed in range(4):
+        drawn = batch(seed, n=40, dimension=64)
+        single = kind.loss(drawn.vectors.float(), *drawn[1:])
+        assert single.value.dtype == torch.float32
+        assert single.value.item() == pytest.approx(
+            oracle_of(kind, drawn, "negative").value, rel=2e-5, abs=2e-6
+        )
+
+
+@each_kind
+@pytest.mark.parametrize("precision", [torch.bfloat16, torch.float16])
+def test_half_precision_is_counted_in_single(kind: Kind, precision):
+    drawn = batch(3, n=40, dimension=64)
+    rough = drawn.vectors.to(precision)
+    exact, slope = value_and_gradient(kind, rough.float(), *drawn[1:])
+    found, rough_slope = value_and_gradient(kind, rough, *drawn[1:])
+    assert (found.value.dtype, rough_slope.dtype) == (torch.float32, precision)
+    assert found.value.item() == exact.value.item()
+    torch.testing.assert_close(rough_slope.float(), slope, rtol=0.01, atol=1e-5)
+
+
+@each_kind
+def test_autocast_changes_nothing(kind: Kind):
+    drawn = batch(3, n=40, dimension=64)
+    single = drawn.vectors.float()
+    plain, slope = value_and_gradient(kind, single, *drawn[1:])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert (single @ single.T).dtype == torch.bfloat16
+        found, found_slope = value_and_gradient(kind, single, *drawn[1:])
+    assert found.value.item() == plain.value.item()
+    assert torch.equal(found_slope, slope)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-4, 1e-2, 0.1, 1.0])
+def test_distances_in_float32_are_as_exact_as_said(gap: float):
+    random = torch.Generator().manual_seed(1)
+    first, step = torch.randn(2, 60, 512, generator=random).unbind()
+    vectors = torch.cat([first, first + gap * step])
+    cosine = pairs(vectors, torch.zeros(120, 120), torch.zeros(120, 120, dtype=torch.bool), "negative").cosine
+    squared, unit = squared_distances(cosine), torch.nn.functional.normalize(vectors.double())
+    true = (unit.unsqueeze(1) - unit).square().sum(dim=2)
+    assert (squared - true).abs().max() < 2e-6
+    near = (roots(squared) - true.sqrt()).abs().diagonal(60).max()
+    assert near < {0.0: 1e-3, 1e-4: 1e-3, 1e-2: 6e-5, 0.1: 6e-6, 1.0: 1e-6}[gap]
