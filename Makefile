@@ -15,17 +15,17 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lookalike needs Python 3.11 or later; this is %d.%d. Name one: make PYTHON=python3.12 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Lookalike into $(VENV) (about a minute, once)"
-	$(PIP) -e .
+$(VENV)/.installed-learn: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Lookalike with what it learns with into $(VENV) (PyTorch is among it: some GB, some minutes, once)"
+	$(PIP) -e '.[learn]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Lookalike and its checks into $(VENV) (PyTorch is among them: 6 GB, some minutes, once)"
 	$(PIP) -e '.[dev]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed-learn
 
-demo: $(VENV)/.installed ## the whole loop on a generated catalog, into ./demo
+demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./demo
 	$(BIN)/lookalike demo --output $(DEMO)
 
 test: $(VENV)/.installed-dev ## everything, a browser included

@@ -28,7 +28,8 @@ from lookalike.evaluate.resample import Resampling, divided
 from lookalike.evaluate.significance import Settings, significance
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.demo import GENERATORS, NEWCOMER, PHOTOS, simulated_labels
+from lookalike.recipes.demo import GENERATORS, NEWCOMER, PHOTOS
+from lookalike.recipes.demo_truth import simulated_labels
 from lookalike.recipes.discover import discover
 from lookalike.recipes.embed import embed
 from lookalike.recipes.init import init

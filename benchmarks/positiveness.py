@@ -2,7 +2,7 @@
 
 At VSD-Furniture's size: all distances to 7 hops as a stream of pairs, and scipy's for the same nodes, in turn (in
 parts, because its N x N table of float64 would take 834 MB). Growth: graphs of the same degree, once of clusters
-of 50 images and once mixed at random; walks from 1,024 random images, all pairs where there are few enough,
+of 50 images and once mixed at random; walks from 256 random images, all pairs where there are few enough,
 and the distances of a batch of 256, on one core. `python benchmarks/positiveness.py [repeats]`
 """
 
@@ -28,7 +28,7 @@ from lookalike.positive.positiveness import hops_among
 IMAGES, POSITIVES, HOPS = 10_458, 39_194, 7
 SIZES = (10_000, 100_000, 1_000_000)
 CLUSTER = 50
-SOURCES, BATCH = 1024, 256
+SOURCES, BATCH = 256, 256
 LEAST, LIMIT = 4.0, 1.0  # times faster than scipy; seconds of a batch
 FEW = 100_000_000  # pairs that are listed
 

@@ -9,6 +9,7 @@ import numpy as np
 from furniture import KINDS, thumbnail
 from report_audits import sample_audits
 from report_findings import around, findings, groups, verdict_part
+from report_lessons import learning_part
 
 from lookalike.discover.figures import PoolFigures
 from lookalike.evaluate.significance import Settings
@@ -72,6 +73,7 @@ def sample_report() -> Report:
         verdict=verdict_part(GENERATORS, OTHERS),
         audit=sample_audits(GENERATORS, GENERATORS + OTHERS),
         strips=strip_groups(),
+        learning=learning_part(_strips),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),
         notes=("Seed 7; cosine similarity; distinct items; `lookalike evaluate` took 4 seconds.",),
         next_steps=(
@@ -109,6 +111,7 @@ def measure_table() -> MeasureTable:
         settings=Settings(),
         findings=findings(),
         groups=groups(GENERATORS + OTHERS),
+        remarks=("dinov2-finetuned was trained on these labels and left out here.",),
     )
 
 

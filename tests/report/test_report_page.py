@@ -63,7 +63,9 @@ def test_every_part_has_its_heading_and_a_place_in_the_contents(page):
     assert len(ids) == len(set(ids))
     assert set(targets) <= set(ids)
     sections = [section["id"] for section in reader.named("section")]
-    assert sections == ["short", "catalog", "pool", "measures", "audit", "results", "notes", "next", "words"]
+    assert sections == [
+        *("short", "catalog", "pool", "measures", "audit", "results", "learned", "notes", "next", "words")
+    ]
     assert set(sections) <= set(targets)
 
 
@@ -180,7 +182,8 @@ def test_nothing_is_fetched(page):
 
 def test_a_picture_is_embedded_once_however_often_it_is_shown(page, report):
     shown = list(page_module.photos(report))
-    below = sum(len(strips) - 1 for group in report.strips for _, strips in page_module.by_query(group))
+    groups = (*report.strips, *page_module.strips_of(report.learning))
+    below = sum(len(strips) - 1 for group in groups for _, strips in page_module.by_query(group))
     distinct = {photo.thumbnail for photo in shown}
     assert page.count("data:image/jpeg;base64,") == len(distinct) < len(shown)
     assert len(re.findall(r'<use href="#p\d+"/>', page)) == len(shown) - below
@@ -220,7 +223,7 @@ def test_an_unknown_label_is_refused():
 
 
 def test_encoders_of_one_query_stand_under_one_another(report):
-    page = render(replace(report, strips=report.strips[:1]))
+    page = render(replace(report, strips=report.strips[:1], learning=None))
     assert len(re.findall(r'<article class="query"', page)) == 2
     assert len(re.findall(r'<div class="answer">', page)) == 4
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,8 +16,10 @@ from lookalike.cli.console import JsonOption, finite, next_step, number, print_j
 
 if TYPE_CHECKING:
     from lookalike.recipes.demo import Demo
+    from lookalike.recipes.demo_learning import Learned
 
 SAID = ("HR@5", "EHR@5", "AUC_mac")
+LEARNED, TRUE = ("EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
 WIDTH = 110
 
 
@@ -30,7 +32,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of everything.", min=0)] = 0,
     json: JsonOption = False,
 ) -> None:
-    """The whole loop on a generated catalog: photos in, pairs out, labels in, scores out, a report."""
+    """The whole loop on a generated catalog: pairs to label, labels, scores, an encoder that learned, a report."""
     from lookalike.recipes.demo import demo as run
 
     started = time.monotonic()
@@ -52,6 +54,7 @@ def demo(
                     for encoder, known in made.sure.intervals.items()
                 },
                 "verdicts": {name: _verdict(made, name) for name in SAID},
+                "learned": None if made.learned is None else _learned_json(made.learned),
                 "true_HR@5": {encoder: number(value) for encoder, value in truth.items()},
             }
         )
@@ -69,13 +72,17 @@ def demo(
     if known:
         best = max(known, key=lambda encoder: truth[encoder])
         say(f"In truth, which only a drawn catalog knows, {best} has the highest HR@5: {truth[best]:.3f}.")
+    if made.learned is not None:
+        _tell_learned(made.learned)
     say(
         "",
         f"Done in {time.monotonic() - started:.0f} s. The report: {made.report.resolve()} (open it in a browser).",
     )
     example = made.workspace.catalog.image[0]
+    taught = made.learned and made.learned.outcome
     next_step(
         f"lookalike audit --workspace {output}",
+        *([f"lookalike evaluate {taught.encoder} {taught.name} --workspace {output}"] if taught else []),
         f"lookalike search {example} --encoder hog -k 5 --workspace {output}",
         "lookalike init YOUR_PHOTOS --workspace FOLDER",
     )
@@ -103,6 +110,64 @@ def _verdict(made: "Demo", name: str) -> list[str]:
         return []
     best = max(defined, key=lambda one: one[name].value)
     return [full(said) for said in verdict(best.encoder, made.sure.comparisons[name])]
+
+
+def _tell_learned(learned: "Learned") -> None:
+    """Before and after, by the labels of the test split and by its truth, and what each proves."""
+    by_labels, by_truth = (
+        {one.encoder: one for one in scores} for scores in (learned.found.scores, learned.truth)
+    )
+    queries = learned.truth[0]["HR@5"].queries
+    say(
+        "",
+        f"Learning, on the test split: {learned.found.labels:,} labels, and the truth of all its {queries:,} queries.",
+    )
+    table(
+        ["encoder", *(f"{name}, labels" for name in LEARNED), *(f"true {name}" for name in TRUE)],
+        [
+            [
+                encoder,
+                *(_shown(by_labels[encoder][name].value) for name in LEARNED),
+                *(_shown(by_truth[encoder][name].value) for name in TRUE),
+            ]
+            for encoder in by_labels
+        ],
+    )
+    for where, sentence in _learned_words(learned).items():
+        say(fill(f"{where}: {sentence}", WIDTH, initial_indent="  ", subsequent_indent="    "))
+
+
+def _learned_words(learned: "Learned") -> dict[str, str]:
+    """What the labels of the test split prove, and what its truth does."""
+    from lookalike.evaluate.sentence import full, sentence
+
+    name, true = LEARNED[-1], TRUE[0]
+    return {
+        "By the labels": full(sentence(learned.sure.comparisons[name][0].swapped)),
+        "In truth": full(sentence(learned.sure_of_truth.comparisons[true][0].swapped)),
+    }
+
+
+def _learned_json(learned: "Learned") -> dict[str, Any]:
+    scores = {"labels": learned.found.scores, "truth": learned.truth}
+    return {
+        "encoder": learned.outcome.name,
+        "base": learned.outcome.encoder,
+        "epochs": len(learned.outcome.history),
+        "best": learned.outcome.best,
+        "split": learned.found.rule.split,
+        **{
+            where: {
+                one.encoder: {name: number(score.value) for name, score in one.scores.items()} for one in some
+            }
+            for where, some in scores.items()
+        },
+        "words": _learned_words(learned),
+    }
+
+
+def _shown(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
 def _silent(*sentences: str) -> None:

@@ -93,7 +93,8 @@ class Walker:
 
     def __init__(self, graph: Ordered) -> None:
         self.graph = graph
-        self._seen, self._coming, self._hidden = (np.zeros(graph.nodes, np.uint64) for _ in range(3))
+        self._word = np.zeros((graph.nodes, 2), np.uint64)
+        self._hidden = np.zeros(graph.nodes, np.uint64)
 
     def walk(self, sources: Int64[np.ndarray, " sources"], limit: int) -> Met:
         """All nodes within `limit` hops of some sources but those labelled negative with them."""
@@ -101,7 +102,7 @@ class Walker:
 
         ends = np.empty(limit + 1, np.int64)
         start, node = self.graph.positive
-        met, bits = spread(start, node, sources, limit, self._seen, self._coming, ends)
+        met, bits = spread(start, node, sources, limit, self._word, ends)
         steps = int((start[met + 1] - start[met]).sum()) + len(met)
         hide(*self.graph.negative, sources, met, bits, self._hidden)
         return Met(sources, met, bits, ends, steps)

@@ -8,7 +8,8 @@ from jaxtyping import Int64
 from lookalike.positive.distances import WORD, Met, Ordered, Walker, each_walk
 
 SAMPLE = 512  # sources that are drawn
-CHEAP = 1_000_000_000  # steps over edges and pairs met: a few seconds on one core
+CHEAP = 1_000_000_000  # steps over edges and pairs met: some seconds on one core
+ENOUGH = CHEAP // 10  # steps after which fewer sources have to do, 128 at least
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ def extent(
         found = walker.walk(sources, limit)
         met[first : first + WORD] = weight[sources] * _met(found, weight)
         steps += found.steps + int(_met(found, one).sum())
+        if steps > ENOUGH and WORD < first + WORD < len(drawn):
+            drawn, met = drawn[: first + WORD], met[: first + WORD]
+            break
     if len(drawn) == nodes:
         return Extent(round(met.sum() / 2), 0.0, nodes, nodes)
     if steps * (nodes / len(drawn)) <= cheap:

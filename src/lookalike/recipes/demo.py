@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import numpy as np
-
-from lookalike.catalog.studio import Studio, consensus, experts, studio, true_labels, vote
-from lookalike.core.checks import codes
+from lookalike.catalog.studio import studio
 from lookalike.core.errors import WorkspaceError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Catalog, Labels, Pool, Scores
+from lookalike.core.types import Scores
 from lookalike.discover.figures import PoolFigures
-from lookalike.discover.pool import unordered_pairs
-from lookalike.discover.questions import Questions
 from lookalike.evaluate.measures import DEFAULT
 from lookalike.evaluate.significance import DEFAULT_SETTINGS, Significance
 from lookalike.recipes import values
+from lookalike.recipes.demo_learning import Learned, learn
+from lookalike.recipes.demo_truth import complete_labels, simulated_labels
 from lookalike.recipes.discover import discover, figures, positive_rate
 from lookalike.recipes.embed import embed
 from lookalike.recipes.evaluate import Evaluation, certainty, evaluate
@@ -39,7 +36,10 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo made: its workspace, scores on the experts' labels and how sure they are, the truth, the report."""
+    """What the demo made: its workspace, scores on the experts' labels and how sure they are, the truth, the report.
+
+    `learned` is None where nothing could be learned, for want of PyTorch or of labels.
+    """
 
     workspace: Workspace
     pool: PoolFigures
@@ -47,6 +47,7 @@ class Demo:
     sure: Significance
     truth: tuple[Scores, ...]
     agreement: float
+    learned: Learned | None
     report: Path
 
 
@@ -60,7 +61,7 @@ def demo(
     queries: int = 200,
     seed: int = 0,
 ) -> Demo:
-    """Draw a catalog, pool three encoders, let two simulated experts label, measure four encoders, report."""
+    """Draw a catalog, pool three encoders, let two simulated experts label, measure four encoders, learn, report."""
     _require_own(folder)
     drawn = studio(images, photos_per_item=2, seed=seed)
     with bar("Drawing photos") as progress:
@@ -110,47 +111,16 @@ def demo(
     with bar("Drawing queries") as progress:
         sure = certainty(found, DEFAULT_SETTINGS, progress=progress)
     tell("4. Four encoders are measured, one of which did not feed the pool.")
+    learned = learn(workspace, drawn, bar, tell)
     with bar("Writing the report") as progress:
-        path = report(workspace, now, truth=truth, progress=progress)
-    return Demo(workspace, told, found, sure, truth, agreement, path)
-
-
-def simulated_labels(
-    drawn: Studio, catalog: Catalog, questions: Questions, seed: int
-) -> tuple[Labels, float]:
-    """Two experts judge each unordered pair once; where they agree, that is the label of both directions.
-
-    Returns the labels and the share of pairs they agree on.
-    """
-    asked = unordered_pairs(questions)
-    _, first = np.unique(asked, return_index=True)
-    a, b = (_item_places(drawn, catalog, images[first]) for images in (questions.query, questions.candidate))
-    one, two = experts(2, seed)
-    settled = consensus(vote(drawn, one, a, b), vote(drawn, two, a, b))
-    label = settled[asked]
-    use = label >= 0
-    labels = Labels.of(questions.query[use], questions.candidate[use], label[use])
-    return labels, float(np.mean(settled >= 0))
-
-
-def complete_labels(drawn: Studio, catalog: Catalog, pool: Pool) -> Labels:
-    """The true label of every pair of a pool's query and another item."""
-    names, code = catalog.item_codes
-    _, first = np.unique(code, return_index=True)
-    place = _item_places(drawn, catalog, catalog.image[first])
-    rows = np.array([catalog.row[query] for query in pool.queries], np.int64)
-    query, item = np.divmod(np.arange(len(rows) * len(names)), len(names))
-    other = code[rows[query]] != item
-    query, item = query[other], item[other]
-    label = true_labels(drawn, place[code[rows[query]]], place[item])
-    return Labels.of(catalog.image[rows[query]], catalog.image[first[item]], label)
-
-
-def _item_places(drawn: Studio, catalog: Catalog, images: np.ndarray) -> np.ndarray:
-    """The studio's item numbers of images, by item name."""
-    names, _ = codes(drawn.catalog().item)
-    place = {name: i for i, name in enumerate(names)}
-    return np.array([place[catalog.item[catalog.row[image]]] for image in images], np.int64)
+        path = report(
+            workspace,
+            now,
+            truth=truth,
+            learned_truth=() if learned is None else learned.truth,
+            progress=progress,
+        )
+    return Demo(workspace, told, found, sure, truth, agreement, learned, path)
 
 
 def _require_own(folder: Path) -> None:

@@ -42,7 +42,7 @@ def beneath(workspace: Workspace, spec: EncoderSpec) -> Beneath | None:
     if head is None:
         return None
     chain = heads_down(spec, workspace.folder)
-    name = _embedded(workspace, head)
+    name = embedded(workspace, head)
     if name is not None:
         return Beneath(workspace.embeddings(name), workspace.manifest(name))
     if workspace.photos is None or chain[-1].source == "precomputed":
@@ -100,7 +100,7 @@ def by_depth(workspace: Workspace, names: list[str]) -> list[str]:
     return sorted(names, key=depth)
 
 
-def _embedded(workspace: Workspace, head: HeadAbout) -> str | None:
+def embedded(workspace: Workspace, head: HeadAbout) -> str | None:
     """The encoder with vectors of the catalog as it is now that are those the head belongs to."""
     now = images_fingerprint(workspace.catalog)
     for name in workspace.encoders:

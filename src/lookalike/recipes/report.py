@@ -19,10 +19,12 @@ from lookalike.recipes.audit import audit
 from lookalike.recipes.discover import figures, labelled, positive_rate
 from lookalike.recipes.evaluate import Evaluation, evaluate
 from lookalike.recipes.report_facts import encoders, facts
+from lookalike.recipes.report_learning import learning_part
 from lookalike.recipes.report_measures import measure_table
 from lookalike.recipes.report_strips import Photos, strips
 from lookalike.recipes.report_verdict import verdict_part
 from lookalike.recipes.status import next_command, status
+from lookalike.recipes.trained import left_out, trained, untrained
 from lookalike.recipes.verdict import verdict
 from lookalike.report.content import PoolPart, Report, VerdictPart
 from lookalike.report.page import render
@@ -39,28 +41,40 @@ def report(
     path: Path | None = None,
     *,
     truth: Sequence[Scores] = (),
+    learned_truth: Sequence[Scores] = (),
     progress: Progress | None = None,
 ) -> Path:
-    """Write the report and return where it is. `truth` are scores against complete labels, where these are known."""
+    """Write the report and return where it is.
+
+    `truth` are scores against complete labels, where these are known, `learned_truth` the same on the test split, of
+    trained encoders and those they were trained on.
+    """
     path = path or workspace.folder / REPORTS / "report.html"
-    content = gather(workspace, now, truth=truth, progress=progress)
+    content = gather(workspace, now, truth=truth, learned_truth=learned_truth, progress=progress)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, render(content).encode("utf-8"))
     return path
 
 
 def gather(
-    workspace: Workspace, now: datetime, *, truth: Sequence[Scores] = (), progress: Progress | None = None
+    workspace: Workspace,
+    now: datetime,
+    *,
+    truth: Sequence[Scores] = (),
+    learned_truth: Sequence[Scores] = (),
+    progress: Progress | None = None,
 ) -> Report:
     """The report's content: every part that the workspace has."""
     catalog, settings = workspace.catalog, workspace.settings
     gallery = Photos(workspace)
     pool = workspace.pool()
     found = (
-        evaluate(workspace, [], DEFAULT, progress=progress)
+        evaluate(workspace, untrained(workspace), DEFAULT, progress=progress)
         if workspace.encoders and workspace.label_count()
         else None
     )
+    taught = trained(workspace)
+    remarks = () if found is None else found.notes or left_out(taught)
     audits, shown, settling = (None, None, "") if found is None else _audit(workspace, found, progress)
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
@@ -72,10 +86,13 @@ def gather(
         samples=tuple(gallery.photo(row) for row in sample_rows(catalog, SAMPLES, settings.seed)),
         left_out=_left_out(catalog),
         pool=None if pool is None else _pool_part(workspace),
-        measures=None if found is None else measure_table(catalog, found, truth, progress=progress),
+        measures=None
+        if found is None
+        else measure_table(catalog, found, truth, remarks=remarks, progress=progress),
         verdict=shown,
         audit=audits,
         strips=strips(workspace, gallery, found),
+        learning=None if found is None else learning_part(workspace, gallery, learned_truth),
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
         next_steps=tuple(filter(None, (next_command(status(workspace)), settling))),
@@ -147,8 +164,10 @@ def _notes(found: Evaluation | None, unreadable: list[str]) -> tuple[str, ...]:
     missing = (f"{len(unreadable):,} photos of this page can no longer be read.",) if unreadable else ()
     if found is None:
         return missing
+    split = found.rule.split
+    against = f"within the {split} split" if split else "against the whole gallery"
     return (
         *missing,
-        f"Scores are over {found.labels:,} labelled pairs at item level, by cosine, against the whole gallery.",
+        f"Scores are over {found.labels:,} labelled pairs at item level, by cosine, {against}.",
         "A pair without a label is unjudged. It is never counted as dissimilar.",
     )

@@ -23,6 +23,7 @@ def measure_table(
     truth: Sequence[Scores],
     *,
     settings: Settings = DEFAULT_SETTINGS,
+    remarks: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> MeasureTable:
     """The table of scores with intervals; beside it, where the complete truth is known, the same against that."""
@@ -35,6 +36,7 @@ def measure_table(
         settings,
         findings(found, sure),
         by_category(catalog, found, settings, progress=part(progress, 1, 2)),
+        tuple(remarks),
     )
 
 

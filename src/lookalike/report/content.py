@@ -135,7 +135,8 @@ class GroupTable:
 class MeasureTable:
     """Encoders in rows, measures in columns. `truth` is the same on the complete truth, if known.
 
-    `settings` say how intervals and findings were made; None: no query was drawn.
+    `settings` say how intervals and findings were made; None: no query was drawn. `remarks` say which encoders are not
+    in the table, and why.
     """
 
     measures: tuple[str, ...]
@@ -144,6 +145,7 @@ class MeasureTable:
     settings: Settings | None = None
     findings: tuple[Finding, ...] = ()
     groups: GroupTable | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,49 @@ class VerdictPart:
 
 
 @dataclass(frozen=True)
+class Change:
+    """One measure of an encoder before and after learning, and the difference with its interval (NaN: none).
+
+    `words` say what that proves, as a sentence without a full stop ("": the measure is no quality).
+    """
+
+    measure: str
+    before: Cell
+    after: Cell
+    difference: float
+    low: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One trained encoder: the encoder it was trained on ("" without vectors here), how, and what changed.
+
+    `changes` are by the labels of the test split, `truth` by its complete truth where that is known. `counted` says
+    on how many queries the results got better or worse, `strips` show some of each.
+    """
+
+    encoder: str
+    base: str
+    how: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    truth: tuple[Change, ...] = ()
+    counted: str = ""
+    strips: tuple[StripGroup, ...] = ()
+
+
+@dataclass(frozen=True)
+class LearningPart:
+    """Before and after learning, on the test split: its labels, their queries, and every trained encoder."""
+
+    labels: int
+    queries: int
+    lessons: tuple[Lesson, ...]
+    settings: Settings | None = None
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything one page says.
 
@@ -205,6 +250,7 @@ class Report:
     verdict: VerdictPart | None = None
     audit: Audits | None = None
     strips: tuple[StripGroup, ...] = ()
+    learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     next_steps: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from lookalike.report.cards import cards
 from lookalike.report.content import Photo, Report, Strip, StripGroup
 from lookalike.report.figures import heat_map
 from lookalike.report.findings_part import shown_findings, shown_groups
+from lookalike.report.learning_part import shown_learning, strips_of
 from lookalike.report.pictures import album
 from lookalike.report.summary import summary
 from lookalike.report.table import confidence, shown_table
@@ -47,6 +48,8 @@ def render(report: Report) -> str:
             verdict=shown_verdict(report.verdict) if report.verdict else (),
             audit=shown_audit(report.audit) if report.audit else None,
             overlap=_overlap(report),
+            lessons=shown_learning(report.learning) if report.learning else (),
+            learned_level=confidence(report.learning.settings) if report.learning else "",
             has_labels=table is not None or (report.pool is not None and report.pool.labelled > 0),
         )
     )
@@ -67,7 +70,7 @@ def require_small(page: str) -> None:
 def photos(report: Report) -> Iterator[Photo]:
     """Every photo the page shows, in order; some come several times."""
     yield from report.samples
-    for group in report.strips:
+    for group in (*report.strips, *strips_of(report.learning)):
         for strip in group.rows:
             yield strip.query
             yield from (hit.photo for hit in strip.hits)

@@ -7,6 +7,7 @@ from lookalike.report.cautions import caution
 from lookalike.report.content import MeasureTable, PoolPart, Report
 from lookalike.report.explanations import MeasureName
 from lookalike.report.formats import listed, percent, plural, rate, rough, span, value, whole
+from lookalike.report.learning_part import learned_in_short
 
 LEADS = ("DCS", "AUC_mac", "AUC_mic", "BPREF")
 MOST_NAMES = 4
@@ -20,6 +21,8 @@ def summary(report: Report) -> tuple[str, ...]:
     if report.measures is not None:
         headline = report.verdict.headline if report.verdict is not None else ""
         told += [headline or _leader(report.measures), _not_for_top(report.measures)]
+    if report.learning is not None:
+        told.append(learned_in_short(report.learning))
     return tuple(filter(None, told))
 
 

@@ -1,0 +1,61 @@
+"""The demo's last step: learning from its labels, shown on the test split; without PyTorch, all else."""
+
+import html
+import re
+import subprocess
+import sys
+
+import pytest
+
+from lookalike.evaluate.measures import DEFAULT
+from lookalike.recipes.demo_learning import BASE, NAME
+from lookalike.recipes.evaluate import evaluate
+from lookalike.recipes.trained import trained, untrained
+from lookalike.store.workspace import Workspace
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None  # what importing a library that is not installed looks like
+from lookalike.cli import main
+sys.argv = ["lookalike", "demo", "--output", "d", "--images", "200", "--queries", "10"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+def test_the_demo_shows_an_encoder_before_and_after_learning(lookalike, tmp_path):
+    made = lookalike("demo", "--output", "d", "--images", 400, "--queries", 60)
+    assert made.status == 0, made.err
+    flat = " ".join(made.out.split())
+    workspace = Workspace(tmp_path / "d")
+    assert trained(workspace) == (NAME,)
+    assert BASE in untrained(workspace)
+    found = evaluate(workspace, [BASE, NAME], DEFAULT)
+    assert found.rule.split == "test"
+    assert f"on the test split: {found.labels:,} labels" in flat
+    line = next(line for line in made.out.splitlines() if line.startswith(NAME))
+    after = next(one for one in found.scores if one.encoder == NAME)
+    assert [f"{after[name].value:.3f}" for name in ("EHR@5", "AUC_mac")] == line.split()[1:3]
+    assert re.search(r"By the labels: .*AUC_mac", flat)
+    assert re.search(r"In truth: .*HR@5", flat)
+    page = (tmp_path / "d/reports/report.html").read_text()
+    learned = html.unescape(page.split('<section id="learned"')[1].split("</section>")[0])
+    truth = learned.split(f'aria-label="{NAME} by the complete truth"')[1].split("</table>")[0]
+    assert line.split()[3] in truth
+    assert "Most improved" in learned
+    assert f"lookalike evaluate {BASE} {NAME} --workspace d" in flat
+
+
+@pytest.mark.slow
+def test_without_pytorch_the_demo_does_all_else_and_says_how_to_install_it(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    flat = " ".join(done.stdout.split())
+    assert flat.count("The learning step was left out") == 1
+    assert "pip install 'lookalike[learn]'" in flat
+    assert "Done in" in flat
+    page = (tmp_path / "d/reports/report.html").read_text()
+    assert "Against the complete truth" in page
+    assert "Before and after learning" not in page

@@ -1,0 +1,101 @@
+"""The part "Before and after learning": what it shows, what it leaves open, and when it is not there."""
+
+from dataclasses import replace
+
+import pytest
+from report_lessons import learning_part
+from report_sample import _strips
+from test_report_page import Reader, text
+
+from lookalike.report.content import LearningPart
+from lookalike.report.learning_part import learned_in_short, shown_learning
+from lookalike.report.page import photos, render
+
+
+@pytest.fixture(scope="module")
+def part() -> LearningPart:
+    return learning_part(_strips)
+
+
+@pytest.fixture(scope="module")
+def section(page) -> str:
+    return page.split('<section id="learned"')[1].split("</section>")[0]
+
+
+def rows_of(table: str) -> dict[str, list[str]]:
+    """Cells of a table, by the row's head."""
+    body = table.split("<tbody>")[1].split("</tbody>", maxsplit=1)[0]
+    found = {}
+    for row in body.split("<tr>")[1:]:
+        head, *cells = row.split("<td")
+        found[text(head).strip()] = [text("<td" + cell).strip() for cell in cells]
+    return found
+
+
+def test_before_and_after_stand_side_by_side_with_intervals_and_difference(section):
+    rows = rows_of(section.split('aria-label="dinov2-finetuned by the labels"')[1])
+    assert rows["DCS(alpha=10)"] == ["0.6760.610–0.736", "0.7310.665–0.791", "+0.0550.005–0.105"]
+    assert rows["EHR@5"][2].startswith("-0.059")
+    assert rows["HR@5"][1:] == ["undefined", "undefined"]
+    assert "1,204 labelled pairs of 58 queries" in text(section)
+    assert "95 % interval" in text(section)
+
+
+def test_the_better_one_is_bold_and_more_coverage_is_not_better(section):
+    assert "<strong>0.731</strong>" in section
+    assert "<strong>0.851</strong>" in section
+    assert "<strong>0.640</strong>" not in section
+    assert "<strong>0.545</strong>" not in section
+
+
+def test_words_say_what_each_measure_proves(section):
+    shown = text(section)
+    assert "dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in shown
+    assert "These labels cannot tell dinov2-finetuned from dinov2 apart" in shown
+    assert "Of 100 epochs the 41st was the best." in shown
+
+
+def test_the_truth_has_a_table_of_its_own_only_where_it_is_known(report, section):
+    rows = rows_of(section.split('aria-label="dinov2-finetuned by the complete truth"')[1])
+    assert list(rows) == ["HR@5"]
+    lessons = tuple(replace(one, truth=()) for one in report.learning.lessons)
+    page = render(replace(report, learning=replace(report.learning, lessons=lessons)))
+    assert "by the complete truth" not in page.split('<section id="learned"')[1]
+
+
+def test_strips_show_both_encoders_for_each_query_the_better_and_the_worse(section):
+    shown = text(section)
+    assert shown.index("Most improved") < shown.index("Most worsened") < shown.index("Random test queries")
+    queries = section.split('<article class="query"')[1:]
+    assert len(queries) == 2
+    for query in queries:
+        assert [name.partition("<")[0] for name in query.split('<p class="encoder"><strong>')[1:]] == [
+            "dinov2",
+            "dinov2-finetuned",
+        ]
+    assert "20 show more results known to be similar" in shown
+
+
+def test_every_picture_of_it_is_on_the_page(report, part):
+    alone = replace(report, samples=(), strips=(), learning=part)
+    wanted = {hit.photo.image for one in part.lessons for g in one.strips for s in g.rows for hit in s.hits}
+    assert wanted <= {photo.image for photo in photos(alone)}
+    assert "no picture" not in render(alone).split('<section id="learned"')[1].split("</section>")[0]
+
+
+def test_without_the_first_encoder_it_says_so(section):
+    assert "old-run" in section
+    assert "has no vectors of this catalog here" in text(section)
+
+
+def test_without_a_trained_encoder_there_is_no_such_part(report):
+    page = render(replace(report, learning=None))
+    assert "Before and after learning" not in page
+    assert Reader(page).open == []
+
+
+def test_it_is_told_in_short(page, part):
+    assert "Learning from the labels: " in text(page.split('<section id="short"')[1].split("</section>")[0])
+    assert learned_in_short(part).endswith("In truth HR@5 went from 0.748 to 0.803.")
+    assert learned_in_short(replace(part, lessons=part.lessons[1:])) == ""
+    assert [one.labels is None for one in shown_learning(part)] == [False, True]
