@@ -181,7 +181,41 @@ def test_onnx_of_a_head_on_vectors_from_a_file(lookalike, shop):
     np.testing.assert_allclose(found, opened.embeddings("better").vectors[:7], atol=1e-5)
 
 
+@pytest.mark.slow
+def test_several_views_are_embedded_once_and_each_image_enters_as_two(lookalike, labelled):
+    views = ("finetune", "color", "--name", "seen", "--views", "3", "--epochs", "3", "--projection", "8")
+    said = lookalike(*views)
+    assert said.status == 0, said.err
+    assert "3 augmented views of each image, two of them at a time" in flat(said.out)
+    assert len(list((labelled / "views/color").glob("[!.]*"))) == 3
+    learned = json.loads((labelled / "models/seen/checkpoint.json").read_text())["learned"]
+    assert learned["views"] == 3
+    one = lookalike(*views[:3], "one", *views[6:])
+    assert "one view of each image" in flat(one.out)
+    assert head_of(labelled, "seen") != head_of(labelled, "one")
+    opened = Workspace(labelled)
+    head = read_head(labelled / "models/seen").head
+    expected = apply_head(head, opened.embeddings("color").vectors)
+    np.testing.assert_array_equal(opened.embeddings("seen").vectors, expected)
+
+
+def test_a_head_on_a_head(lookalike, shop):
+    assert lookalike(*ON).status == 0
+    said = lookalike("finetune", "better", "--name", "best", *ON[4:])
+    assert said.status == 0, said.err
+    again = lookalike("finetune", "better", "--name", "better", *ON[4:], "--replace")
+    assert "is what it would be trained on" in flat(again.err)
+    assert sorted(models.trained(shop)) == ["best", "better"]
+
+
 # Bad input
+
+
+def test_views_without_photos(lookalike, shop):
+    said = lookalike(*ON, "--views", "2")
+    assert said.status == 1
+    assert "Augmented views of base need photos" in flat(said.err)
+    assert nothing_left(shop)
 
 
 def test_no_labels(lookalike, bare, tmp_path):

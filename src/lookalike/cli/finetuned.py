@@ -57,7 +57,9 @@ def outcome_sentences(found: "Outcome") -> list[str]:
     said = [f"{found.name}: {chosen}", _against(found)]
     skipped = sum(epoch.skipped for epoch in found.history)
     if skipped:
-        said.append(f"Anchors without a positive in their batch were skipped, {skipped:,} times in all.")
+        said.append(
+            f"Images with nothing to learn from in their batch were skipped, {skipped:,} times in all."
+        )
     said.append(f"Its vectors are in the workspace as {found.name}; its files are in {found.folder}.")
     if found.onnx:
         said.append(f"The ONNX file is {found.onnx}.")

@@ -96,6 +96,7 @@ def finetune(
     watch = watch or Watch()
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_vectors(workspace, encoder)
+    _require_another(name, encoder)
     workspace.require_free(name, spec)
     on = chosen_device(device)
     beneath, manifest = workspace.embeddings(encoder), workspace.manifest(encoder)
@@ -165,6 +166,15 @@ def require_vectors(workspace: Workspace, encoder: str) -> None:
             else f"Embed it first: lookalike embed {shlex.quote(encoder)}",
         )
     workspace.vectors_folder(encoder)
+
+
+def _require_another(name: str, encoder: str) -> None:
+    """Refuse to train a head in the place of what it is on."""
+    if name == encoder:
+        raise LearningError(
+            f"The name {name!r} is taken: {name} is what it would be trained on.",
+            fix="Choose another name with --name NAME.",
+        )
 
 
 def identity(
