@@ -51,6 +51,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/positiveness.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/duplicates.py
+	$(BIN)/python benchmarks/losses.py
 
 clean: ## remove the environment and the demo
 	rm -rf $(VENV) $(DEMO)

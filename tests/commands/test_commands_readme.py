@@ -27,7 +27,7 @@ def test_the_commands_for_ones_own_photos(lookalike, photos, tmp_path):
     photo = photos / "bowl/000/1.png"
     shutil.copy(photo, tmp_path / "new.jpg")
     written = commands("On your own photos")
-    assert len(written) == 12
+    assert len(written) == 13
     for line in written:
         if "labels import" in line:
             (tmp_path / "labels.csv").write_text(labelled_pairs(tmp_path))

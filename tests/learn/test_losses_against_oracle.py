@@ -3,6 +3,8 @@
 import pytest
 from batches_at_random import Kind, batch, each_kind, each_rule, value_and_gradient
 
+from lookalike.learn.pairs import pairs, roots, squared_distances
+
 torch = pytest.importorskip("torch")
 
 
@@ -73,3 +75,16 @@ def test_autocast_changes_nothing(kind: Kind):
         found, found_slope = value_and_gradient(kind, single, *drawn[1:])
     assert found.value.item() == plain.value.item()
     assert torch.equal(found_slope, slope)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-4, 1e-2, 0.1, 1.0])
+def test_distances_in_float32_are_as_exact_as_said(gap: float):
+    random = torch.Generator().manual_seed(1)
+    first, step = torch.randn(2, 60, 512, generator=random).unbind()
+    vectors = torch.cat([first, first + gap * step])
+    cosine = pairs(vectors, torch.zeros(120, 120), torch.zeros(120, 120, dtype=torch.bool), "negative").cosine
+    squared, unit = squared_distances(cosine), torch.nn.functional.normalize(vectors.double())
+    true = (unit.unsqueeze(1) - unit).square().sum(dim=2)
+    assert (squared - true).abs().max() < 2e-6
+    near = (roots(squared) - true.sqrt()).abs().diagonal(60).max()
+    assert near < {0.0: 1e-3, 1e-4: 1e-3, 1e-2: 6e-5, 0.1: 6e-6, 1.0: 1e-6}[gap]

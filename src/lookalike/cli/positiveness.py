@@ -102,6 +102,8 @@ def positiveness(
         _tell(ahead)
     if contradictions is not None:
         write_contradictions(ahead.contradictions, contradictions)
+        if not json:
+            say(f"{contradictions}: {plural(len(ahead.contradictions), 'label')} to look at again.")
     given = None if pairs is None or out is None else write_given(ahead, pairs, out)
     rows = None
     if pairs is None and out is not None:
@@ -109,8 +111,6 @@ def positiveness(
     if json:
         print_json(_as_json(ahead, rows, given))
         return
-    if contradictions is not None:
-        say(f"They are in {contradictions}.")
     _told_written(ahead, out, rows, given)
     _next(out, reviewed=contradictions is not None or not len(ahead.contradictions), workspace=workspace)
 
@@ -140,7 +140,7 @@ def _tell(ahead: "Outlook") -> None:
     kinds = f"{plural(graph.positive.pairs, 'positive')} and {plural(graph.negative.pairs, 'negative')}"
     say(f"Labels of {where}: {kinds}, on {ahead.labelled:,} of {images} there; nodes are {graph.kind}s.")
     for part in graph.unusable:
-        say(f"  {part.count:,} labels left out: {part.reason}.")
+        say(f"  {plural(part.count, 'label')} left out: {part.reason}.")
     if ahead.several_photos:
         say(
             "  Photos of one item are not joined: a label on one of them says nothing of the others (--nodes item "
@@ -202,7 +202,7 @@ def _told_written(ahead: "Outlook", out: Path | None, rows: list[int] | None, gi
             "above 0."
         )
         if given.outside:
-            say(f"  {given.outside:,} have an image outside of split {ahead.split}: their cells are empty.")
+            say(f"  Outside of split {ahead.split}, with empty cells: {plural(given.outside, 'pair')}.")
     if rows is not None:
         say(f"{out}: {plural(sum(rows), 'pair')}.")
         weight = weights(ahead.soft)

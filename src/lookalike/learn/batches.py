@@ -15,7 +15,10 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Plan:
-    """How many images a batch has, and what an anchor brings along: positives, soft ones, labelled negatives."""
+    """How many images a batch has at most, and what an anchor brings along: positives, soft ones, labelled negatives.
+
+    An anchor stays with what it brings, so a batch has more where one anchor alone brings more than `size`.
+    """
 
     size: int = 256
     positives: int = 2
@@ -70,10 +73,23 @@ def epoch_batches(
         drawn.append(_walks(around.graph.positive, center, plan.soft, soft.max_distance, draw))
     rows = _photos(around.photos, np.concatenate(drawn, axis=1), draw)
     there = rows[rows != NONE]
-    fits = len(np.unique(there)) <= plan.size
-    count = 1 if fits else min(math.ceil(len(there) / plan.size), len(rows))
-    parts = np.array_split(rows, count)
+    parts = [rows] if len(np.unique(there)) <= plan.size else _parts(rows, plan.size)
     return [np.unique(part[part != NONE]) for part in parts]
+
+
+def _parts(
+    rows: Int64[np.ndarray, "anchors drawn"], size: int
+) -> list[Int64[np.ndarray, "some_anchors drawn"]]:
+    """Anchors in parts of about equally many images, at most `size` unless one anchor alone has more.
+
+    A part ends with the anchor that crosses a multiple of the share, so it can have one less than an anchor's images
+    more than its share.
+    """
+    ends = np.cumsum(np.count_nonzero(rows != NONE, axis=1))
+    share = max(size - rows.shape[1] + 1, 1)
+    count = math.ceil(ends[-1] / share)
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count) + 1
+    return [part for part in np.split(rows, cuts) if len(part)]
 
 
 def _several(

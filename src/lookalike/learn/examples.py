@@ -1,7 +1,7 @@
 """What a step of training sees: the inputs of a batch's views, and how their images stand to each other."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ class Batch(NamedTuple):
         return f"{len(self.rows)} images, catalog rows {shown}{', ...' if len(self.rows) > 5 else ''}"
 
 
+@runtime_checkable
 class Views(Protocol):
     """Where the inputs of images come from: features that are kept, or photos that are drawn anew."""
 

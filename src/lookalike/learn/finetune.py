@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -17,6 +17,7 @@ from lookalike.learn.state import Epoch, Progress, Sums, Tensors, copied, restor
 LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
 
 
+@runtime_checkable
 class Keeper(Protocol):
     """Where the state of a run is kept. How often is its own business: every state leads to the same end."""
 

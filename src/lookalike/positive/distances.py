@@ -14,6 +14,7 @@ from lookalike.core.progress import Progress
 from lookalike.positive.graph import Graph, Neighbours, neighbours
 
 WORD = 64  # sources of one walk
+TRIED, HEAVY = 4, 100_000  # the first walks, and the steps of one that takes about a millisecond
 MOST = 2_000_000  # pairs of a block, unless one source has more
 
 
@@ -92,7 +93,8 @@ class Walker:
 
     def __init__(self, graph: Ordered) -> None:
         self.graph = graph
-        self._seen, self._coming, self._hidden = (np.zeros(graph.nodes, np.uint64) for _ in range(3))
+        self._word = np.zeros((graph.nodes, 2), np.uint64)
+        self._hidden = np.zeros(graph.nodes, np.uint64)
 
     def walk(self, sources: Int64[np.ndarray, " sources"], limit: int) -> Met:
         """All nodes within `limit` hops of some sources but those labelled negative with them."""
@@ -100,7 +102,7 @@ class Walker:
 
         ends = np.empty(limit + 1, np.int64)
         start, node = self.graph.positive
-        met, bits = spread(start, node, sources, limit, self._seen, self._coming, ends)
+        met, bits = spread(start, node, sources, limit, self._word, ends)
         steps = int((start[met + 1] - start[met]).sum()) + len(met)
         hide(*self.graph.negative, sources, met, bits, self._hidden)
         return Met(sources, met, bits, ends, steps)
@@ -135,17 +137,34 @@ def all_hops(
     [([0, 0, 1], [1, 2, 2], [1, 2, 1])]
     """
     part = ordered(graph) if isinstance(graph, Graph) else graph
+    one = np.ones(part.nodes, np.int64)
     for done, met in enumerate(each_walk(part, limit, threads)):
-        yield from _blocks(part, met, most)
+        yield from _blocks(part, met, one, most)
         if progress is not None:
             progress(min((done + 1) * WORD, part.nodes), part.nodes)
 
 
 def each_walk(graph: Ordered, limit: int, threads: int | None = None) -> Iterator[Met]:
-    """The walks from all nodes, 64 at a time, in their order; a few are always ahead of who takes them."""
-    count = threads or cores()
+    """The walks from all nodes, 64 at a time, in their order. Unless told, further threads join in where the first
+    walks say that one is worth handing over."""
+    walker, steps = Walker(graph), 0
+    firsts = range(0, graph.nodes, WORD)
+    for first in firsts[:TRIED]:
+        met = walker.walk_on(first, limit)
+        steps += met.steps
+        yield met
+    count = threads or (cores() if steps > TRIED * HEAVY else 1)
+    if count > 1:
+        yield from _ahead(graph, limit, firsts[TRIED:], count)
+        return
+    for first in firsts[TRIED:]:
+        yield walker.walk_on(first, limit)
+
+
+def _ahead(graph: Ordered, limit: int, firsts: range, threads: int) -> Iterator[Met]:
+    """Walks by several threads; as many as there are threads are ahead of who takes them."""
     walkers: SimpleQueue[Walker] = SimpleQueue()
-    for _ in range(count):
+    for _ in range(threads):
         walkers.put(Walker(graph))
 
     def work(first: int) -> Met:
@@ -156,11 +175,11 @@ def each_walk(graph: Ordered, limit: int, threads: int | None = None) -> Iterato
             walkers.put(walker)
 
     ahead: deque[Future[Met]] = deque()
-    pool = ThreadPoolExecutor(count)
+    pool = ThreadPoolExecutor(threads)
     try:
-        for first in range(0, graph.nodes, WORD):
+        for first in firsts:
             ahead.append(pool.submit(work, first))
-            if len(ahead) > count:
+            if len(ahead) > threads:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
@@ -168,12 +187,15 @@ def each_walk(graph: Ordered, limit: int, threads: int | None = None) -> Iterato
         pool.shutdown(cancel_futures=True)
 
 
-def _blocks(graph: Ordered, met: Met, most: int) -> Iterator[Block]:
-    """The pairs of a walk, source after source, nearest first; as many sources a block as have `most` pairs."""
+def _blocks(graph: Ordered, met: Met, one: Int64[np.ndarray, " nodes"], most: int) -> Iterator[Block]:
+    """The pairs of a walk, source after source, nearest first; as many sources a block as have `most` pairs.
+
+    `one` is 1 for every node, made once: nothing here may take time or room for nodes that were not reached.
+    """
     from lookalike.positive.word_kernels import gather, tally
 
     counts = np.zeros(WORD, np.int64)
-    tally(met.node, met.bits, np.ones(graph.nodes, np.int64), counts)
+    tally(met.node, met.bits, one, counts)
     last = 0
     while last < len(met.sources):
         first, total = last, 0

@@ -8,7 +8,8 @@ from jaxtyping import Int64
 from lookalike.positive.distances import WORD, Met, Ordered, Walker, each_walk
 
 SAMPLE = 512  # sources that are drawn
-CHEAP = 1_000_000_000  # steps over edges and pairs met: a few seconds on one core
+CHEAP = 1_000_000_000  # steps over edges and pairs met: some seconds on one core
+ENOUGH = CHEAP // 10  # steps after which fewer sources have to do, 128 at least
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,15 @@ def extent(
     """
     nodes = graph.nodes
     drawn = np.random.default_rng(seed).choice(nodes, min(SAMPLE, nodes), replace=False).astype(np.int64)
-    walker, met, steps = Walker(graph), np.empty(len(drawn)), 0
+    walker, met, steps, one = Walker(graph), np.empty(len(drawn)), 0, np.ones(nodes, np.int64)
     for first in range(0, len(drawn), WORD):
         sources = drawn[first : first + WORD]
         found = walker.walk(sources, limit)
         met[first : first + WORD] = weight[sources] * _met(found, weight)
-        steps += found.steps + int(_met(found, np.ones(nodes, np.int64)).sum())
+        steps += found.steps + int(_met(found, one).sum())
+        if steps > ENOUGH and WORD < first + WORD < len(drawn):
+            drawn, met = drawn[: first + WORD], met[: first + WORD]
+            break
     if len(drawn) == nodes:
         return Extent(round(met.sum() / 2), 0.0, nodes, nodes)
     if steps * (nodes / len(drawn)) <= cheap:

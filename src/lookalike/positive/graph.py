@@ -89,10 +89,10 @@ def neighbours(a: np.ndarray, b: np.ndarray, count: int) -> Neighbours:
     ([0, 1, 2, 4, 4], [2, 2, 0, 1])
     """
     one, other = np.concatenate([a, b]).astype(np.int64), np.concatenate([b, a]).astype(np.int64)
-    order = np.lexsort((other, one))
+    code = np.sort(one * count + other)
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(one, minlength=count), out=start[1:])
-    return Neighbours(start, other[order].astype(np.int32))
+    return Neighbours(start, (code % max(count, 1)).astype(np.int32))
 
 
 class _Kept:

@@ -9,6 +9,7 @@ from lookalike.core.compiled import compiled
 from lookalike.positive.kernels import BEYOND
 
 WORD = 64
+SEEN, COMING = 0, 1
 NONE = np.uint64(0)
 ONE = np.uint64(1)
 SEQUENCE = np.uint64(0x03F79D71B4CB0A89)  # de Bruijn: its 64 windows of six bits are all different
@@ -49,33 +50,33 @@ def spread(
     node: np.ndarray,
     sources: np.ndarray,
     limit: int,
-    seen: np.ndarray,
-    coming: np.ndarray,
+    word: np.ndarray,
     ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Entries of a breadth-first search from distinct sources; those within h hops are the first `ends[h]`.
 
-    `seen` and `coming` hold a word for every node, all 0, and are so again afterwards: only what is reached costs.
+    `word[a]` holds, side by side, who has met node a and who is coming to it: all 0, and so again afterwards, for
+    only what is reached shall cost.
     """
     at_node = np.empty(4096, np.int32)
     at_bits = np.empty(4096, np.uint64)
     for s in range(len(sources)):
         at_node[s] = sources[s]
         at_bits[s] = ONE << np.uint64(s)
-        seen[sources[s]] = at_bits[s]
+        word[sources[s], SEEN] = at_bits[s]
     first, count = 0, len(sources)
     ends[0] = count
     for hop in range(1, limit + 1):
         room = count
         for i in range(first, count):
             room += start[at_node[i] + 1] - start[at_node[i]]
-        at_node, at_bits = _with_room(at_node, at_bits, count, min(room, count + len(seen)))
+        at_node, at_bits = _with_room(at_node, at_bits, count, min(room, count + len(word)))
         last = count
-        count = _hop_in_words(start, node, at_node, at_bits, first, last, seen, coming)
+        count = _hop_in_words(start, node, at_node, at_bits, first, last, word)
         first = last
         ends[hop] = count
     for i in range(count):
-        seen[at_node[i]] = NONE
+        word[at_node[i], SEEN] = NONE
     return at_node[:count], at_bits[:count]
 
 
@@ -101,8 +102,7 @@ def _hop_in_words(
     at_bits: np.ndarray,
     first: int,
     last: int,
-    seen: np.ndarray,
-    coming: np.ndarray,
+    word: np.ndarray,
 ) -> int:
     """One hop on from the entries of the last one; how many entries there are now. (Apart: arrays that do not move.)"""
     count = last
@@ -111,17 +111,17 @@ def _hop_in_words(
         bits = at_bits[i]
         for at in range(start[a], start[a + 1]):
             b = node[at]
-            fresh = bits & ~seen[b]
+            fresh = bits & ~word[b, SEEN]
             if fresh != NONE:
-                if coming[b] == NONE:
+                if word[b, COMING] == NONE:
                     at_node[count] = b
                     count += 1
-                coming[b] |= fresh
+                word[b, COMING] |= fresh
     for i in range(last, count):
         b = at_node[i]
-        at_bits[i] = coming[b]
-        seen[b] |= coming[b]
-        coming[b] = NONE
+        at_bits[i] = word[b, COMING]
+        word[b, SEEN] |= word[b, COMING]
+        word[b, COMING] = NONE
     return count
 
 
@@ -222,12 +222,11 @@ def meet_in_words(
     place = np.full(nodes, -1, np.int32)
     for i in range(len(batch)):
         place[batch[i]] = i
-    seen = np.zeros(nodes, np.uint64)
-    coming = np.zeros(nodes, np.uint64)
+    word = np.zeros((nodes, 2), np.uint64)
     ends = np.empty(limit + 1, np.int64)
     hops[:] = BEYOND
     for begin in range(0, len(batch), WORD):
-        at_node, at_bits = spread(start, node, batch[begin : begin + WORD], limit, seen, coming, ends)
+        at_node, at_bits = spread(start, node, batch[begin : begin + WORD], limit, word, ends)
         first = 0
         for hop in range(limit + 1):
             for i in range(first, ends[hop]):

@@ -208,8 +208,12 @@ def _require_positives(catalog: Catalog, labels: Labels, graph: Graph, split: st
         )
     inside = "" if split is None else f" of split {split}"
     left_out = "".join(f"\n  {part.count:,} left out: {part.reason}." for part in graph.unusable)
-    negative = f"{graph.negative.pairs:,} usable labels{inside}, none of them positive."
-    problem = f"There are {negative}" if graph.negative.pairs else f"There is no usable label{inside}."
+    negative = graph.negative.pairs
+    problem = (
+        f"None of the usable labels{inside} is positive (they are {negative:,})."
+        if negative
+        else f"There is no usable label{inside}."
+    )
     elsewhere = _with_positives(catalog, labels, graph.kind) if split is not None else ""
     raise LabelsError(
         f"{problem} Paths lead over positives, so every pair has positiveness 0.{left_out}",

@@ -177,19 +177,20 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _flat(told: Mapping[str, Any], head: str = "") -> dict[str, Any]:
+def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
     """Values by what they are called in the command; the settings' own names need nothing in front."""
     found: dict[str, Any] = {}
     for key, value in told.items():
-        name = f"{head}{key}"
         if isinstance(value, Mapping):
-            found |= _flat(value, "" if key == "settings" else f"{name} ")
+            found |= {name if key == "settings" else f"{key} {name}": one for name, one in value.items()}
         else:
-            found[name] = value
+            found[key] = value
     return found
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
     return "not given" if value is None else str(value)
 
 

@@ -1,0 +1,436 @@
+"""`lookalike finetune`: what it says, what it makes, and what it refuses, in a workspace of vectors."""
+
+import csv
+import inspect
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike import Rule, score
+from lookalike.catalog import catalog_from
+from lookalike.cli.finetune import finetune as command
+from lookalike.encode.checkpoint import read_head
+from lookalike.encode.head import apply_head
+from lookalike.learn.settings import Settings
+from lookalike.recipes import finetune as recipe
+from lookalike.store import models
+from lookalike.store.disk import lock
+from lookalike.store.settings import Settings as WorkspaceSettings
+from lookalike.store.workspace import Workspace
+
+ITEMS, CLUSTERS, WIDE = 75, 5, 10
+SPLITS = ("train", "train", "train", "validation", "test")
+ON = ("finetune", "base", "--name", "better", "--epochs", "6", "--batch", "32", "--projection", "8")
+
+
+def workspace_of(folder: Path, *, photos: int = 1, replace: bool = False) -> np.ndarray:
+    """A workspace of items in splits, a file with their vectors, and the cluster of each item."""
+    random = np.random.default_rng(5)
+    cluster = random.integers(CLUSTERS, size=ITEMS)
+    of = np.repeat(np.arange(ITEMS), photos)
+    table = {
+        "image": [f"i{at}-{photo}" for at in range(ITEMS) for photo in range(photos)],
+        "item": [f"i{at}" for at in of],
+        "split": [SPLITS[at % 5] for at in of],
+    }
+    features = random.normal(size=(len(of), WIDE)) * 2
+    features[:, :3] += 3 * random.normal(size=(CLUSTERS, 3))[cluster[of]]
+    np.save(folder / "v.npy", features.astype(np.float32))
+    Workspace.create(folder, catalog_from(table).catalog, WorkspaceSettings("memory", ""), replace=replace)
+    return cluster
+
+
+def label(lookalike, folder: Path, cluster: np.ndarray, keep=lambda split, same: True) -> None:
+    """Labels of pairs within one split, a third of them, those that `keep` takes."""
+    with (folder / "labels.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["query", "candidate", "label"])
+        for a in range(ITEMS):
+            for b in range(a + 1, ITEMS):
+                same = bool(cluster[a] == cluster[b])
+                split = SPLITS[a % 5]
+                if split == SPLITS[b % 5] and (a + b) % 3 == 0 and keep(split, same):
+                    rows.writerow([f"i{a}-0", f"i{b}-0", int(same)])
+    assert lookalike("labels", "import", "labels.csv").status == 0
+
+
+@pytest.fixture
+def bare(lookalike, tmp_path):
+    """A workspace with the vectors `base` and no labels; the cluster of each item."""
+    cluster = workspace_of(tmp_path)
+    assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
+    return cluster
+
+
+@pytest.fixture
+def shop(lookalike, tmp_path, bare) -> Path:
+    """The same with labels in every split."""
+    label(lookalike, tmp_path, bare)
+    return tmp_path
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def head_of(folder: Path, name: str = "better") -> bytes:
+    return (folder / "models" / name / "head.safetensors").read_bytes()
+
+
+def nothing_left(folder: Path, name: str = "better") -> bool:
+    return not (folder / "models" / name).exists() and name not in Workspace(folder).encoders
+
+
+def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
+    said = lookalike(*ON)
+    assert said.status == 0, said.err
+    words = flat(said.out)
+    assert "anchors with" in words
+    assert "one view of each image" in words
+    assert "have P = 0." in words
+    assert "labels, because not both images are in the split train." in words
+    assert "labelled pairs of the validation split choose the epoch." in words
+    assert "the best by DCS(alpha=10) on the validation split" in words
+    assert "base itself has " in words
+    assert "Next: lookalike evaluate base better --split test" in words
+    folder = shop / "models/better"
+    assert sorted(path.name.split(".")[0] for path in folder.iterdir()) == [
+        "checkpoint", "events", "head", "history", "run",
+    ]  # fmt: skip
+    opened = Workspace(shop)
+    assert opened.manifest("better").spec == "checkpoint:models/better"
+    expected = apply_head(read_head(folder).head, opened.embeddings("base").vectors)
+    np.testing.assert_array_equal(opened.embeddings("better").vectors, expected)
+    assert lookalike("evaluate", "base", "better", "--split", "test").status == 0
+    status = lookalike("status")
+    assert "Trained here: better (in models/)." in status.out
+    assert lookalike("status", "--json").json["trained"] == ["better"]
+
+
+def test_json_says_the_same(lookalike, shop):
+    said = lookalike(*ON, "--json").json
+    assert (said["encoder"], said["base"], said["epochs"], said["resumed"]) == ("better", "base", 6, 0)
+    lines = [json.loads(line) for line in (shop / "models/better/history.jsonl").read_text().splitlines()]
+    assert said["history"] == lines
+    assert max(line["value"] for line in lines) == said["value"] == lines[said["best"] - 1]["value"]
+    assert said["helped"] == (said["value"] > said["before"])
+    ahead = said["ahead"]
+    assert ahead["pairs"] == ahead["similar"] + ahead["made"] + ahead["zero"]
+    assert ahead["anchors"] <= 45
+    learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
+    assert (learned["best"], learned["before"]) == (said["best"], said["before"])
+    assert Settings.of_values(learned["settings"]).epochs == 6
+
+
+def test_what_it_learns_holds_on_the_test_split(lookalike, shop):
+    assert lookalike(*ON[:4], "--epochs", 60, "--batch", 32, "--projection", 16, "--rate", 0.003).status == 0
+    opened = Workspace(shop)
+    rule = Rule(split="test")
+    encoders = [opened.embeddings(name) for name in ("base", "better")]
+    base, better = score(opened.catalog, encoders, opened.labels(), "AUC_mac", rule=rule)
+    assert better["AUC_mac"].value > base["AUC_mac"].value
+
+
+def test_one_command_twice_makes_one_head(lookalike, shop):
+    assert lookalike(*ON).status == 0
+    assert lookalike(*ON[:3], "again", *ON[4:]).status == 0
+    assert head_of(shop) == head_of(shop, "again")
+    assert lookalike(*ON[:3], "other", *ON[4:], "--seed", 1).status == 0
+    assert head_of(shop) != head_of(shop, "other")
+
+
+@pytest.mark.parametrize("positives", ["labels", "soft", "full"])
+def test_the_three_kinds_of_positives(lookalike, shop, positives):
+    said = lookalike(*ON, "--positives", positives, "--max-distance", 3, "--json").json
+    learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]["settings"]["soft"]
+    expected = {"labels": None, "soft": 0.7, "full": 0.0}[positives]
+    assert (learned["beta"] if learned else None) == expected
+    assert (said["ahead"]["made"] == 0) == (positives == "labels")
+
+
+@pytest.mark.parametrize(
+    "loss", [("con",), ("trpl", "--triplets", "semihard"), ("supcon", "--unjudged", "ignore")]
+)
+def test_other_losses(lookalike, shop, loss):
+    assert lookalike(*ON, "--loss", *loss).status == 0
+
+
+def test_photos_of_one_item_are_one_node(lookalike, tmp_path):
+    cluster = workspace_of(tmp_path, photos=2)
+    assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
+    label(lookalike, tmp_path, cluster)
+    by_item = lookalike(*ON, "--json").json["ahead"]
+    by_image = lookalike(*ON, "--json", "--replace", "--nodes", "image").json["ahead"]
+    assert by_item["positives"] == by_image["positives"]
+    assert by_item["similar"] > by_image["similar"]
+
+
+def test_onnx_of_a_head_on_vectors_from_a_file(lookalike, shop):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    said = lookalike(*ON, "--onnx", "head.onnx")
+    assert said.status == 0, said.err
+    assert "The ONNX file is head.onnx." in flat(said.out)
+    session = onnxruntime.InferenceSession(str(shop / "head.onnx"))
+    opened = Workspace(shop)
+    base = np.array(opened.embeddings("base").vectors[:7])
+    (found,) = session.run(None, {session.get_inputs()[0].name: base})
+    np.testing.assert_allclose(found, opened.embeddings("better").vectors[:7], atol=1e-5)
+
+
+# Bad input
+
+
+def test_no_labels(lookalike, bare, tmp_path):
+    said = lookalike(*ON)
+    assert said.status == 1
+    assert "Error: There are no labels, so there is nothing to learn from." in said.err
+    assert nothing_left(tmp_path)
+
+
+@pytest.mark.parametrize("keep", [lambda split, same: not same, lambda split, same: split != "train"])
+def test_no_positives_to_learn_from(lookalike, bare, tmp_path, keep):
+    label(lookalike, tmp_path, bare, keep)
+    said = lookalike(*ON)
+    assert said.status == 1
+    assert "No pair of the training split is labelled similar, so there is nothing to learn from." in said.err
+    assert nothing_left(tmp_path)
+
+
+def test_no_negatives(lookalike, bare, tmp_path):
+    label(lookalike, tmp_path, bare, lambda split, same: same)
+    said = lookalike(*ON)
+    assert said.status == 0
+    assert "Warning: No pair of the training split is labelled dissimilar." in flat(said.out)
+    ignoring = lookalike(*ON[:3], "other", *ON[4:], "--unjudged", "ignore")
+    assert ignoring.status == 0
+    assert "Warning: Nothing is pushed apart" in flat(ignoring.out)
+
+
+def test_one_positive(lookalike, bare, tmp_path):
+    one = []
+    label(
+        lookalike,
+        tmp_path,
+        bare,
+        lambda split, same: same and split == "train" and not one and not one.append(1),
+    )
+    said = lookalike(*ON)
+    assert said.status == 0
+    assert "2 anchors with 1 similar pair, 0 dissimilar pairs" in flat(said.out)
+    assert "all in one batch an epoch" in flat(said.out)
+
+
+def test_one_huge_component(lookalike, bare, tmp_path):
+    """A chain through all training items: within 40 hops all is similar."""
+    train = [at for at in range(ITEMS) if SPLITS[at % 5] == "train"]
+    rows = [f"i{a}-0,i{b}-0,1" for a, b in pairwise(train)]
+    (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    said = flat(lookalike(*ON, "--max-distance", 100).out)
+    assert "Positives join 45 of 45 anchors, so chains reach almost every pair" in said
+    near = flat(lookalike(*ON, "--max-distance", 2, "--replace").out)
+    assert "Positives join" not in near
+
+
+def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
+    label(lookalike, tmp_path, bare, lambda split, same: split == "train")
+    said = lookalike(*ON)
+    assert said.status == 0
+    words = flat(said.out)
+    assert (
+        "The validation split has no labelled pair, so nothing can choose an epoch: the last one is kept."
+        in words
+    )
+    assert "6 epochs; the last is kept, because DCS(alpha=10) is undefined on the validation split." in words
+    assert "itself has" not in words
+    learned = json.loads((tmp_path / "models/better/checkpoint.json").read_text())["learned"]
+    assert (learned["best"], learned["value"], learned["before"]) == (6, None, None)
+
+
+def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike, shop, monkeypatch):
+    """The loss of a later batch is made infinite, as an overflow would."""
+    from lookalike.learn import finetune as loop
+
+    supcon, calls = loop.LOSSES["supcon"], []
+
+    def overflows(*given, **options):
+        calls.append(1)
+        found = supcon(*given, **options)
+        return found._replace(value=found.value * math.inf) if len(calls) == 20 else found
+
+    monkeypatch.setattr(loop, "LOSSES", {"supcon": overflows})
+    said = lookalike(*ON[:4], "--epochs", 30, "--batch", 32, "--projection", 8)
+    assert said.status == 1
+    words = flat(said.err)
+    assert "Training on base stopped: the loss is inf in epoch " in words
+    assert "images, catalog rows " in words
+    assert "The head of epoch " in words
+    assert "the best before, is kept as better (checkpoint:better)." in words
+    opened = Workspace(shop)
+    assert np.isfinite(opened.embeddings("better").vectors).all()
+    assert models.trained(shop) == ["better"]
+    assert "finished run 'better' already" in lookalike(*ON).err
+
+
+def test_an_absurd_rate_leaves_nothing(lookalike, shop):
+    said = lookalike(*ON, "--rate", "1e30", "--loss", "con")
+    if "is kept as better" in flat(said.err):
+        assert models.trained(shop) == ["better"]
+    else:
+        assert "No epoch was done before, so nothing is kept under better." in flat(said.err)
+        assert nothing_left(shop)
+    assert said.status == 1
+    assert "Train again with a lower --rate" in flat(said.err)
+
+
+def test_a_batch_larger_than_the_catalog(lookalike, shop):
+    said = lookalike(*ON, "--batch", 1_000_000)
+    assert said.status == 0
+    assert "all in one batch an epoch" in flat(said.out)
+
+
+def test_a_name_that_is_taken(lookalike, shop):
+    assert lookalike("embed", "precomputed:v.npy", "--name", "other").status == 0
+    for name in ("base", "other", "Other"):
+        for more in ((), ("--replace",)):
+            said = lookalike(*ON[:3], name, *ON[4:], *more)
+            assert said.status == 1
+            assert f"The name {name!r} is taken" in said.err
+    assert lookalike(*ON[:3], "../out", *ON[4:]).status == 1
+    assert sorted(Workspace(shop).encoders) == ["base", "other"]
+    assert not models.unfinished(shop)
+
+
+def test_an_encoder_that_is_not_there(lookalike, shop):
+    said = lookalike("finetune", "bose", "--name", "better")
+    assert "has no vectors of an encoder named 'bose' (it has: base)" in flat(said.err)
+    string = lookalike("finetune", "timm:resnet50", "--name", "better")
+    assert "Embed it first: lookalike embed timm:resnet50" in flat(string.err)
+    held = lookalike("finetune", "precomputed:v.npy", "--name", "better")
+    assert "Name base, which holds its vectors." in flat(held.err)
+    assert nothing_left(shop)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--measure", "DCSS"), "DCSS"),
+        (
+            ("--measure", "AUC_mac(negatives=sampled,n=10)"),
+            "needs negatives drawn, which cannot choose an epoch",
+        ),
+        (("--loss", "cosface"), "loss is 'cosface', which is not known"),
+        (("--positives", "some"), "positives is 'some', which is not known"),
+        (("--nodes", "photo"), "nodes is 'photo', which is not known"),
+        (("--device", "abacus"), "device is 'abacus', which cannot be used here"),
+        (("--beta", "-1"), "beta is -1.0; it must be 0 or more"),
+        (("--max-distance", "0"), "max_distance is 0; it must be 1 to 100 hops"),
+        (("--batch", "1"), "batch is 1; it must be 2 or more"),
+        (("--rate", "nan"), "rate is nan; it must be above 0"),
+    ],
+)
+def test_options_that_cannot_be(lookalike, shop, options, said):
+    refused = lookalike(*ON, *options)
+    assert refused.status == 1
+    assert said in flat(refused.err)
+    assert nothing_left(shop)
+
+
+def test_without_the_libraries_it_says_how_to_get_them(lookalike, shop, monkeypatch):
+    def missing(name: str) -> None:
+        raise ImportError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(recipe, "import_module", missing)
+    said = lookalike(*ON)
+    assert said.status == 1
+    assert "Training needs torch, which is not installed." in said.err
+    assert "pip install 'lookalike[learn]'" in said.err
+
+
+def test_two_runs_of_one_name(lookalike, shop):
+    (shop / "models").mkdir()
+    with lock(shop / "models", "better", "finetune better"):
+        said = lookalike(*ON)
+        assert said.status == 1
+        assert "Another command is at work" in said.err
+        assert "finetune better, process " in said.err
+        assert lookalike(*ON[:3], "other", *ON[4:]).status == 0
+
+
+def test_vectors_that_have_changed_since_the_run_began(lookalike, shop):
+    opened = Workspace(shop)
+    with pytest.raises(KeyboardInterrupt):
+        stopped_after(opened, 2)
+    assert "The training run better is unfinished" in lookalike("status").out
+    np.save(shop / "v.npy", np.load(shop / "v.npy") + 1)
+    assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
+    said = lookalike(*ON)
+    assert said.status == 1
+    assert "'better' cannot be gone on from: the encoder's vectors have changed." in flat(said.err)
+    assert lookalike(*ON, "--replace").status == 0
+
+
+def test_other_labels_and_other_settings_are_told_by_name(lookalike, shop):
+    with pytest.raises(KeyboardInterrupt):
+        stopped_after(Workspace(shop), 2)
+    said = lookalike(*ON, "--rate", "0.01")
+    assert "cannot be gone on from: rate is 0.01, there 0.0003." in flat(said.err)
+    (shop / "more.csv").write_text("query,candidate,label\ni0-0,i1-0,1\n")
+    assert lookalike("labels", "import", "more.csv").status == 0
+    assert "the labels have changed" in flat(lookalike(*ON).err)
+
+
+def stopped_after(opened: Workspace, epochs: int) -> None:
+    """The run of `ON`, stopped by Ctrl-C after some epochs, every one of which was kept."""
+    from lookalike.recipes.training import Asked
+
+    def stop(epoch):
+        if epoch.number == epochs + 1:
+            raise KeyboardInterrupt
+
+    asked = Asked(Settings(epochs=6, batch=32), projection=8)
+    recipe.finetune(opened, "base", "better", asked, watch=recipe.Watch(epoch=stop, every=0.0))
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 5])
+def test_stopped_and_gone_on_it_ends_the_same(lookalike, shop, after):
+    assert lookalike(*ON[:3], "whole", *ON[4:]).status == 0
+    with pytest.raises(KeyboardInterrupt):
+        stopped_after(Workspace(shop), after)
+    said = lookalike(*ON)
+    assert said.status == 0, said.err
+    assert (f"An earlier command did {after} epoch" in said.out) == (after > 0)
+    assert head_of(shop) == head_of(shop, "whole")
+    one, other = ((shop / "models" / name / "history.jsonl").read_text() for name in ("better", "whole"))
+    assert one == other
+
+
+def test_init_replace_forgets_the_runs(lookalike, shop):
+    assert lookalike(*ON).status == 0
+    (shop / "models/mine.safetensors").write_bytes(b"precious")
+    workspace_of(shop, replace=True)
+    assert sorted(path.name for path in (shop / "models").glob("[!.]*")) == ["mine.safetensors"]
+
+
+def test_the_help_shows_the_loops_own_defaults():
+    """One place for defaults: `Settings`. The command's options have its values."""
+    defaults = {name: value.default for name, value in inspect.signature(command).parameters.items()}
+    settings = Settings()
+    for name in (
+        "loss",
+        "unjudged",
+        "temperature",
+        "triplets",
+        "epochs",
+        "batch",
+        "rate",
+        "measure",
+        "patience",
+        "seed",
+    ):
+        assert defaults[name] == getattr(settings, name)
+    assert (defaults["beta"], defaults["max_distance"]) == (settings.soft.beta, settings.soft.max_distance)

@@ -1,0 +1,156 @@
+"""A training run that is killed, interrupted, or meets a full disk ends with the bytes of one that was not."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike.catalog import catalog_from
+from lookalike.core.types import Labels
+from lookalike.store.settings import Settings
+from lookalike.store.workspace import Workspace
+
+EPOCHS, ITEMS = 40, 200
+MINUTES = 180  # seconds; machines are shared
+PROGRAM = (
+    "import lookalike.store.models as models; models.EVERY = 0.0; from lookalike.cli import main; main()"
+)
+
+
+@pytest.fixture
+def shop(lookalike, tmp_path) -> Path:
+    """A workspace whose epochs take some hundredths of a second."""
+    random = np.random.default_rng(0)
+    cluster = random.integers(8, size=ITEMS)
+    names = [f"i{at}" for at in range(ITEMS)]
+    split = ["train" if at % 4 else "validation" for at in range(ITEMS)]
+    table = {"image": names, "item": names, "split": split}
+    opened = Workspace.create(tmp_path, catalog_from(table).catalog, Settings("memory", ""))
+    np.save(tmp_path / "v.npy", random.normal(size=(ITEMS, 256)).astype(np.float32))
+    ends = [
+        (a, b) for a in range(ITEMS) for b in range(a + 1, ITEMS) if split[a] == split[b] and (a + b) % 5 == 0
+    ]
+    opened.add_labels(
+        Labels.of(
+            [names[a] for a, _ in ends],
+            [names[b] for _, b in ends],
+            [cluster[a] == cluster[b] for a, b in ends],
+        ),
+        "test",
+    )
+    assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
+    assert lookalike(*command("whole")).status == 0
+    return tmp_path
+
+
+def command(name: str) -> list[str]:
+    return ["finetune", "base", "--name", name, "--epochs", str(EPOCHS), "--batch", "64", "--projection", "256",
+            "--device", "cpu"]  # fmt: skip
+
+
+def train(folder: Path, program: str = PROGRAM, **options: object) -> subprocess.Popen[str]:
+    """The command as a process of its own that keeps its state after every epoch."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *command("better")],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ, **options,
+    )  # fmt: skip
+
+
+def epochs_done(folder: Path) -> int:
+    with contextlib.suppress(OSError):
+        return len((folder / "models/better/history.jsonl").read_text().splitlines())
+    return 0
+
+
+def stopped(folder: Path, after: int, how: signal.Signals) -> str:
+    """Start the command, stop it once some epochs are noted; what it complained about."""
+    process = train(folder)
+    give_up = time.monotonic() + MINUTES
+    while epochs_done(folder) < after and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.002)
+    process.send_signal(how)
+    _, complaint = process.communicate(timeout=MINUTES)
+    assert process.returncode in (-how, 130), complaint
+    return complaint
+
+
+def ended_the_same(folder: Path) -> None:
+    process = train(folder)
+    said, complaint = process.communicate(timeout=MINUTES)
+    assert process.returncode == 0, complaint
+    better, whole = folder / "models/better", folder / "models/whole"
+    for file in ("head.safetensors", "history.jsonl", "checkpoint.json"):
+        assert (better / file).read_bytes() == (whole / file).read_bytes(), file
+    opened = Workspace(folder)
+    assert (opened.embeddings("better").vectors == opened.embeddings("whole").vectors).all()
+    assert not list(better.glob(".*")) + list(better.glob("state*"))
+    assert "An earlier command did" in said
+
+
+@pytest.mark.slow
+def test_killed_at_several_moments_it_ends_with_the_same_bytes(shop):
+    for after in (1, 4, 15, 30):
+        stopped(shop, after, signal.SIGKILL)
+        assert after <= epochs_done(shop) < EPOCHS
+    ended_the_same(shop)
+
+
+@pytest.mark.slow
+def test_interrupted_it_says_no_traceback_and_goes_on(shop):
+    assert "Traceback" not in stopped(shop, 5, signal.SIGINT)
+    ended_the_same(shop)
+
+
+FULL_LATER = """
+import errno, os, sys
+import lookalike.store.models as models
+from lookalike.store import disk
+models.EVERY = 0.0
+fsync, states = os.fsync, []
+def full(handle):
+    if "state.safetensors" in os.readlink(f"/proc/self/fd/{handle}"):
+        states.append(1)
+        if len(states) > 7:
+            raise OSError(errno.ENOSPC, "No space left on device")
+    fsync(handle)
+disk.os.fsync = full
+from lookalike.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_keeps_the_state_before(shop):
+    process = train(shop, FULL_LATER)
+    _, complaint = process.communicate(timeout=MINUTES)
+    assert process.returncode == 1
+    assert "The disk is full: writing state.safetensors stopped" in complaint
+    assert "Traceback" not in complaint
+    assert not list((shop / "models/better").glob(".*"))
+    ended_the_same(shop)
+
+
+@pytest.mark.slow
+def test_killed_while_its_vectors_are_written(shop):
+    """The checkpoint is there, the run is not finished: the same command writes the rest."""
+    program = """
+import os, signal
+from lookalike.recipes import finetune
+finetune.embed = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+from lookalike.cli import main
+main()
+"""
+    process = train(shop, program)
+    process.communicate(timeout=MINUTES)
+    assert process.returncode == -signal.SIGKILL
+    assert (shop / "models/better/checkpoint.json").exists()
+    assert "better" not in Workspace(shop).encoders
+    ended_the_same(shop)
+    assert json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]["epochs"] == EPOCHS

@@ -1,0 +1,214 @@
+"""The loop: its rate, its choice of an epoch, what ends it, and that it goes on to the last bit."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from learning_worlds import world
+
+from lookalike.core.errors import LearningError
+from lookalike.encode.head import Head
+from lookalike.learn.batches import Plan, anchors
+from lookalike.learn.examples import Cached, Examples
+from lookalike.learn.finetune import cosine, finetune
+from lookalike.learn.settings import Settings
+from lookalike.learn.state import progress_of, restore, state_bytes
+from lookalike.positive.graph import label_graph
+
+CPU = torch.device("cpu")
+SIZE = 12
+
+
+class Memory:
+    """Keeps every state, or stops the run after some of them as a kill would."""
+
+    def __init__(self, state: bytes | None = None, *, stop_after: int = 0) -> None:
+        self.state, self.states, self.stop_after = state, [], stop_after
+
+    def last(self):
+        return self.state
+
+    def due(self):
+        return True
+
+    def keep(self, state):
+        self.states.append(state)
+        if self.stop_after and len(self.states) == self.stop_after:
+            raise KeyboardInterrupt
+
+
+def run(settings: Settings, values=None, keeper=None, features=None, **options):
+    """Train a small head; `values` are what the measure says epoch by epoch, None: how well it has learned."""
+    made = world()
+    rows = np.flatnonzero(made.catalog.split == "train")
+    around = anchors(label_graph(made.catalog, made.labels), rows)
+    views = Cached([made.features if features is None else features], CPU)
+    examples = Examples(around, Plan(size=20), settings.soft, views, settings.seed, CPU)
+    head = Head.seeded(SIZE, 8, seed=settings.seed)
+    kept = keeper or Memory()
+
+    def validate(model):
+        assert not model.training
+        done = 0 if kept.last() is None else progress_of(kept.last()).done
+        at = done + len(kept.states)
+        return float(sum(p.detach().sum() for p in model.parameters())) if values is None else values[at]
+
+    return finetune(head, examples, settings, validate, kept, **options), kept
+
+
+def equal(one, other):
+    assert one.best == other.best
+    assert str(one.history) == str(other.history)  # NaN is written as nan
+    assert all(torch.equal(one.parameters[name], other.parameters[name]) for name in one.parameters)
+
+
+def test_the_rate_falls_by_a_cosine_to_a_tenth():
+    assert (cosine(0.0), cosine(1.0)) == (1.0, pytest.approx(0.1))
+    assert cosine(1 / 3) == pytest.approx(0.1 + 0.9 * 0.75)
+    found, _ = run(Settings(epochs=30, rate=0.01), [0.0] * 30)
+    rates = [epoch.rate for epoch in found.history]
+    assert all(a > b for a, b in pairwise(rates))
+    assert 0.001 < rates[-1] < 0.00102
+
+
+@pytest.mark.parametrize(
+    ("values", "best"),
+    [
+        ([0.9, 0.5, 0.6], 1),
+        ([0.1, 0.5, 0.5], 2),  # the earlier of two that are as good
+        ([math.nan, 0.2, 0.1], 2),
+        ([math.nan, math.nan, math.nan], 3),
+        ([0.3, math.nan, math.nan], 1),
+        ([math.nan, 0.1, 0.3], 3),
+    ],
+)
+def test_the_best_epoch_from_the_first_on(values, best):
+    found, kept = run(Settings(epochs=3), values)
+    assert found.best == best
+    head = Head.empty(SIZE, 8)
+    head_then = progress_of(kept.states[best - 1])
+    assert head_then.best == best
+    optimizer = torch.optim.AdamW(head.parameters(), fused=True)
+    restore(kept.states[best - 1], head, optimizer)
+    assert all(torch.equal(head.state_dict()[name], found.parameters[name]) for name in found.parameters)
+
+
+@pytest.mark.parametrize(
+    ("values", "patience", "epochs"),
+    [
+        ([0.5, 0.4, 0.4, 0.9, 0.9], 2, 3),
+        ([0.5, 0.4, 0.6, 0.5, 0.5], 2, 5),
+        ([0.5, 0.5, 0.5, 0.5, 0.5], 1, 2),  # as good is not better
+        ([math.nan] * 5, 2, 5),  # what cannot be measured cannot have been waited for
+        ([0.5, 0.4, 0.3, 0.2, 0.1], None, 5),
+    ],
+)
+def test_patience_ends_the_run(values, patience, epochs):
+    found, _ = run(Settings(epochs=5, patience=patience), values)
+    assert (len(found.history), found.stopped) == (epochs, "")
+
+
+@pytest.mark.parametrize("loss", ["supcon", "con", "trpl"])
+def test_one_seed_twice_is_one_result_and_another_seed_another(loss):
+    settings = Settings(loss=loss, epochs=3, rate=0.01)
+    equal(run(settings)[0], run(settings)[0])
+    assert (
+        run(settings)[0].history[0].loss
+        != run(Settings(loss=loss, epochs=3, rate=0.01, seed=1))[0].history[0].loss
+    )
+
+
+def test_it_learns():
+    found, _ = run(Settings(epochs=30, rate=0.003))
+    assert found.history[-1].loss < 0.8 * found.history[0].loss
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4])
+def test_stopped_between_any_two_epochs_it_ends_the_same(after):
+    settings = Settings(epochs=4, rate=0.01)
+    whole, _ = run(settings)
+    stopped = Memory(stop_after=after)
+    with pytest.raises(KeyboardInterrupt):
+        run(settings, keeper=stopped)
+    equal(run(settings, keeper=Memory(stopped.states[-1]))[0], whole)
+
+
+def test_a_run_that_is_done_is_not_trained_on():
+    settings = Settings(epochs=3)
+    whole, kept = run(settings)
+    again, later = run(settings, keeper=Memory(kept.states[-1]))
+    equal(again, whole)
+    assert later.states == [kept.states[-1]]
+
+
+def test_patience_is_remembered():
+    values = [0.5, 0.4, 0.4, 0.9]
+    stopped = Memory(stop_after=2)
+    with pytest.raises(KeyboardInterrupt):
+        run(Settings(epochs=4, patience=2), values, stopped)
+    found, _ = run(Settings(epochs=4, patience=2), values, Memory(stopped.states[-1]))
+    assert (len(found.history), found.best) == (3, 1)
+
+
+def test_an_infinite_loss_ends_it_before_it_does_harm():
+    found, _ = run(Settings(epochs=5, rate=1e30, loss="con"), [0.5, 0.6, 0.7, 0.8, 0.9])
+    assert found.stopped.startswith(("the loss is ", "a parameter is no longer finite"))
+    assert found.best == len(found.history)
+    assert all(torch.isfinite(value).all() for value in found.parameters.values())
+
+
+def test_an_infinite_loss_names_its_batch():
+    features = world().features.copy()
+    features[:, 0] = np.nan
+    found, _ = run(Settings(epochs=5), [0.5] * 5, features=features)
+    assert found.stopped.startswith("the loss is nan in epoch 1, batch 1 of ")
+    assert "images, catalog rows " in found.stopped
+    assert (found.best, found.parameters, found.history) == (0, {}, ())
+
+
+def test_a_run_that_stopped_stays_stopped():
+    features = world().features.copy()
+    features[:, 0] = np.nan
+    found, kept = run(Settings(epochs=5), [0.5] * 5, features=features)
+    again, _ = run(Settings(epochs=5), [0.5] * 5, keeper=Memory(kept.states[-1]))
+    assert again.stopped == found.stopped
+
+
+def test_progress_and_epochs_are_told():
+    steps, epochs = [], []
+    found, _ = run(
+        Settings(epochs=3), [0.1, 0.2, 0.3], told=epochs.append, progress=lambda *at: steps.append(at)
+    )
+    assert epochs == list(found.history)
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1] == (len(steps), len(steps))
+
+
+def test_what_an_epoch_counts():
+    found, _ = run(Settings(epochs=1, soft=None), [0.1])
+    (epoch,) = found.history
+    assert epoch.kept > 0
+    assert epoch.positives > 0
+    assert epoch.negatives > epoch.positives
+    ignoring, _ = run(Settings(epochs=1, soft=None, unjudged="ignore"), [0.1])
+    assert 0 < ignoring.history[0].negatives < epoch.negatives
+
+
+def test_a_damaged_state_is_refused_in_words():
+    _, kept = run(Settings(epochs=2), [0.1, 0.2])
+    state = kept.states[-1]
+    for bad in (b"", b"x" * 100, state[: len(state) // 2], state[:40] + b"~" + state[41:]):
+        with pytest.raises(LearningError, match="cannot be gone on from"):
+            run(Settings(epochs=4), [0.1] * 4, Memory(bad))
+
+
+def test_the_state_of_another_model_is_refused():
+    head = Head.seeded(SIZE, 9, seed=0)
+    optimizer = torch.optim.AdamW(head.parameters(), fused=True)
+    from lookalike.learn.state import Progress
+
+    state = state_bytes(head, optimizer, {}, Progress())
+    with pytest.raises(LearningError, match="Begin afresh with --replace"):
+        restore(state, Head.seeded(SIZE, 8, seed=0), optimizer)
