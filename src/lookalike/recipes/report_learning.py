@@ -88,7 +88,8 @@ def _change(name: str, before: Scores, after: Scores, sure: Significance) -> Cha
     proved = "" if name.startswith("coverage") else sentence(found)
     return Change(
         name,
-        *(_cell(one, name, sure) for one in (before, after)),
+        _cell(before, name, sure),
+        _cell(after, name, sure),
         found.difference,
         found.interval.low,
         found.interval.high,
