@@ -161,7 +161,7 @@ def test_a_state_that_cannot_be_written_leaves_the_one_before(folder, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageError, match="The disk is full: writing state.safetensors stopped"):
+    with pytest.raises(StorageError, match=r"The disk is full: writing state\.safetensors stopped"):
         run.keep(b"second")
     monkeypatch.undo()
     assert run.last() == b"first"

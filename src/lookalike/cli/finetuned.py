@@ -16,7 +16,7 @@ def ahead_sentences(ahead: "Ahead") -> list[str]:
     said = [
         f"{plural(ahead.anchors, 'anchor')} with {plural(ahead.positives, 'similar pair')}, "
         f"{plural(ahead.negatives, 'dissimilar pair')}, {_views(ahead.views)}; {_batches(ahead.batches)} an epoch.",
-        f"Of the pairs in {'that' if ahead.batches == 1 else f'{ahead.sampled} of these batches'} "
+        f"Of the pairs in {_looked_at(ahead)} "
         f"{_share(ahead.similar, ahead)} are labelled similar, {_share(ahead.made, ahead)} are made similar by their "
         f"distance, and {ahead.zero:,} of {ahead.pairs:,} have P = 0.",
     ]
@@ -107,6 +107,12 @@ def _views(views: int) -> str:
 
 def _batches(batches: int) -> str:
     return "all in one batch" if batches == 1 else f"{batches:,} batches"
+
+
+def _looked_at(ahead: "Ahead") -> str:
+    if ahead.batches == 1:
+        return "that"
+    return "these batches" if ahead.sampled == ahead.batches else f"the first {ahead.sampled} batches"
 
 
 def _share(count: int, ahead: "Ahead") -> str:
