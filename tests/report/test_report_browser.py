@@ -124,7 +124,9 @@ def test_before_and_after_learning_is_reached_and_read_at_any_width(browser, fil
     heads = table.locator("tbody th").all()
     assert [head.inner_text() for head in heads] == ["DCS(alpha=10)", "EHR@5", "HR@5", "coverage@5"]
     one_line = heads[1].bounding_box()["height"]
-    assert all(head.bounding_box()["height"] <= 2.2 * one_line for head in heads)  # no word broken into pieces
+    assert all(
+        head.bounding_box()["height"] <= 2.2 * one_line for head in heads
+    )  # no word broken into pieces
     query = part.locator("article.query").first
     above, below = query.locator(".answer").all()
     assert above.locator(".encoder strong").inner_text() == "dinov2"

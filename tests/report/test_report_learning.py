@@ -107,7 +107,8 @@ def test_without_a_trained_encoder_there_is_no_such_part(report):
 
 
 def test_it_is_told_in_short(page, part):
-    assert "Learning from the labels: " in text(page.split('<section id="short"')[1].split("</section>")[0])
+    short = text(page.split('<section id="short"')[1].split("</section>")[0])
+    assert "Learning from the labels: dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in short
     assert learned_in_short(part).endswith("In truth HR@5 went from 0.748 to 0.803.")
     assert learned_in_short(replace(part, lessons=part.lessons[1:])) == ""
     assert [one.labels is None for one in shown_learning(part)] == [False, True]
