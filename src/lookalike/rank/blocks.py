@@ -12,10 +12,11 @@ depend on a query's place in its block; the tie tolerance, ten times wider, is t
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import cache
 from types import ModuleType
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from lookalike.core.cores import cores
 from lookalike.core.progress import Progress
@@ -52,11 +53,17 @@ def each_block(
         each_block_on(device, queries, gallery, task, machine, progress)
         return
     way = _streamed if gallery.rows is None else _side_by_side
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads or cores()) as pool:
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads or cores()) as pool:
         try:
             way(pool, queries, gallery, task, machine, progress)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The libraries that products run in; numpy has loaded its own. Finding them takes longer than a small product."""
+    return ThreadpoolController()
 
 
 def kernels_of(scores: object) -> ModuleType:
@@ -104,6 +111,13 @@ def _side_by_side(
         task(first, last, local.scores[: last - first])
         return last - first
 
+    if (
+        len(queries) <= tall
+    ):  # as after every epoch of a training: nothing to share, and no thread to wait for
+        run(0)
+        if progress:
+            progress(len(queries), len(queries))
+        return
     blocks = [pool.submit(run, first) for first in range(0, len(queries), tall)]
     _finish(blocks, lambda done: progress(done, len(queries)) if progress else None)
 

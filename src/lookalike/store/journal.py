@@ -1,0 +1,60 @@
+"""A file of finished pieces of work, a line of JSON each: a run that was killed goes on where it was."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.errors import StorageError
+from lookalike.store.disk import disk_errors
+
+Entry = Mapping[str, Any]
+
+
+class Journal:
+    """Entries by their `key`. Each is on the disk before `add` returns; half a line that a kill left is taken off."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._entries: dict[str, Entry] = {}
+        with disk_errors("opening the journal", path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            kept = path.read_bytes() if path.exists() else b""
+        whole = kept[: kept.rfind(b"\n") + 1]
+        for number, line in enumerate(whole.splitlines(), 1):
+            entry = self._read(line, number)
+            self._entries[entry["key"]] = entry
+        if len(whole) < len(kept):
+            with disk_errors("mending the journal", path):
+                os.truncate(path, len(whole))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def get(self, key: str) -> Entry | None:
+        """The entry of a key, None if there is none yet."""
+        return self._entries.get(key)
+
+    def add(self, entry: Entry) -> None:
+        """Keep an entry for good; it has a `key`."""
+        with disk_errors("adding to the journal", self.path), self.path.open("ab") as file:
+            file.write(json.dumps(entry).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._entries[entry["key"]] = entry
+
+    def _read(self, line: bytes, number: int) -> Entry:
+        try:
+            entry = json.loads(line)
+            if isinstance(entry["key"], str):
+                return dict(entry)
+        except (ValueError, TypeError, KeyError):
+            pass
+        raise StorageError(
+            f"Line {number} of {self.path} is no entry of a journal.",
+            fix="Name another file, or take that line out.",
+        )

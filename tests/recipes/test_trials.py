@@ -1,0 +1,186 @@
+"""Repeated trials: what they score, what chooses their epochs, what a journal spares, and what they must not see."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import lookalike
+from lookalike.catalog.split import assign_splits
+from lookalike.catalog.studio import studio
+from lookalike.core.errors import ArgumentError
+from lookalike.core.types import Labels
+from lookalike.encode.head import Head, apply_head
+from lookalike.learn.batches import Plan, anchors
+from lookalike.learn.examples import Cached, Examples
+from lookalike.learn.finetune import finetune
+from lookalike.learn.settings import Settings
+from lookalike.learn.validation import validator
+from lookalike.positive.graph import label_graph
+from lookalike.positive.positiveness import Softness
+from lookalike.recipes import trials as repeated
+from lookalike.recipes.demo_truth import complete_labels
+from lookalike.recipes.trials import Divided, Ground, Trial, method_name, run_trial, run_trials
+from lookalike.recipes.trials_summary import View, as_csv, by_method, compared, compared_table, means, table
+from lookalike.recipes.worlds import as_if_encoders
+from lookalike.store.journal import Journal
+
+MEASURES = ("AUC_mic", "HR@5", "DCS(alpha=10)")
+QUICK = Settings(epochs=4, rate=3e-3, measure="AUC_mic", batch=512)
+
+
+@pytest.fixture(scope="module")
+def ground() -> Ground:
+    """200 items of the studio seen by as-if encoders: no photo is drawn."""
+    drawn = studio(200, photos_per_item=1, seed=1)
+    catalog, encoders = drawn.catalog(), as_if_encoders(drawn)
+    pool = lookalike.make_pool(catalog, encoders[:2], top=5)
+    truth = complete_labels(drawn, catalog, pool)
+    known = {
+        (a, b): label for a, b, label in zip(truth.query, truth.candidate, truth.label.tolist(), strict=True)
+    }
+    labels = Labels.of(
+        pool.query, pool.candidate, [known[pair] for pair in zip(pool.query, pool.candidate, strict=True)]
+    )
+    return Ground("as if", catalog, np.asarray(encoders[0].vectors, np.float32), labels, truth)
+
+
+def trial(split: int = 0, settings: Settings = QUICK, **other) -> Trial:
+    return Trial(split, settings, 16, ("DCS(alpha=10)",), MEASURES, **other)
+
+
+def test_scores_are_those_of_the_test_split_alone(ground):
+    entry = run_trial(Divided(ground, 3), trial(3))
+    rows = np.flatnonzero(assign_splits(ground.catalog.item, seed=3) == "test")
+    inside = ground.catalog.take(rows)
+    there = set(inside.image)
+    for on, labels in (("truth", ground.truth), ("labels", ground.labels)):
+        keep = [a in there and b in there for a, b in zip(labels.query, labels.candidate, strict=True)]
+        part = Labels(labels.query[keep], labels.candidate[keep], labels.label[keep])
+        vectors = lookalike.Embeddings("own", inside.image, ground.features[rows])
+        (scores,) = lookalike.score(inside, [vectors], part, MEASURES)
+        assert entry["values"]["pretrained"][on] == {name: scores[name].value for name in MEASURES}
+    assert entry["sizes"] == {"train": 120, "validation": 30, "test": 50}
+
+
+def test_the_epoch_is_the_one_that_training_itself_chooses(ground):
+    split = assign_splits(ground.catalog.item, seed=0)
+    catalog, here = replace(ground.catalog, split=split), torch.device("cpu")
+    head = Head.seeded(ground.features.shape[1], 16, seed=0)
+    around = anchors(label_graph(catalog, ground.labels), np.flatnonzero(split == "train"))
+    examples = Examples(around, Plan(512), QUICK.soft, Cached([ground.features], here), 0, here)
+    validate = validator(catalog, ground.labels, ground.features, QUICK.measure)
+    run = finetune(head, examples, QUICK, validate, repeated._Nowhere())
+    last = apply_head(head, ground.features[split == "test"])
+    head.load_state_dict(run.parameters)
+    best = apply_head(head, ground.features[split == "test"])
+    divided = Divided(ground, 0)
+    entry = run_trial(divided, trial())
+    assert entry["best"]["AUC_mic"] == run.best
+    assert entry["validation"]["AUC_mic"] == run.history[run.best - 1].value
+    assert entry["values"]["AUC_mic"] == divided.scores(best, MEASURES)
+    assert entry["values"]["last"] == divided.scores(last, MEASURES)
+
+
+def test_labels_of_test_images_and_the_truth_change_no_vector(ground):
+    """Turning round every label that touches the test split, and the truth, leaves the training as it was."""
+    test = set(ground.catalog.image[assign_splits(ground.catalog.item, seed=0) == "test"])
+    labels = ground.labels
+    touched = [a in test or b in test for a, b in zip(labels.query, labels.candidate, strict=True)]
+    other = replace(labels, label=np.where(touched, 1 - labels.label, labels.label).astype(np.int8))
+    truth = replace(ground.truth, label=(1 - ground.truth.label).astype(np.int8))
+    one = run_trial(Divided(ground, 0), trial())
+    two = run_trial(Divided(replace(ground, labels=other, truth=truth), 0), trial())
+    assert sum(touched) > 0
+    assert two["best"] == one["best"]
+    auc = (entry["values"]["last"]["truth"]["AUC_mic"] for entry in (one, two))
+    assert sum(auc) == pytest.approx(1.0)
+
+
+def test_a_stopped_study_goes_on_and_ends_the_same(ground, tmp_path, monkeypatch):
+    listed = [trial(split, replace(QUICK, soft=soft)) for split in (0, 1) for soft in (None, Softness())]
+    whole = run_trials(ground, listed, Journal(tmp_path / "whole.jsonl"))
+    run_trials(ground, listed[:3], Journal(tmp_path / "stopped.jsonl"))
+    ran = []
+    real = repeated.run_trial
+    monkeypatch.setattr(repeated, "run_trial", lambda *given: ran.append(given) or real(*given))
+    assert run_trials(ground, listed, Journal(tmp_path / "stopped.jsonl")) == whole
+    assert len(ran) == 1
+
+
+def test_a_key_is_everything_that_makes_a_trial_and_nothing_else(ground):
+    labels, first = ground.labels, trial().key(ground)
+    assert trial().key(replace(ground, name="another")) == first
+    assert trial(settings=replace(QUICK, seed=7)).key(ground) == first
+    turned = replace(
+        labels, label=np.where(np.arange(len(labels)) == 5, 1 - labels.label, labels.label).astype(np.int8)
+    )
+    others = [
+        trial(1).key(ground),
+        trial(settings=replace(QUICK, soft=None)).key(ground),
+        trial(settings=replace(QUICK, rate=1e-3)).key(ground),
+        replace(trial(), projection=8).key(ground),
+        replace(trial(), choosers=()).key(ground),
+        replace(trial(), measures=MEASURES[:1]).key(ground),
+        trial().key(replace(ground, labels=turned)),
+        trial().key(replace(ground, truth=labels)),
+        trial().key(replace(ground, features=ground.features * np.float32(2))),
+        trial().key(replace(ground, catalog=ground.catalog.take(np.arange(199)))),
+    ]
+    assert len({first, *others}) == len(others) + 1
+
+
+def entries(values: dict[str, list[float]], pretrained: float = 0.5) -> list[dict]:
+    """Entries as a journal has them, of two splits and one measure."""
+    return [
+        {
+            "ground": "by hand",
+            "split": split,
+            "method": method,
+            "sizes": {"train": 60, "validation": 15, "test": 25},
+            "values": {
+                "pretrained": {"truth": {"AUC_mic": pretrained}},
+                "last": {"truth": {"AUC_mic": value}},
+            },
+        }
+        for method, each in values.items()
+        for split, value in enumerate(each)
+    ]
+
+
+def test_the_summary_is_the_entries_mean_and_pairs_methods_by_split():
+    made = entries({"SupCon": [0.6, 0.8], "SupCon SPA": [0.7, 0.8], "SupCon NSPA": [0.5, 0.5]})
+    view = View("AUC_mic")
+    assert {name: one.value for name, one in means(made, view).items()} == pytest.approx(
+        {"pretrained": 0.5, "SupCon": 0.7, "SupCon SPA": 0.75, "SupCon NSPA": 0.5}
+    )
+    assert by_method(list(reversed(made)), view)["SupCon"].tolist() == [0.6, 0.8]
+    pairs = {one.methods: one.by.value for one in compared(made, view)}
+    assert pairs == pytest.approx(
+        {
+            ("SupCon", "pretrained"): 0.2,
+            ("SupCon SPA", "SupCon"): 0.05,
+            ("SupCon NSPA", "SupCon"): -0.2,
+            ("SupCon SPA", "SupCon NSPA"): 0.25,
+        }
+    )
+    assert "| SupCon | 0.700 ± " in table(made, [("AUC_mic", view)])
+    assert "| SupCon SPA - SupCon | +0.050 ± " in compared_table(made, view)
+    lines = as_csv(made).splitlines()
+    assert lines[1].startswith("by hand,pretrained,,truth,AUC_mic,0.5,0.5,0.5,2")
+    assert len(lines) == 5
+
+
+def test_numbers_that_the_trials_do_not_have_are_named():
+    with pytest.raises(ArgumentError, match="HR@5"):
+        means(entries({"SupCon": [0.6, 0.8]}), View("HR@5"))
+
+
+def test_methods_have_names_of_their_own():
+    ways = [
+        Settings(loss=loss, soft=soft)
+        for loss in ("supcon", "con", "trpl")
+        for soft in (None, Softness(), Softness(0.0))
+    ]
+    assert len({method_name(way) for way in ways}) == 9

@@ -1,0 +1,112 @@
+"""Every study runs end to end, says what it found, and goes on from its journal."""
+
+import os
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("LOOKALIKE_DATA", ROOT.parent / "shared" / "data"))
+FEW = ["--splits", "2", "--epochs", "2", "--projection", "8"]
+SMALL = ["--images", "200"]
+pytestmark = pytest.mark.slow
+real = pytest.mark.skipif(
+    not (DATA / "objects92").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)"
+)
+
+
+def study(name: str) -> dict:
+    return runpy.run_path(str(ROOT / "studies" / f"{name}.py"))
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory) -> list[str]:
+    """A folder that keeps the photos of 200 items for all studies."""
+    return ["--photos", str(tmp_path_factory.mktemp("photos"))]
+
+
+def test_studio_tells_all_ways_and_runs_no_trial_twice(tmp_path, photos, capsys):
+    arguments = [
+        "--journal",
+        str(tmp_path / "j.jsonl"),
+        "--out",
+        str(tmp_path / "out"),
+        *FEW,
+        *SMALL,
+        *photos,
+    ]
+    study("studio")["main"](arguments)
+    told, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
+    assert len(kept.splitlines()) == 18
+    for way in ("pretrained", "SupCon", "Con SPA", "TRPL NSPA"):
+        assert f"| {way} | 0." in told
+    assert "Without squeezenet1_0" in told
+    assert len((tmp_path / "out" / "studio.csv").read_text().splitlines()) > 100
+    assert "<svg" in (tmp_path / "out" / "studio.svg").read_text()
+    study("studio")["main"](arguments)
+    assert (tmp_path / "j.jsonl").read_bytes() == kept
+
+
+def test_flips_turn_the_share_that_is_asked_and_tell_each(tmp_path, photos, capsys):
+    made = study("flips")
+    shares = ["--shares", "0", "0.2"]
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
+    made["main"](["studio", *where, *FEW, *SMALL, *photos, *shares])
+    assert "| 20 % | 0." in capsys.readouterr().out
+    assert len((tmp_path / "j.jsonl").read_text().splitlines()) == 12
+    assert "flipped" in (tmp_path / "flips-studio.svg").read_text()
+
+
+def test_a_flipped_pair_is_flipped_in_both_directions():
+    from lookalike.core.types import Labels
+
+    a, b = np.divmod(np.arange(10_000), 100)
+    a, b = a[a != b], b[a != b]
+    labels = Labels.of(a, b, ((a + b) % 2).astype(np.int8))
+    turned = study("flips")["flipped"](labels, 0.1, 0)
+    moved = {
+        (x, y): m
+        for x, y, m in zip(a.tolist(), b.tolist(), (turned.label != labels.label).tolist(), strict=True)
+    }
+    assert all(moved[x, y] == moved[y, x] for x, y in moved)
+    assert np.mean(list(moved.values())) == pytest.approx(0.1, abs=0.015)
+    assert np.array_equal(study("flips")["flipped"](labels, 0.0, 0).label, labels.label)
+
+
+def test_softness_lays_out_the_grid_and_says_what_would_be_chosen(tmp_path, photos, capsys):
+    grid = ["--hops", "2", "7", "--betas", "0.1", "0.7"]
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
+    study("softness")["main"](["studio", *where, *FEW, *SMALL, *photos, *grid])
+    told = capsys.readouterr().out
+    assert "| L | beta 0.1 | beta 0.7 |" in told
+    assert "chosen by DCS(alpha=10)" in told
+    assert len((tmp_path / "softness-studio.csv").read_text().splitlines()) == 5
+
+
+def test_distances_count_every_training_pair_once(tmp_path, photos, capsys):
+    study("distances")["main"](["--splits", "2", "--out", str(tmp_path), *SMALL, *photos])
+    rows = [line.split(",") for line in (tmp_path / "distances.csv").read_text().splitlines()[1:]]
+    assert sum(float(row[2]) for row in rows) == 120 * 119 / 2
+    near, far = (float(row[3]) for row in rows if row[1] in ("distance 2", "farther or apart"))
+    assert near > 10 * far
+    assert "labelled dissimilar" in capsys.readouterr().out
+
+
+@pytest.mark.real
+@real
+def test_people_learns_from_the_pool_and_scores_on_all_pairs(tmp_path, capsys):
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path / "out")]
+    study("people")["main"]([str(DATA), *where, *FEW])
+    told = capsys.readouterr().out
+    assert "## people, 2 splits" in told
+    assert len((tmp_path / "j.jsonl").read_text().splitlines()) == 18
+
+
+@pytest.mark.real
+@real
+def test_people_with_wrong_labels(tmp_path, capsys):
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--data", str(DATA), "--shares", "0.1"]
+    study("flips")["main"](["people", *where, *FEW])
+    assert "| 10 % | 0." in capsys.readouterr().out
