@@ -260,8 +260,8 @@ def _stopped(found: "Trained", name: str, encoder: str) -> LearningError:
 def _export(workspace: Workspace, spec: str, file: Path) -> None:
     """The encoder as one ONNX file; of a head on vectors from a file the head alone, which is all there is."""
     from lookalike.encode.checkpoint import read_head
-    from lookalike.encode.encoder import open_encoder
     from lookalike.encode.export import onnx_bytes
+    from lookalike.encode.opening import open_encoder
 
     parsed = parse(spec)
     if heads_down(parsed, workspace.folder)[-1].source == "precomputed":
