@@ -126,6 +126,15 @@ def test_json_says_the_same(lookalike, shop):
     assert Settings.of_values(learned["settings"]).epochs == 6
 
 
+def test_the_last_epoch_is_kept_where_that_is_asked_for(lookalike, shop):
+    said = lookalike(*ON, "--keep", "last")
+    assert said.status == 0, said.err
+    assert "better: 6 epochs; the last is kept, as asked." in flat(said.out)
+    assert "By DCS(alpha=10) on the validation split it has" in flat(said.out)
+    learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
+    assert (learned["best"], learned["settings"]["keep"]) == (6, "last")
+
+
 def test_what_it_learns_holds_on_the_test_split(lookalike, shop):
     assert lookalike(*ON[:4], "--epochs", 60, "--batch", 32, "--projection", 16, "--rate", 0.003).status == 0
     opened = Workspace(shop)

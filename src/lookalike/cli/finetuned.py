@@ -47,7 +47,9 @@ def warnings(ahead: "Ahead") -> list[str]:
 def outcome_sentences(found: "Outcome") -> list[str]:
     """What came of a run: whether it helped, in the terms it was chosen by."""
     ran = plural(len(found.history), "epoch")
-    if math.isnan(found.value):
+    if found.keep == "last":
+        chosen = f"{ran}; the last is kept, as asked."
+    elif math.isnan(found.value):
         chosen = f"{ran}; the last is kept, because {found.measure} is undefined on the validation split."
     else:
         chosen = (
@@ -69,6 +71,8 @@ def outcome_sentences(found: "Outcome") -> list[str]:
 def _against(found: "Outcome") -> str:
     if found.helped is None:
         return ""
+    if found.keep == "last":
+        return f"By {found.measure} on the validation split it has {found.value:.4f}, {found.encoder} itself {found.before:.4f}."
     before = f"{found.encoder} itself has {found.before:.4f} there"
     if found.helped:
         gain = found.value - found.before
@@ -89,6 +93,7 @@ def as_json(found: "Outcome") -> dict[str, Any]:
         "measure": found.measure,
         **finite({"before": found.before, "value": found.value}),
         "helped": found.helped,
+        "keep": found.keep,
         "best": found.best,
         "epochs": len(found.history),
         "resumed": found.resumed,

@@ -45,6 +45,7 @@ class Outcome:
     name: str
     encoder: str
     measure: str
+    keep: str
     before: float
     value: float
     best: int
@@ -286,6 +287,7 @@ def _outcome(
         name=name,
         encoder=encoder,
         measure=asked.settings.measure,
+        keep=asked.settings.keep,
         before=found.before,
         value=best.value if best else math.nan,
         best=found.found.best,
