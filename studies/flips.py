@@ -7,17 +7,21 @@ SupCon, plain, SPA and NSPA. Every split turns others round; scores are on the t
 the trials without a flip are there already.
 """
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from studio import ground_of, studio_options
-from study import WAYS, journal_of, run, tell_series, trials
+from study import WAYS, journal_of, tell_series, trials
 
+from lookalike.core.checks import codes, strings
 from lookalike.core.types import Labels
+from lookalike.recipes.trials import run_trials
 
 SHARES = (0.0, 0.05, 0.1, 0.2)
 SUPCON = tuple(way for way in WAYS if way.loss == "supcon")
@@ -30,21 +34,23 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
     asked = parser.parse_args(arguments)
     ground = ground_of(asked, parser)
+    torch.set_num_threads(1)  # products too small to share
     journal, listed = journal_of(asked), trials(SUPCON, asked)
     found: dict[float, list] = {share: [] for share in asked.shares}
     for split in range(asked.seed, asked.seed + asked.splits):
         ways = [trial for trial in listed if trial.split == split]
         for share in asked.shares:
             wrong = replace(ground, labels=flipped(ground.labels, share, split))
-            found[share] += run({f"{ground.name}, split {split}, {share:.0%}": wrong}, ways, journal)
+            found[share] += run_trials(wrong, ways, journal)
+        print(f"\r{split - asked.seed + 1} of {asked.splits} splits", end="", flush=True)
+    print()
     tell_series("share of labels flipped", found, asked, f"flips-{asked.on}")
 
 
 def flipped(labels: Labels, share: float, seed: int) -> Labels:
     """The labels with a share of the unordered pairs turned round, those of both directions alike."""
-    low, high = (np.array(ends, str) for ends in (labels.query, labels.candidate))
-    pair = np.char.add(np.char.add(np.minimum(low, high), "\n"), np.maximum(low, high))
-    _, code = np.unique(pair, return_inverse=True)
+    ends = zip(labels.query, labels.candidate, strict=True)
+    _, code = codes(strings(json.dumps(sorted(pair)) for pair in ends))
     turned = np.random.default_rng(seed).random(int(code.max(initial=-1)) + 1) < share
     return replace(labels, label=np.where(turned[code], 1 - labels.label, labels.label).astype(np.int8))
 

@@ -12,7 +12,7 @@ import torch
 from lookalike.learn.settings import LOSSES, Settings
 from lookalike.positive.positiveness import Softness
 from lookalike.recipes.trials import LAST, Ground, Trial, run_trials
-from lookalike.recipes.trials_summary import View, as_csv, by_method, compared_table, means, table
+from lookalike.recipes.trials_summary import View, as_csv, by_method, choices, compared_table, means, table
 from lookalike.report.trials_figure import Panel, Series, dots, series
 from lookalike.store.disk import write_file
 from lookalike.store.journal import Entry, Journal
@@ -83,6 +83,7 @@ def tell(entries: list[Entry], asked: Namespace, name: str) -> None:
         )
         print("\nAUC_mic on the truth, by what chose the epoch\n")
         print(table(part, [(by, View("AUC_mic", by)) for by in (*CHOOSERS, LAST)]))
+        print(f"\n{choices(part, 'AUC_mic')}")
         for chosen_by in (LAST, CHOOSERS[0]):
             print(f"\nAUC_mic on the truth, epoch chosen by {chosen_by}: corrected resampled t-tests\n")
             print(compared_table(part, View("AUC_mic", chosen_by)))

@@ -22,7 +22,16 @@ from lookalike.positive.positiveness import Softness
 from lookalike.recipes import trials as repeated
 from lookalike.recipes.demo_truth import complete_labels
 from lookalike.recipes.trials import Divided, Ground, Trial, method_name, run_trial, run_trials
-from lookalike.recipes.trials_summary import View, as_csv, by_method, compared, compared_table, means, table
+from lookalike.recipes.trials_summary import (
+    View,
+    as_csv,
+    by_method,
+    choices,
+    compared,
+    compared_table,
+    means,
+    table,
+)
 from lookalike.recipes.worlds import as_if_encoders
 from lookalike.store.journal import Journal
 
@@ -170,6 +179,15 @@ def test_the_summary_is_the_entries_mean_and_pairs_methods_by_split():
     lines = as_csv(made).splitlines()
     assert lines[1].startswith("by hand,pretrained,,truth,AUC_mic,0.5,0.5,0.5,2")
     assert len(lines) == 5
+
+
+def test_what_chose_the_epoch_is_told_over_all_methods():
+    made = entries({"SupCon": [0.6, 0.8], "Con": [0.7, 0.9]})
+    for entry, epoch in zip(made, (1, 1, 3, 7), strict=True):
+        entry |= {"settings": {"epochs": 9}, "best": {"DCS": epoch}}
+        entry["values"]["DCS"] = {"truth": {"AUC_mic": 0.5}}
+    told = choices(made, "AUC_mic").splitlines()
+    assert told[2:] == ["| last | 0.750 | 9 | 0 % |", "| DCS | 0.500 | 2 | 50 % |"]
 
 
 def test_numbers_that_the_trials_do_not_have_are_named():

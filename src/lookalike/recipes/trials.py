@@ -57,7 +57,7 @@ class Ground:
         """Equal exactly when everything but the name is."""
         vectors = np.ascontiguousarray(self.features, np.float32)
         return fingerprint(
-            [self.catalog.fingerprint, vectors.shape, sha256(vectors).hexdigest()],
+            [self.catalog.fingerprint, vectors.shape, sha256(vectors.tobytes()).hexdigest()],
             [_digest(self.labels), _digest(self.truth)],
         )
 

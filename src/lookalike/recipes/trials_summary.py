@@ -66,6 +66,23 @@ def compared(entries: Sequence[Entry], view: View) -> list[Difference]:
     return differences(found, pairs, *sizes(entries))
 
 
+def choices(entries: Sequence[Entry], measure: str) -> str:
+    """What each way of choosing the epoch is worth, over all methods and splits, as Markdown.
+
+    The mean of `measure` on the truth; which epoch was chosen, half of the times at most; how often it was the first.
+    """
+    rows = ["| epoch chosen by | mean | median epoch | first epoch |", "|---|---|---|---|"]
+    for chosen_by in entries[0]["values"]:
+        if chosen_by == PRETRAINED:
+            continue
+        value = np.nanmean([entry["values"][chosen_by]["truth"][measure] for entry in entries])
+        default = [entry["settings"]["epochs"] for entry in entries]
+        epochs = [entry["best"].get(chosen_by, last) for entry, last in zip(entries, default, strict=True)]
+        first = 100 * np.mean(np.array(epochs) == 1)
+        rows.append(f"| {chosen_by} | {value:.3f} | {np.median(epochs):.0f} | {first:.0f} % |")
+    return "\n".join(rows)
+
+
 def _pairs(methods: Iterable[str]) -> list[tuple[str, str]]:
     plain = [name for name in methods if " " not in name and name != PRETRAINED]
     listed = [(name, PRETRAINED) for name in plain]
