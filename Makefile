@@ -52,6 +52,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/losses.py
+	$(BIN)/python benchmarks/finetune.py
 
 clean: ## remove the environment and the demo
 	rm -rf $(VENV) $(DEMO)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lookalike.evaluate.intervals import Interval
     from lookalike.rank.judged import judged_ranks
     from lookalike.rank.runs import Run, rank_run
+    from lookalike.recipes.finetune_values import finetune
     from lookalike.recipes.positiveness import Positiveness, positiveness
     from lookalike.recipes.settle import settle_encoders
     from lookalike.recipes.significance import compare, intervals
@@ -70,6 +71,7 @@ _HOME = {
     "settle_encoders": "recipes.settle",
     "positiveness": "recipes.positiveness",
     "find_items": "recipes.values",
+    "finetune": "recipes.finetune_values",
 }
 
 __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
@@ -107,6 +109,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "settle_encoders",
     "positiveness",
     "find_items",
+    "finetune",
 ]
 
 

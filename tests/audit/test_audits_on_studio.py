@@ -15,6 +15,7 @@ from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
 from lookalike.recipes.audit import audit
 from lookalike.recipes.demo import demo
+from lookalike.recipes.trained import untrained
 
 pytestmark = pytest.mark.slow
 
@@ -33,16 +34,13 @@ def test_the_demo_workspace(workspace, rule, monkeypatch):
     monkeypatch.setitem(auditing.MEASURES, "EHR@5", lambda rows: ehr(rows, 5))
     found = audit(workspace, rule=rule, replicates=0)
     pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
-    pool = workspace.pool()
-    world = [
-        rows_from(judged_ranks(workspace.catalog, workspace.embeddings(name), pairs))
-        for name in workspace.encoders
-    ]
+    pool, names = workspace.pool(), untrained(workspace)
+    world = [rows_from(judged_ranks(workspace.catalog, workspace.embeddings(name), pairs)) for name in names]
     put = {(pool.query[p], pool.item[p], int(g)) for p, g in zip(pool.pair, pool.source, strict=True)}
     by = [[(row.query, row.candidate, g) in put for row in world[0]] for g in range(len(pool.generators))]
     assert found.of_none == sum(not any(one) for one in zip(*by, strict=True)) > 0
     own = [auditing.covered(rows, 5) for rows in world]
-    fed = [workspace.encoders.index(name) for name in pool.generators]
+    fed = [names.index(name) for name in pool.generators]
     shared = set.intersection(*(own[i] for i in fed))
     chosen = [shared if shared <= one else set() for one in own]
     assert shared
@@ -55,7 +53,7 @@ def test_the_demo_workspace(workspace, rule, monkeypatch):
     for cell in found.coverage_sweep.cells:
         if cell.measure != "AUC_mic":
             for one in cell.by_encoder:
-                rows = world[workspace.encoders.index(one.encoder)]
+                rows = world[names.index(one.encoder)]
                 expected = auditing.swept(cell.measure, rows, shared, 5, cell.coverage)
                 np.testing.assert_allclose((one.spearman, one.kendall, one.pearson), expected, atol=1e-6)
 

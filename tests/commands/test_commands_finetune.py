@@ -126,6 +126,15 @@ def test_json_says_the_same(lookalike, shop):
     assert Settings.of_values(learned["settings"]).epochs == 6
 
 
+def test_the_last_epoch_is_kept_where_that_is_asked_for(lookalike, shop):
+    said = lookalike(*ON, "--keep", "last")
+    assert said.status == 0, said.err
+    assert "better: 6 epochs; the last is kept, as asked." in flat(said.out)
+    assert "By DCS(alpha=10) on the validation split it has" in flat(said.out)
+    learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
+    assert (learned["best"], learned["settings"]["keep"]) == (6, "last")
+
+
 def test_what_it_learns_holds_on_the_test_split(lookalike, shop):
     assert lookalike(*ON[:4], "--epochs", 60, "--batch", 32, "--projection", 16, "--rate", 0.003).status == 0
     opened = Workspace(shop)
@@ -181,7 +190,41 @@ def test_onnx_of_a_head_on_vectors_from_a_file(lookalike, shop):
     np.testing.assert_allclose(found, opened.embeddings("better").vectors[:7], atol=1e-5)
 
 
+@pytest.mark.slow
+def test_several_views_are_embedded_once_and_each_image_enters_as_two(lookalike, labelled):
+    views = ("finetune", "color", "--name", "seen", "--views", "3", "--epochs", "3", "--projection", "8")
+    said = lookalike(*views)
+    assert said.status == 0, said.err
+    assert "3 augmented views of each image, two of them at a time" in flat(said.out)
+    assert len(list((labelled / "views/color").glob("[!.]*"))) == 3
+    learned = json.loads((labelled / "models/seen/checkpoint.json").read_text())["learned"]
+    assert learned["views"] == 3
+    one = lookalike(*views[:3], "one", *views[6:])
+    assert "one view of each image" in flat(one.out)
+    assert head_of(labelled, "seen") != head_of(labelled, "one")
+    opened = Workspace(labelled)
+    head = read_head(labelled / "models/seen").head
+    expected = apply_head(head, opened.embeddings("color").vectors)
+    np.testing.assert_array_equal(opened.embeddings("seen").vectors, expected)
+
+
+def test_a_head_on_a_head(lookalike, shop):
+    assert lookalike(*ON).status == 0
+    said = lookalike("finetune", "better", "--name", "best", *ON[4:])
+    assert said.status == 0, said.err
+    again = lookalike("finetune", "better", "--name", "better", *ON[4:], "--replace")
+    assert "is what it would be trained on" in flat(again.err)
+    assert sorted(models.trained(shop)) == ["best", "better"]
+
+
 # Bad input
+
+
+def test_views_without_photos(lookalike, shop):
+    said = lookalike(*ON, "--views", "2")
+    assert said.status == 1
+    assert "Augmented views of base need photos" in flat(said.err)
+    assert nothing_left(shop)
 
 
 def test_no_labels(lookalike, bare, tmp_path):

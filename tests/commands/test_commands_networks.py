@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from lookalike.encode.checkpoint import checkpoint_files
-from lookalike.encode.encoder import open_encoder
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 

@@ -11,8 +11,9 @@ from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.encode import decode, run
 from lookalike.encode.augment import Augmented
 from lookalike.encode.checkpoint import head_files
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
 from lookalike.encode.head import Head, apply_head
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 from lookalike.recipes.views import augmented_views
 from lookalike.store.workspace import Workspace

@@ -12,7 +12,8 @@ from PIL import Image
 from torchvision.transforms import functional
 
 from lookalike.encode.augment import Augment, Augmented, augmented, crop_box, jittered, turned
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.preprocessing import Preprocessing
 from lookalike.encode.spec import parse
 

@@ -8,8 +8,8 @@ from PIL import Image
 
 from lookalike.catalog import catalog_from
 from lookalike.cli.embed import duration
-from lookalike.encode.encoder import open_encoder
 from lookalike.encode.estimate import WORTH_SAYING, estimate
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 
 

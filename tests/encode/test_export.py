@@ -15,9 +15,9 @@ from safetensors.torch import save_file
 from lookalike.core.errors import EncoderError
 from lookalike.encode import export
 from lookalike.encode.checkpoint import read_head
-from lookalike.encode.encoder import open_encoder
 from lookalike.encode.export import onnx_bytes
 from lookalike.encode.head import Head, apply_head
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 
 

@@ -14,8 +14,9 @@ from safetensors.torch import save_file
 from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.checkpoint import head_files, read_head
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
 from lookalike.encode.head import Head, apply_head
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import located, parse
 
 PHOTO = Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 120, 3), dtype=np.uint8))

@@ -11,7 +11,8 @@ import lookalike
 from lookalike.catalog import load_rgb
 from lookalike.core.errors import EmbeddingsError
 from lookalike.encode import precomputed
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 
 

@@ -19,8 +19,9 @@ from torch import nn
 from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.encode import torchvision_networks
 from lookalike.encode.checkpoint import checkpoint_files
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
 from lookalike.encode.network import Network
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.preprocessing import Preprocessing
 from lookalike.encode.spec import parse
 
@@ -276,7 +277,7 @@ def test_without_the_extra_the_command_to_install_it_is_given(library):
 import sys
 sys.modules[{library!r}] = None
 from lookalike.cli.app import run
-from lookalike.encode.encoder import open_encoder
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 try:
     open_encoder(parse("timm:resnet50"))

@@ -110,6 +110,14 @@ def test_patience_ends_the_run(values, patience, epochs):
     assert (len(found.history), found.stopped) == (epochs, "")
 
 
+def test_the_last_epoch_is_kept_where_that_is_asked_for():
+    found, _ = run(Settings(epochs=4, keep="last"), [0.5, 0.9, 0.4, 0.3])
+    assert found.best == 4
+    best, _ = run(Settings(epochs=4), [0.5, 0.9, 0.4, 0.3])
+    assert best.best == 2
+    assert any(not torch.equal(found.parameters[name], best.parameters[name]) for name in best.parameters)
+
+
 @pytest.mark.parametrize("loss", ["supcon", "con", "trpl"])
 def test_one_seed_twice_is_one_result_and_another_seed_another(loss):
     settings = Settings(loss=loss, epochs=3, rate=0.01)

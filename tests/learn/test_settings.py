@@ -30,6 +30,8 @@ def test_settings_come_back_from_json(soft, loss, rate, patience):
         ({"triplets": "easy"}, "triplets is 'easy', which is not known"),
         ({"epochs": 0}, "epochs is 0; it must be 1 or more"),
         ({"batch": 1}, "batch is 1; it must be 2 or more"),
+        ({"keep": "first"}, "keep is 'first', which is not known"),
+        ({"keep": "last", "patience": 3}, "patience is 3, but the last epoch is to be kept"),
         ({"patience": 0}, "patience is 0; it must be 1 or more"),
         ({"temperature": 0.0}, "temperature is 0.0; it must be above 0"),
         ({"temperature": float("nan")}, "temperature is nan; it must be above 0"),

@@ -111,3 +111,26 @@ def test_it_prints_in_light_colours_without_the_contents(browser, file):
     assert not tab.locator("nav.contents").is_visible()
     assert tab.pdf(format="A4").startswith(b"%PDF")
     tab.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_before_and_after_learning_is_reached_and_read_at_any_width(browser, file, width):
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.goto(file.as_uri())
+    tab.get_by_role("link", name="Before and after learning", exact=True).first.click()
+    part = tab.locator("#learned")
+    tab.wait_for_function("e => Math.abs(e.getBoundingClientRect().top) < 60", arg=part.element_handle())
+    table = part.get_by_role("region", name="dinov2-finetuned by the labels")
+    heads = table.locator("tbody th").all()
+    assert [head.inner_text() for head in heads] == ["DCS(alpha=10)", "EHR@5", "HR@5", "coverage@5"]
+    one_line = heads[1].bounding_box()["height"]
+    assert all(
+        head.bounding_box()["height"] <= 2.2 * one_line for head in heads
+    )  # no word broken into pieces
+    query = part.locator("article.query").first
+    above, below = query.locator(".answer").all()
+    assert above.locator(".encoder strong").inner_text() == "dinov2"
+    assert below.locator(".encoder strong").inner_text() == "dinov2-finetuned"
+    assert above.bounding_box()["y"] < below.bounding_box()["y"]
+    assert below.get_by_role("img").first.is_visible()
+    tab.close()

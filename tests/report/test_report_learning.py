@@ -7,7 +7,7 @@ from report_lessons import learning_part
 from report_sample import _strips
 from test_report_page import Reader, text
 
-from lookalike.report.content import LearningPart
+from lookalike.report.content import LearningPart, Report
 from lookalike.report.learning_part import learned_in_short, shown_learning
 from lookalike.report.page import photos, render
 
@@ -46,6 +46,18 @@ def test_the_better_one_is_bold_and_more_coverage_is_not_better(section):
     assert "<strong>0.851</strong>" in section
     assert "<strong>0.640</strong>" not in section
     assert "<strong>0.545</strong>" not in section
+
+
+def test_a_difference_on_fewer_queries_is_explained(part):
+    lesson = part.lessons[0]
+    assert "need not be that of the two values" not in _page_of(part)
+    changed = replace(lesson.changes[1], difference=0.01)
+    other = replace(lesson, changes=(lesson.changes[0], changed))
+    assert "need not be that of the two values (EHR@5)" in _page_of(replace(part, lessons=(other,)))
+
+
+def _page_of(part: LearningPart) -> str:
+    return text(render(Report("Nothing else", "", "", learning=part)))
 
 
 def test_words_say_what_each_measure_proves(section):
@@ -95,7 +107,8 @@ def test_without_a_trained_encoder_there_is_no_such_part(report):
 
 
 def test_it_is_told_in_short(page, part):
-    assert "Learning from the labels: " in text(page.split('<section id="short"')[1].split("</section>")[0])
+    short = text(page.split('<section id="short"')[1].split("</section>")[0])
+    assert "Learning from the labels: dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in short
     assert learned_in_short(part).endswith("In truth HR@5 went from 0.748 to 0.803.")
     assert learned_in_short(replace(part, lessons=part.lessons[1:])) == ""
     assert [one.labels is None for one in shown_learning(part)] == [False, True]

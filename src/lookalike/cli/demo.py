@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lookalike.recipes.demo_learning import Learned
 
 SAID = ("HR@5", "EHR@5", "AUC_mac")
-LEARNED, TRUE = ("EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
+LEARNED, TRUE = ("DCS(alpha=10)", "EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
 WIDTH = 110
 
 
@@ -141,7 +141,7 @@ def _learned_words(learned: "Learned") -> dict[str, str]:
     """What the labels of the test split prove, and what its truth does."""
     from lookalike.evaluate.sentence import full, sentence
 
-    name, true = LEARNED[-1], TRUE[0]
+    name, true = LEARNED[0], TRUE[0]
     return {
         "By the labels": full(sentence(learned.sure.comparisons[name][0].swapped)),
         "In truth": full(sentence(learned.sure_of_truth.comparisons[true][0].swapped)),

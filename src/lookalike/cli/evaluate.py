@@ -79,7 +79,8 @@ def evaluate(
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
     from lookalike.cli.discover import condition
-    from lookalike.cli.evaluated import Told, as_json, tell
+    from lookalike.cli.evaluated import as_json, tell
+    from lookalike.cli.told import Told
     from lookalike.evaluate.measures import names
     from lookalike.evaluate.significance import Settings
     from lookalike.recipes.evaluate import Group, by_column, catalog_column, certainty

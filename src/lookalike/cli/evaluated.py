@@ -2,47 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from textwrap import fill
 from typing import Any
 
 from lookalike.cli.console import finite, number, say, table
 from lookalike.cli.evaluated_notes import is_identification, leaning, meaning, notes, starred
-from lookalike.core.types import Rule, Score, Scores
+from lookalike.cli.told import Told
+from lookalike.core.types import Score, Scores
 from lookalike.evaluate.compare import Comparison
 from lookalike.evaluate.intervals import Interval
 from lookalike.evaluate.sentence import full, sentence, verdict
 from lookalike.evaluate.significance import Significance
-from lookalike.recipes.evaluate import Evaluation, Group
 
 BAR = 26  # signs across which the intervals of one measure are drawn
 WIDTH = 100
-BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column where no measure is named
-
-
-@dataclass(frozen=True, eq=False)
-class Told:
-    """All of one call; `sure` is None where no query was drawn, `per` where no column was named.
-
-    `brief`: two measures are printed, not all.
-    """
-
-    found: Evaluation
-    rule: Rule
-    sure: Significance | None
-    per: str | None
-    groups: Sequence[Group]
-    brief: bool = False
-
-    @property
-    def measures(self) -> list[tuple[str, str]]:
-        """Names as asked for, and the measures' own."""
-        return list(self.found.printed.items())
-
-    @property
-    def shown(self) -> list[tuple[str, str]]:
-        """Those that people are shown."""
-        return [(asked, name) for asked, name in self.measures if asked in BRIEF or not self.brief]
 
 
 # ---- for people

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from lookalike.cli.told import Told
 from lookalike.core.types import JudgedRanks, Scores
 from lookalike.evaluate.intervals import MOST_REPLICATES
 from lookalike.evaluate.measures import FAMILIES, Measure, parse
@@ -11,9 +11,6 @@ from lookalike.evaluate.sentence import settled
 from lookalike.evaluate.significance import Significance
 from lookalike.recipes.evaluate import Evaluation
 from lookalike.report.formats import significant
-
-if TYPE_CHECKING:
-    from lookalike.cli.evaluated import Told
 
 OF_POSSIBLE = "similar ones in the top K, of as many as could stand there; unjudged ones earn nothing"
 OF_AN_ITEM = MappingProxyType(  # there are no labels: the catalog says what is one item
@@ -75,7 +72,7 @@ def leaning(found: Evaluation, sure: Significance, best: Scores, name: str) -> l
     return []
 
 
-def notes(told: "Told") -> list[str]:
+def notes(told: Told) -> list[str]:
     """What the signs mean, and what is missing and why."""
     found, sure, names, said = told.found, told.sure, [name for _, name in told.shown], []
     if told.brief:

@@ -11,7 +11,7 @@ from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural
 from lookalike.cli.embed import duration
 from lookalike.cli.finetuned import ahead_sentences, as_json, outcome_sentences
 from lookalike.core.checks import one_of
-from lookalike.learn.settings import LOSSES, TRIPLETS, UNJUDGED, Settings
+from lookalike.learn.settings import KEEP, LOSSES, TRIPLETS, UNJUDGED, Settings
 from lookalike.positive.graph import NODES
 from lookalike.positive.positiveness import Softness
 
@@ -86,6 +86,13 @@ def finetune(
     measure: Annotated[
         str, typer.Option(help="What chooses the epoch, on the validation split; any name `evaluate` takes.")
     ] = DEFAULT.measure,
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="best: the epoch that --measure chooses; last: the last one, whatever few labels say.",
+            metavar="|".join(KEEP),
+        ),
+    ] = DEFAULT.keep,
     patience: Annotated[
         int | None,
         typer.Option(help="End after so many epochs without a better one.", show_default="never"),
@@ -127,6 +134,7 @@ def finetune(
         batch=batch,
         rate=rate,
         measure=measure,
+        keep=keep,
         patience=patience,
         seed=seed,
     )

@@ -16,7 +16,7 @@ def ahead_sentences(ahead: "Ahead") -> list[str]:
     said = [
         f"{plural(ahead.anchors, 'anchor')} with {plural(ahead.positives, 'similar pair')}, "
         f"{plural(ahead.negatives, 'dissimilar pair')}, {_views(ahead.views)}; {_batches(ahead.batches)} an epoch.",
-        f"Of the pairs in {'that' if ahead.batches == 1 else f'{ahead.sampled} of these batches'} "
+        f"Of the pairs in {_looked_at(ahead)} "
         f"{_share(ahead.similar, ahead)} are labelled similar, {_share(ahead.made, ahead)} are made similar by their "
         f"distance, and {ahead.zero:,} of {ahead.pairs:,} have P = 0.",
     ]
@@ -47,7 +47,9 @@ def warnings(ahead: "Ahead") -> list[str]:
 def outcome_sentences(found: "Outcome") -> list[str]:
     """What came of a run: whether it helped, in the terms it was chosen by."""
     ran = plural(len(found.history), "epoch")
-    if math.isnan(found.value):
+    if found.keep == "last":
+        chosen = f"{ran}; the last is kept, as asked."
+    elif math.isnan(found.value):
         chosen = f"{ran}; the last is kept, because {found.measure} is undefined on the validation split."
     else:
         chosen = (
@@ -57,7 +59,9 @@ def outcome_sentences(found: "Outcome") -> list[str]:
     said = [f"{found.name}: {chosen}", _against(found)]
     skipped = sum(epoch.skipped for epoch in found.history)
     if skipped:
-        said.append(f"Anchors without a positive in their batch were skipped, {skipped:,} times in all.")
+        said.append(
+            f"Images with nothing to learn from in their batch were skipped, {skipped:,} times in all."
+        )
     said.append(f"Its vectors are in the workspace as {found.name}; its files are in {found.folder}.")
     if found.onnx:
         said.append(f"The ONNX file is {found.onnx}.")
@@ -67,6 +71,8 @@ def outcome_sentences(found: "Outcome") -> list[str]:
 def _against(found: "Outcome") -> str:
     if found.helped is None:
         return ""
+    if found.keep == "last":
+        return f"By {found.measure} on the validation split it has {found.value:.4f}, {found.encoder} itself {found.before:.4f}."
     before = f"{found.encoder} itself has {found.before:.4f} there"
     if found.helped:
         gain = found.value - found.before
@@ -87,6 +93,7 @@ def as_json(found: "Outcome") -> dict[str, Any]:
         "measure": found.measure,
         **finite({"before": found.before, "value": found.value}),
         "helped": found.helped,
+        "keep": found.keep,
         "best": found.best,
         "epochs": len(found.history),
         "resumed": found.resumed,
@@ -107,6 +114,12 @@ def _views(views: int) -> str:
 
 def _batches(batches: int) -> str:
     return "all in one batch" if batches == 1 else f"{batches:,} batches"
+
+
+def _looked_at(ahead: "Ahead") -> str:
+    if ahead.batches == 1:
+        return "that"
+    return "these batches" if ahead.sampled == ahead.batches else f"the first {ahead.sampled} batches"
 
 
 def _share(count: int, ahead: "Ahead") -> str:

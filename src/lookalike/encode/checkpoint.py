@@ -8,7 +8,7 @@
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from lookalike.encode.checkpoint_file import (
     read_about,
     require_folder,
 )
-from lookalike.encode.encoder import Encoder, open_encoder
+from lookalike.encode.encoder import Encoder
 from lookalike.encode.head import Head
 from lookalike.encode.headed import Headed
 from lookalike.encode.libraries import build_module
@@ -94,8 +94,11 @@ def read_head(folder: Path, said: str = "") -> HeadCheckpoint:
     )
 
 
-def open_checkpoint(spec: EncoderSpec, base: Path) -> Encoder:
-    """The encoder in a checkpoint folder: `NAME` is looked for as `base`/models/NAME, `base`/NAME, then NAME."""
+def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec, Path], Encoder]) -> Encoder:
+    """The encoder in a checkpoint folder: `NAME` is looked for as `base`/models/NAME, `base`/NAME, then NAME.
+
+    `opener` opens the encoder that a head is on.
+    """
     folder = require_folder(spec, base)
     about = read_about(folder, str(spec))
     if about["format"] < 2:
@@ -107,7 +110,7 @@ def open_checkpoint(spec: EncoderSpec, base: Path) -> Encoder:
             fix="Leave it out.",
         )
     held = read_head(folder, str(spec))
-    return Headed.of(spec, held.base, held.head, open_encoder(parse(held.base.spec), base))
+    return Headed.of(spec, held.base, held.head, opener(parse(held.base.spec), base))
 
 
 def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> Network:

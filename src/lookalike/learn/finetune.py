@@ -95,7 +95,7 @@ def finetune(  # noqa: C901 - to be read from top to bottom
         model.eval()
         epoch = sums.epoch(at.done + 1, validate(model), rate)
         at.history.append(epoch)
-        if not at.best or _better(epoch.value, at.history[at.best - 1].value):
+        if not at.best or settings.keep == "last" or _better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)
         if told is not None:
             told(epoch)

@@ -11,6 +11,7 @@ from lookalike.positive.positiveness import Softness
 LOSSES = ("supcon", "con", "trpl")
 UNJUDGED = ("negative", "ignore")
 TRIPLETS = ("all", "hard", "semihard")
+KEEP = ("best", "last")
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,8 @@ class Settings:
     """How a model is trained (SPEC 10; VSD E where it says).
 
     `soft` None takes the labels alone, `Softness(beta=0)` is NSPA. `rate` falls by a cosine to a tenth of itself
-    over `epochs`. `measure` of the validation split chooses the checkpoint. `patience`: how many epochs without a
-    better one end the run; None: never.
+    over `epochs`. `keep` "best" takes the epoch that is best by `measure` on the validation split, "last" the last one:
+    a few labelled pairs choose by chance. `patience`: how many epochs without a better one end the run; None: never.
     """
 
     loss: str = "supcon"
@@ -32,6 +33,7 @@ class Settings:
     batch: int = 256
     rate: float = 3e-4
     measure: str = "DCS(alpha=10)"
+    keep: str = "best"
     patience: int | None = None
     seed: int = 0
 
@@ -39,10 +41,16 @@ class Settings:
         one_of(self.loss, LOSSES, "loss")
         one_of(self.unjudged, UNJUDGED, "unjudged")
         one_of(self.triplets, TRIPLETS, "triplets")
+        one_of(self.keep, KEEP, "keep")
         at_least(self.epochs, 1, "epochs")
         at_least(self.batch, 2, "batch")
         if self.patience is not None:
             at_least(self.patience, 1, "patience")
+            if self.keep == "last":
+                raise ArgumentError(
+                    f"patience is {self.patience}, but the last epoch is to be kept, and patience waits for the best.",
+                    fix="Leave out patience, or keep the best.",
+                )
         for name in ("temperature", "rate"):
             _above_zero(getattr(self, name), name)
         if not 0.0 <= self.margin < float("inf"):

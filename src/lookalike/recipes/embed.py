@@ -11,8 +11,8 @@ from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
-from lookalike.encode.encoder import open_encoder
 from lookalike.encode.estimate import Estimate, estimate
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.precomputed import precomputed, slices
 from lookalike.encode.run import Known, encode_catalog
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse

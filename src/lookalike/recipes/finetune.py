@@ -45,6 +45,7 @@ class Outcome:
     name: str
     encoder: str
     measure: str
+    keep: str
     before: float
     value: float
     best: int
@@ -96,6 +97,7 @@ def finetune(
     watch = watch or Watch()
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_vectors(workspace, encoder)
+    _require_another(name, encoder)
     workspace.require_free(name, spec)
     on = chosen_device(device)
     beneath, manifest = workspace.embeddings(encoder), workspace.manifest(encoder)
@@ -165,6 +167,15 @@ def require_vectors(workspace: Workspace, encoder: str) -> None:
             else f"Embed it first: lookalike embed {shlex.quote(encoder)}",
         )
     workspace.vectors_folder(encoder)
+
+
+def _require_another(name: str, encoder: str) -> None:
+    """Refuse to train a head in the place of what it is on."""
+    if name == encoder:
+        raise LearningError(
+            f"The name {name!r} is taken: {name} is what it would be trained on.",
+            fix="Choose another name with --name NAME.",
+        )
 
 
 def identity(
@@ -250,8 +261,8 @@ def _stopped(found: "Trained", name: str, encoder: str) -> LearningError:
 def _export(workspace: Workspace, spec: str, file: Path) -> None:
     """The encoder as one ONNX file; of a head on vectors from a file the head alone, which is all there is."""
     from lookalike.encode.checkpoint import read_head
-    from lookalike.encode.encoder import open_encoder
     from lookalike.encode.export import onnx_bytes
+    from lookalike.encode.opening import open_encoder
 
     parsed = parse(spec)
     if heads_down(parsed, workspace.folder)[-1].source == "precomputed":
@@ -276,6 +287,7 @@ def _outcome(
         name=name,
         encoder=encoder,
         measure=asked.settings.measure,
+        keep=asked.settings.keep,
         before=found.before,
         value=best.value if best else math.nan,
         best=found.found.best,

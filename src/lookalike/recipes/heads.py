@@ -11,8 +11,8 @@ from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.checkpoint_file import HeadAbout, head_of, headed_origin, heads_down, require_folder
-from lookalike.encode.encoder import require_torch
 from lookalike.encode.estimate import Estimate
+from lookalike.encode.opening import require_torch
 from lookalike.encode.run import SHARD, Sink
 from lookalike.encode.sound import check_vectors
 from lookalike.encode.spec import EncoderSpec, parse

@@ -198,7 +198,10 @@ def _strips(workspace: Workspace, gallery: Photos, before: Scores, after: Scores
     drawn = np.random.default_rng(workspace.settings.seed).permutation(len(rest))[:STRIPS]
     chosen = {
         "Most improved": (up, "More results known to be similar in the first 5 than before."),
-        "Most worsened": (down, "Fewer results known to be similar in the first 5 than before."),
+        "Most worsened": (
+            down,
+            "Fewer results known to be similar in the first 5 than before; unjudged ones may be similar, too.",
+        ),
         "Random test queries": ([rest[i] for i in drawn], "Drawn at random from the others."),
     }
     shown = [at for some, _ in chosen.values() for at in some]

@@ -8,7 +8,8 @@ from pathlib import Path
 from lookalike.catalog import load_rgb
 from lookalike.core.errors import SearchError
 from lookalike.core.types import Origin, Rule
-from lookalike.encode.encoder import encode_photo, open_encoder
+from lookalike.encode.encoder import encode_photo
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.spec import parse
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import Result, by_image, by_vector, judged_items

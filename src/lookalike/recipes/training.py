@@ -1,8 +1,8 @@
 """Training a head on cached vectors, from frozen values: what it learns from, and what comes of it. No workspace."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -155,8 +155,3 @@ class Unkept:
 
     def keep(self, state: bytes) -> None:
         """Nothing is kept."""
-
-
-def with_settings(asked: Asked, **changed: Any) -> Asked:  # noqa: ANN401 - values of any field of Settings
-    """The same with some of the loop's settings replaced."""
-    return replace(asked, settings=replace(asked.settings, **changed))

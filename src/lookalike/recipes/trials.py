@@ -78,8 +78,9 @@ class Trial:
 
     def key(self, ground: Ground) -> str:
         """Equal exactly when the outcome must be."""
-        settings = replace(self.settings, seed=0)  # the split's is taken
-        ours = (settings.as_values(), self.projection, self.choosers, self.measures)
+        settings = replace(self.settings, seed=0).as_values()  # the split's is taken
+        del settings["keep"]  # a trial tells what every choice of an epoch comes to
+        ours = (settings, self.projection, self.choosers, self.measures)
         return fingerprint([_VERSION, ground.fingerprint, self.split, *ours])
 
 

@@ -28,7 +28,7 @@ from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.queries import Where, given_queries, sample_queries
 from lookalike.discover.random_pairs import RandomPairs, all_pairs
 from lookalike.discover.random_pairs import random_pairs as random_pairs_of
-from lookalike.encode.encoder import open_encoder
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.precomputed import precomputed, slices
 from lookalike.encode.run import InMemory, encode_catalog
 from lookalike.encode.sound import check_vectors

@@ -13,8 +13,9 @@ from lookalike.core.progress import Progress, part
 from lookalike.core.types import Origin
 from lookalike.encode.augment import Augmented, view_origin
 from lookalike.encode.checkpoint_file import heads_down
-from lookalike.encode.encoder import Encoder, open_encoder
+from lookalike.encode.encoder import Encoder
 from lookalike.encode.estimate import Estimate, estimate
+from lookalike.encode.opening import open_encoder
 from lookalike.encode.run import encode_catalog
 from lookalike.encode.spec import parse
 from lookalike.recipes.embed import again, todo

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from lookalike.evaluate.sentence import full
 from lookalike.report.content import Change, LearningPart, Lesson, StripGroup
-from lookalike.report.formats import ends, plural, value
+from lookalike.report.formats import ends, listed, plural, value
 from lookalike.report.table import interval_of, reason
 
-LEAD = (
-    "HR@5",
-    "AUC_mac",
-)  # what the few sentences at the top of the page say of the truth, else of the labels
+LEAD = ("DCS(alpha=10)", "HR@5", "AUC_mac")  # of which the top of the page names one, of the truth another
+
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,13 @@ class ShownChange:
 
 @dataclass(frozen=True)
 class ShownChanges:
-    """One table, over what it was made, and what it proves: (measure, sentence)."""
+    """One table, and what it proves: (measure, sentence).
+
+    `fewer` names the measures that are defined for some queries before and for others after.
+    """
 
     rows: tuple[ShownChange, ...]
+    fewer: str
     words: tuple[tuple[str, str], ...]
 
 
@@ -77,7 +80,7 @@ def learned_in_short(part: LearningPart) -> str:
     if lesson is None:
         return ""
     change = _lead(lesson.changes)
-    said = f"Learning from the labels: {full(change.words)}" if change.words else ""
+    said = f"Learning from the labels: {change.words}." if change.words else ""
     if not lesson.truth:
         return said
     true = _lead(lesson.truth)
@@ -94,7 +97,8 @@ def _lead(changes: Sequence[Change]) -> Change:
 
 def _shown(changes: Sequence[Change]) -> ShownChanges:
     words = tuple((one.measure, full(one.words)) for one in changes if one.words)
-    return ShownChanges(tuple(_line(one) for one in changes), words)
+    apart = [one for one in changes if abs(one.after.value - one.before.value - one.difference) > SAME]
+    return ShownChanges(tuple(map(_line, changes)), listed([one.measure for one in apart]), words)
 
 
 def _line(change: Change) -> ShownChange:

@@ -1,0 +1,64 @@
+"""`lookalike.finetune`: the same training from Python, without a workspace."""
+
+import numpy as np
+import pytest
+from learning_worlds import world
+
+import lookalike
+from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, LearningError
+from lookalike.core.types import Labels
+
+
+def test_it_gives_better_vectors_of_every_image():
+    made = world(items=150)
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    better = lookalike.finetune(
+        made.catalog, base, made.labels, name="better", projection=16, epochs=40, rate=0.003, batch=64
+    )
+    assert (better.encoder, better.vectors.shape) == ("better", (150, 16))
+    rule = lookalike.Rule(split="test")
+    before, after = lookalike.score(made.catalog, [base, better], made.labels, "AUC_mac", rule=rule)
+    assert after["AUC_mac"].value > before["AUC_mac"].value
+
+
+def test_labels_of_the_test_split_teach_nothing():
+    made = world(items=100)
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    split = dict(zip(made.catalog.image, made.catalog.split, strict=True))
+    turned = made.labels.label.copy()
+    inside = np.array([split[query] == "test" for query in made.labels.query])
+    turned[inside] = 1 - turned[inside]
+    other = Labels(made.labels.query, made.labels.candidate, turned)
+    one, two = (
+        lookalike.finetune(made.catalog, base, labels, projection=8, epochs=3).vectors
+        for labels in (made.labels, other)
+    )
+    assert inside.sum() > 5
+    assert (one == two).all()
+
+
+def test_what_cannot_be_is_refused():
+    made = world()
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    with pytest.raises(LabelsError, match="There are no labels"):
+        lookalike.finetune(made.catalog, base, Labels.of([], [], []))
+    with pytest.raises(ArgumentError, match="projection is 0; it must be 1 or more"):
+        lookalike.finetune(made.catalog, base, made.labels, projection=0)
+    broken = lookalike.Embeddings("base", made.catalog.image, np.full_like(made.features, np.nan))
+    with pytest.raises(EmbeddingsError, match="holds NaN or infinite numbers"):
+        lookalike.finetune(made.catalog, broken, made.labels)
+
+
+def test_a_run_that_never_gets_through_an_epoch(monkeypatch):
+    made = world()
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    from lookalike.learn import finetune as loop
+
+    supcon = loop.LOSSES["supcon"]
+    monkeypatch.setattr(
+        loop,
+        "LOSSES",
+        {"supcon": lambda *a, **o: (found := supcon(*a, **o))._replace(value=found.value * float("nan"))},
+    )
+    with pytest.raises(LearningError, match="Training on base stopped: the loss is nan in epoch 1"):
+        lookalike.finetune(made.catalog, base, made.labels, projection=4, epochs=2)
