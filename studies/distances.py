@@ -8,11 +8,13 @@ the splits.
 
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+from flips import flipped
 from people import people
 from studio import DESCRIPTOR, grounds
 from study import write
@@ -37,6 +39,9 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--photos", type=Path)
     parser.add_argument("--images", type=int, default=400)
     parser.add_argument("--catalog-seed", type=int, default=0)
+    parser.add_argument(
+        "--flipped", type=float, default=0.0, help="share of labels turned round, as flips.py does"
+    )
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(arguments)
@@ -45,7 +50,8 @@ def main(arguments: list[str]) -> None:
         listed.append(people(asked.data))
     lines = ["ground,kind,pairs_a_split,similar_share"]
     for ground in listed:
-        counted = sum(counts(Divided(ground, asked.seed + split)) for split in range(asked.splits))
+        splits = range(asked.seed, asked.seed + asked.splits)
+        counted = sum(counts(Divided(wrong(ground, asked.flipped, split), split)) for split in splits)
         print(f"\n{ground.name}\n\n| training pairs | in a split | similar in truth | the paper's weight |")
         print("|---|---|---|---|")
         for place, (name, (similar, pairs)) in enumerate(zip(KINDS, counted, strict=True)):
@@ -58,6 +64,11 @@ def main(arguments: list[str]) -> None:
                 f"{ground.name},{name},{pairs / asked.splits:.6g},{similar / pairs if pairs else np.nan:.6g}"
             )
     write(asked, "distances.csv", "\n".join([*lines, ""]))
+
+
+def wrong(ground: Ground, share: float, seed: int) -> Ground:
+    """The ground with a share of its labels turned round."""
+    return replace(ground, labels=flipped(ground.labels, share, seed)) if share else ground
 
 
 def counts(divided: Divided) -> np.ndarray:

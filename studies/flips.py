@@ -4,7 +4,7 @@
     python studies/flips.py people --journal people.jsonl --out FOLDER --data DATA
 
 SupCon, plain, SPA and NSPA. Every split turns others round; scores are on the truth. With the journal of the main study
-the trials without a flip are there already.
+the trials without a flip are there already. `--hops 2` asks what shorter paths do.
 """
 
 import json
@@ -21,6 +21,7 @@ from study import WAYS, journal_of, tell_series, trials
 
 from lookalike.core.checks import codes, strings
 from lookalike.core.types import Labels
+from lookalike.learn.settings import Settings
 from lookalike.recipes.trials import run_trials
 
 SHARES = (0.0, 0.05, 0.1, 0.2)
@@ -32,10 +33,11 @@ def main(arguments: list[str]) -> None:
     parser = studio_options(__doc__)
     parser.add_argument("on", choices=("studio", "people"))
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
+    parser.add_argument("--hops", type=int, default=7, help="L of SPA and NSPA")
     asked = parser.parse_args(arguments)
     ground = ground_of(asked, parser)
     torch.set_num_threads(1)  # products too small to share
-    journal, listed = journal_of(asked), trials(SUPCON, asked)
+    journal, listed = journal_of(asked), trials(within(asked.hops), asked)
     found: dict[float, list] = {share: [] for share in asked.shares}
     for split in range(asked.seed, asked.seed + asked.splits):
         ways = [trial for trial in listed if trial.split == split]
@@ -45,6 +47,13 @@ def main(arguments: list[str]) -> None:
         print(f"\r{split - asked.seed + 1} of {asked.splits} splits", end="", flush=True)
     print()
     tell_series("share of labels flipped", found, asked, f"flips-{asked.on}")
+
+
+def within(hops: int) -> list[Settings]:
+    """Plain, SPA and NSPA with paths of so many hops at most."""
+    return [
+        way if way.soft is None else replace(way, soft=replace(way.soft, max_distance=hops)) for way in SUPCON
+    ]
 
 
 def flipped(labels: Labels, share: float, seed: int) -> Labels:

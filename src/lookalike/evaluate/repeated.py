@@ -84,7 +84,7 @@ def resampled_t_test(differences: Float64[np.ndarray, " splits"], tested: int, t
     1 where all are 0; NaN for fewer than two, and where all are the same but not 0.
 
     >>> round(resampled_t_test(np.array([0.1, 0.2, 0.3]), tested=25, trained=60), 4)
-    0.1465
+    0.1472
     """
     if len(differences) < 2:
         return float("nan")

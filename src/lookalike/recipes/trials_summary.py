@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from itertools import combinations
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def means(entries: Sequence[Entry], view: View) -> dict[str, OverSplits]:
 
 
 def compared(entries: Sequence[Entry], view: View) -> list[Difference]:
-    """Each loss against pretrained, SPA and NSPA against plain and each other; one family for Holm."""
+    """Each loss against pretrained and the others, SPA and NSPA against plain and each other; one family for Holm."""
     found = by_method(entries, view)
     pairs = [pair for pair in _pairs(found) if pair[0] in found and pair[1] in found]
     return differences(found, pairs, *sizes(entries))
@@ -85,7 +86,7 @@ def choices(entries: Sequence[Entry], measure: str) -> str:
 
 def _pairs(methods: Iterable[str]) -> list[tuple[str, str]]:
     plain = [name for name in methods if " " not in name and name != PRETRAINED]
-    listed = [(name, PRETRAINED) for name in plain]
+    listed = [(name, PRETRAINED) for name in plain] + list(combinations(plain, 2))
     for name in plain:
         soft, hard = f"{name} SPA", f"{name} NSPA"
         listed += [(soft, name), (hard, name), (soft, hard)]
