@@ -72,7 +72,8 @@ def _against(found: "Outcome") -> str:
     if found.helped is None:
         return ""
     if found.keep == "last":
-        return f"By {found.measure} on the validation split it has {found.value:.4f}, {found.encoder} itself {found.before:.4f}."
+        there = f"{found.value:.4f}, {found.encoder} itself {found.before:.4f}"
+        return f"By {found.measure} on the validation split it has {there}."
     before = f"{found.encoder} itself has {found.before:.4f} there"
     if found.helped:
         gain = found.value - found.before

@@ -42,8 +42,8 @@ def standard_error(values: Float64[np.ndarray, " splits"], tested: int, trained:
     independent catalogs; they are draws from one, and the second term stands for what they have in common. It is not
     exact (no unbiased estimate exists).
 
-    values (J,) without NaN, tested and trained numbers of images. NaN for fewer than two values. ArgumentError: a number
-    of images below 1.
+    values (J,) without NaN, tested and trained numbers of images. NaN for fewer than two values. ArgumentError: a
+    number of images below 1.
 
     >>> round(standard_error(np.array([0.0, 0.2, 0.4]), tested=25, trained=60), 4)
     0.1732
