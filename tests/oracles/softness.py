@@ -31,16 +31,19 @@ def node_labels(
         ends = by_name[vote.query], by_name[vote.candidate]
         return frozenset(photo.item if nodes == "item" else photo.image for photo in ends)
 
+    def is_inside(vote: Vote) -> bool:
+        return split is None or {by_name[vote.query].split, by_name[vote.candidate].split} == {split}
+
     sound = [vote for vote in votes if not fault(by_name, vote)]
     said: dict[Pair, set[int]] = {}
-    for vote in sound:
+    for vote in filter(is_inside, sound):  # what another split says of an item is not known here
         said.setdefault(pair(vote), set()).add(vote.label)
     label = {}
     for vote in sound:
-        if len(said[pair(vote)]) > 1:
-            left_out["both ways"] += 1
-        elif split is not None and {by_name[vote.query].split, by_name[vote.candidate].split} != {split}:
+        if not is_inside(vote):
             left_out["outside of the split"] += 1
+        elif len(said[pair(vote)]) > 1:
+            left_out["both ways"] += 1
         else:
             label[pair(vote)] = vote.label
     return label, left_out

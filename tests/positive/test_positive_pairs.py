@@ -187,6 +187,27 @@ def test_photos_of_one_item_are_joined_at_distance_zero():
     assert set(rows) == {("a1", "a2", 0), ("a1", "b1", 1), ("b1", "a2", 1)}
 
 
+@pytest.mark.parametrize("nodes", ["image", "item"])
+def test_labels_of_another_split_do_not_reach_the_graph(nodes):
+    """Each item has a photo in every split. What the test photos are said to be leaves the training graph as it is."""
+    photos = [Photo(f"{name}{split}", name, split=split) for name in "abcd" for split in ("train", "test")]
+    train = [Vote("atrain", "btrain", 1), Vote("btrain", "ctrain", 0), Vote("ctrain", "dtrain", 1)]
+    opposite = [
+        Vote(v.query.replace("train", "test"), v.candidate.replace("train", "test"), 1 - v.label)
+        for v in train
+    ]
+    catalog = catalog_of(photos)
+    alone, beside = (
+        label_graph(catalog, labels_of(votes), nodes=nodes) for votes in (train, train + opposite)
+    )
+    for one, other in ((alone.positive, beside.positive), (alone.negative, beside.negative)):
+        assert (one.start.tolist(), one.node.tolist()) == (other.start.tolist(), other.node.tolist())
+    assert (beside.positive.pairs, beside.negative.pairs) == (2, 1)
+    assert [(part.reason, part.count) for part in beside.unusable] == [
+        ("not both images are in the split train", 3)
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

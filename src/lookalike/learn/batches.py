@@ -46,8 +46,9 @@ def anchors(graph: Graph, rows: Int64[np.ndarray, " images"]) -> Anchors:
     photos = Neighbours(start, rows[np.argsort(node, kind="stable")].astype(np.int32))
     found = np.flatnonzero((graph.positive.degree > 0) & (photos.degree > 0))
     if not len(found):
+        left_out = "".join(f"\n  {gone.count:,} left out: {gone.reason}." for gone in graph.unusable)
         raise LabelsError(
-            "No pair of the training split is labelled similar, so there is nothing to learn from.",
+            f"No pair of the training split is labelled similar, so there is nothing to learn from.{left_out}",
             fix="Label more pairs of its images; `lookalike labels stats` counts them.",
         )
     return Anchors(graph, found, photos)

@@ -56,8 +56,8 @@ def label_graph(
 ) -> Graph:
     """The graph of the labels whose two images are in one split (SPEC 2); `split` None: of all labels.
 
-    Left out and reported, never guessed: an image the catalog lacks; a pair of one image or of one item; a pair of
-    nodes labelled both ways, in one direction or in both; a pair with an image outside of the split.
+    Left out and reported, never guessed: an image the catalog lacks; a pair of one image or of one item; a pair with
+    an image outside of the split; a pair of nodes labelled both ways within it, in one direction or in both.
     """
     kept = _Kept(catalog, labels)
     kept.drop((kept.a < 0) | (kept.b < 0), "the catalog lacks the image")
@@ -66,10 +66,12 @@ def label_graph(
     by_item = one_of(nodes, NODES, "nodes") == "item"
     node = catalog.item_codes[1] if by_item else np.arange(len(catalog))
     count = len(catalog.item_codes[0]) if by_item else len(catalog)
-    kept.drop(_both_ways(_pair(node, kept, count), kept.label), "labelled both similar and dissimilar")
-    if split is not None:
+    if (
+        split is not None
+    ):  # before labels are compared: an item's label in another split must not reach this one
         inside = catalog.split == one_of(split, SPLITS, "split")
         kept.drop(~(inside[kept.a] & inside[kept.b]), f"not both images are in the split {split}")
+    kept.drop(_both_ways(_pair(node, kept, count), kept.label), "labelled both similar and dissimilar")
     pair, first = np.unique(_pair(node, kept, count), return_index=True)
     similar = kept.label[first] == 1
     return Graph(
