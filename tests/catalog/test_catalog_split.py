@@ -63,6 +63,13 @@ def test_given_splits_stay_and_spread_over_their_item(item, seed, data):
         assert len(set(split[item == one])) == max(len(mine), 1)
 
 
+@given(items, st.data())
+@settings(max_examples=50, deadline=None)
+def test_an_item_in_three_splits_is_one_that_crosses(item, data):
+    split = text(data.draw(st.sampled_from(["train", "validation", "test"])) for _ in item)
+    assert crossing_items(item, split) == sum(len(set(split[item == one])) > 1 for one in set(item))
+
+
 def test_a_blank_row_takes_its_items_most_frequent_split():
     item, wanted = text("aaaabbb"), text(["test", "test", "train", "", "test", "train", ""])
     assert assign_splits(item, seed=0, given=wanted)[[3, 6]].tolist() == ["test", "train"]

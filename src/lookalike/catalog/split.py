@@ -75,11 +75,12 @@ def assign_together(item: np.ndarray, kept: np.ndarray, *, seed: int, given: np.
 def crossing_items(item: np.ndarray, split: np.ndarray) -> int:
     """How many items have images in more than one split.
 
-    >>> crossing_items(np.array(["a", "a", "b"]), np.array(["train", "test", "test"]))
+    >>> item = np.array(["a", "a", "a", "b"])
+    >>> crossing_items(item, np.array(["train", "validation", "test", "test"]))
     1
     """
-    distinct, _ = codes(item)
-    return len(set(zip(item, split, strict=True))) - len(distinct)
+    splits = Counter(name for name, _ in set(zip(item, split, strict=True)))
+    return sum(count > 1 for count in splits.values())
 
 
 def _given_by_item(code: np.ndarray, items: int, given: np.ndarray) -> np.ndarray:
