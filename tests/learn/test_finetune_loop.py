@@ -15,6 +15,7 @@ from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import cosine, finetune
 from lookalike.learn.settings import Settings
 from lookalike.learn.state import progress_of, restore, state_bytes
+from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph
 
 CPU = torch.device("cpu")
@@ -39,8 +40,8 @@ class Memory:
             raise KeyboardInterrupt
 
 
-def run(settings: Settings, values=None, keeper=None, features=None, **options):
-    """Train a small head; `values` are what the measure says epoch by epoch, None: how well it has learned."""
+def run(settings: Settings, values=None, keeper=None, features=None, validate=None, **options):
+    """Train a small head; `values` are what the measure says epoch by epoch, None: a sum of its parameters."""
     made = world()
     rows = np.flatnonzero(made.catalog.split == "train")
     around = anchors(label_graph(made.catalog, made.labels), rows)
@@ -49,13 +50,13 @@ def run(settings: Settings, values=None, keeper=None, features=None, **options):
     head = Head.seeded(SIZE, 8, seed=settings.seed)
     kept = keeper or Memory()
 
-    def validate(model):
+    def said(model):
         assert not model.training
         done = 0 if kept.last() is None else progress_of(kept.last()).done
         at = done + len(kept.states)
         return float(sum(p.detach().sum() for p in model.parameters())) if values is None else values[at]
 
-    return finetune(head, examples, settings, validate, kept, **options), kept
+    return finetune(head, examples, settings, validate or said, kept, **options), kept
 
 
 def equal(one, other):
@@ -165,6 +166,27 @@ def test_an_infinite_loss_ends_it_before_it_does_harm():
     assert found.stopped.startswith(("the loss is ", "a parameter is no longer finite"))
     assert found.best == len(found.history)
     assert all(torch.isfinite(value).all() for value in found.parameters.values())
+
+
+def test_vectors_that_cannot_be_compared_end_it_with_the_best_before_kept():
+    """Real validation: weights of 1e30 are finite, and the lengths of the vectors they give are not."""
+    made = world(items=120)
+    validation = validator(made.catalog, made.labels, made.features, "DCS")
+
+    def validate(model):
+        calls.append(1)
+        if len(calls) == 3:
+            with torch.no_grad():
+                for value in model.parameters():
+                    value.mul_(1e30)
+        return validation(model)
+
+    calls: list[int] = []
+    found, kept = run(Settings(epochs=5, rate=1e-3, keep="last"), validate=validate)
+    assert found.stopped.startswith("the model's vectors can no longer be compared after epoch 3")
+    assert (found.best, len(found.history)) == (2, 2)
+    assert all(value.abs().max() < 1e3 for value in found.parameters.values())
+    assert progress_of(kept.states[-1]).stopped == found.stopped
 
 
 def test_an_infinite_loss_names_its_batch():
