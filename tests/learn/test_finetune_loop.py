@@ -212,8 +212,9 @@ def test_progress_and_epochs_are_told():
         Settings(epochs=3), [0.1, 0.2, 0.3], told=epochs.append, progress=lambda *at: steps.append(at)
     )
     assert epochs == list(found.history)
-    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
-    assert steps[-1] == (len(steps), len(steps))
+    shares = [done / total for done, total in steps]  # an epoch may have a batch more or less than another
+    assert all(a < b for a, b in pairwise(shares))
+    assert shares[-1] == 1.0
 
 
 def test_what_an_epoch_counts():

@@ -1,6 +1,6 @@
 """Batches that hold positives and labelled negatives for their anchors, balanced over queries, repeatable by seed."""
 
-import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from lookalike.positive.graph import Graph, Neighbours
 from lookalike.positive.positiveness import Softness
 
 NONE = -1
+TRIES = 8  # walks for one soft positive: two thirds of them come back to the anchor or a neighbour
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def epoch_batches(
     """Catalog rows of each batch of an epoch; a function of its arguments, so that a killed run finds its place again.
 
     Every anchor comes once an epoch, however many labels it has, with `positives` of its labelled positives,
-    `negatives` of its labelled negatives, and `soft` nodes at the end of a random walk of 2 to L steps.
-    A batch holds a row once. If all fits into `size` there is one batch.
+    `negatives` of its labelled negatives, and `soft` unlabelled nodes 2 to L hops away, found by random walks (where
+    there are any, and a few walks meet one). A batch holds a row once. If all fits into `size` there is one batch.
     """
     draw = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, epoch))))
     center = draw.permutation(around.node)
@@ -71,7 +72,7 @@ def epoch_batches(
         _several(around.graph.negative, center, plan.negatives, draw),
     ]
     if soft is not None and soft.max_distance > 1:
-        drawn.append(_walks(around.graph.positive, center, plan.soft, soft.max_distance, draw))
+        drawn.append(farther(around.graph, center, plan.soft, soft.max_distance, draw))
     rows = _photos(around.photos, np.concatenate(drawn, axis=1), draw)
     there = rows[rows != NONE]
     parts = [rows] if len(np.unique(there)) <= plan.size else _parts(rows, plan.size)
@@ -81,16 +82,24 @@ def epoch_batches(
 def _parts(
     rows: Int64[np.ndarray, "anchors drawn"], size: int
 ) -> list[Int64[np.ndarray, "some_anchors drawn"]]:
-    """Anchors in parts of about equally many images, at most `size` unless one anchor alone has more.
+    """Anchors in as few parts as filling them in turn takes, and with the lowest limit that takes no more."""
+    brought = [set(one) - {NONE} for one in rows.tolist()]
+    cuts, held = _filled(brought, size)
+    limits = range(min(held // (len(cuts) + 1), size), size)
+    at = bisect_left(limits, True, key=lambda limit: len(_filled(brought, limit)[0]) <= len(cuts))
+    return np.split(rows, _filled(brought, limits[at])[0] if at < len(limits) else cuts)
 
-    A part ends with the anchor that crosses a multiple of the share, so it can have one less than an anchor's images
-    more than its share.
-    """
-    ends = np.cumsum(np.count_nonzero(rows != NONE, axis=1))
-    share = max(size - rows.shape[1] + 1, 1)
-    count = math.ceil(ends[-1] / share)
-    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, count) / count) + 1
-    return [part for part in np.split(rows, cuts) if len(part)]
+
+def _filled(brought: list[set[int]], size: int) -> tuple[list[int], int]:
+    """Where new parts begin if each takes up to `size` distinct rows (more only of one anchor), and rows in all."""
+    cuts, held, total = [], set[int](), 0
+    for at, rows in enumerate(brought):
+        if held and len(held) + len(rows - held) > size:
+            cuts.append(at)
+            total += len(held)
+            held = set()
+        held |= rows
+    return cuts, total + len(held)
 
 
 def _several(
@@ -105,16 +114,41 @@ def _several(
     return np.where(there, _at(of.node, at), NONE)
 
 
-def _walks(
-    of: Neighbours, center: np.ndarray, count: int, longest: int, draw: np.random.Generator
+def farther(
+    graph: Graph, center: np.ndarray, count: int, longest: int, draw: np.random.Generator
 ) -> Int64[np.ndarray, "anchors count"]:
-    """Where random walks of 2 to `longest` steps from each center end; every center has a neighbour."""
-    at = np.repeat(center[:, None], count, axis=1)
-    length = draw.integers(2, longest + 1, at.shape)
+    """Where random walks of 2 to `longest` steps over positives end: 2 or more hops away, and not labelled.
+
+    A walk that ends on its center or on what it has a label with is walked again, `TRIES` times in all; then NONE.
+    Whatever comes of the first walks, `draw` is left in the same state.
+    """
+    found = np.full((len(center), count), NONE, np.int64)
+    labelled = np.sort(np.concatenate([_codes(graph.positive), _codes(graph.negative)]))
+    for dice in (draw, *draw.spawn(TRIES - 1)):
+        missing = np.nonzero(found == NONE)
+        start = center[missing[0]]
+        end = _walked(graph.positive, start, longest, dice)
+        code = start * graph.nodes + end
+        near = (end == start) | (_at(labelled, np.searchsorted(labelled, code)) == code)
+        found[missing] = np.where(near, NONE, end)
+    return found
+
+
+def _walked(
+    of: Neighbours, start: Int64[np.ndarray, " walks"], longest: int, draw: np.random.Generator
+) -> Int64[np.ndarray, " walks"]:
+    """The ends of random walks; every start has a neighbour."""
+    at, length = start, draw.integers(2, longest + 1, start.shape)
     for step in range(longest):
         place = of.start[at] + np.floor(draw.random(at.shape) * of.degree[at]).astype(np.int64)
         at = np.where(step < length, _at(of.node, place), at)
     return np.asarray(at, np.int64)
+
+
+def _codes(of: Neighbours) -> Int64[np.ndarray, " ends"]:
+    """One number for each ordered pair."""
+    nodes = len(of.degree)
+    return np.asarray(np.repeat(np.arange(nodes), of.degree) * nodes + of.node, np.int64)
 
 
 def _photos(
