@@ -113,11 +113,12 @@ def test_a_finished_run_is_not_written_over(folder):
 
 def test_a_folder_that_no_run_wrote_is_left_alone(folder):
     (folder / "models/mine").mkdir()
-    (folder / "models/mine/weights.pth").write_bytes(b"precious")
-    for replace in (False, True):
-        with pytest.raises(LearningError, match="is there already, and no run wrote it"):
-            models.begin(folder, "mine", TOLD, replace=replace)
-    assert (folder / "models/mine/weights.pth").read_bytes() == b"precious"
+    for file in ("weights.safetensors", "checkpoint.json"):
+        (folder / "models/mine" / file).write_bytes(b"precious")
+        for replace in (False, True):
+            with pytest.raises(LearningError, match="is there already, and no run wrote it"):
+                models.begin(folder, "mine", TOLD, replace=replace)
+        assert (folder / "models/mine" / file).read_bytes() == b"precious"
 
 
 def test_what_a_kill_left_before_the_first_file_is_no_obstacle(folder):

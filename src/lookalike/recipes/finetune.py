@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lookalike.core.checks import fingerprint
-from lookalike.core.errors import EmbeddingsError, LearningError
+from lookalike.core.errors import LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Labels
 from lookalike.encode.checkpoint_file import heads_down, require_folder
-from lookalike.encode.spec import MODELS, SOURCES, check_name, parse
+from lookalike.encode.spec import MODELS, check_name, parse
 from lookalike.recipes.embed import embed
+from lookalike.recipes.finetune_refusals import require_another, require_none_above, require_vectors
 from lookalike.recipes.views import augmented_views
 from lookalike.store import models
 from lookalike.store.arrays import Manifest, images_fingerprint
@@ -97,7 +97,9 @@ def finetune(
     watch = watch or Watch()
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_vectors(workspace, encoder)
-    _require_another(name, encoder)
+    require_another(workspace, name, encoder)
+    if replace:
+        require_none_above(workspace, name)
     workspace.require_free(name, spec)
     on = chosen_device(device)
     beneath, manifest = workspace.embeddings(encoder), workspace.manifest(encoder)
@@ -152,30 +154,6 @@ def require_learning() -> None:
             f"Training needs {error.name or 'PyTorch'}, which is not installed.",
             fix="Install it: pip install 'lookalike[learn]'",
         ) from None
-
-
-def require_vectors(workspace: Workspace, encoder: str) -> None:
-    """Refuse an encoder without vectors here; an encoder string is told how to become one with."""
-    if encoder in workspace.encoders:
-        return
-    if encoder.partition(":")[0] in SOURCES and ":" in encoder:
-        holding = [one for one in workspace.encoders if workspace.manifest(one).spec == encoder]
-        raise EmbeddingsError(
-            f"A head is trained on vectors by the short name of their encoder, and {encoder!r} is an encoder string.",
-            fix=f"Name {holding[0]}, which holds its vectors."
-            if holding
-            else f"Embed it first: lookalike embed {shlex.quote(encoder)}",
-        )
-    workspace.vectors_folder(encoder)
-
-
-def _require_another(name: str, encoder: str) -> None:
-    """Refuse to train a head in the place of what it is on."""
-    if name == encoder:
-        raise LearningError(
-            f"The name {name!r} is taken: {name} is what it would be trained on.",
-            fix="Choose another name with --name NAME.",
-        )
 
 
 def identity(

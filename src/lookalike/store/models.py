@@ -115,7 +115,7 @@ def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, re
     folder = workspace / MODELS / name
     if not folder.exists() or not _visible(folder):
         return
-    if not (folder / RUN).is_file() and not (folder / ABOUT).is_file():
+    if not (folder / RUN).is_file():
         raise LearningError(
             f"{folder} is there already, and no run wrote it.", fix="Choose another name with --name NAME."
         )
