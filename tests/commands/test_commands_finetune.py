@@ -373,6 +373,8 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
         (("--beta", "-1"), "beta is -1.0; it must be 0 or more"),
         (("--max-distance", "0"), "max_distance is 0; it must be 1 to 100 hops"),
         (("--batch", "1"), "batch is 1; it must be 2 or more"),
+        (("--projection", "1048577"), "projection is 1,048,577; it must be 65,536 or less"),
+        (("--projection", "100000000"), "projection is 100,000,000; it must be 65,536 or less"),
         (("--rate", "nan"), "rate is nan; it must be above 0"),
     ],
 )

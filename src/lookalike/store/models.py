@@ -8,6 +8,7 @@ head.safetensors, checkpoint.json    what it ends as (encode/checkpoint.py)
 """
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -132,6 +133,20 @@ def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, re
             f"The unfinished run {name!r} cannot be gone on from: {'; '.join(differs)}.",
             fix="Give the same command on the same data, choose another --name, or begin afresh with --replace.",
         )
+
+
+def is_finished(workspace: Path, name: str, told: Mapping[str, Any]) -> bool:
+    """Whether there is a finished run of this name that was told exactly the same."""
+    folder = workspace / MODELS / name
+    return (folder / RUN).is_file() and _is_finished(folder) and not differences(_read(folder), told)
+
+
+def history(workspace: Path, name: str) -> list[dict[str, Any]]:
+    """The epochs of a run as they were noted, null again NaN."""
+    file = workspace / MODELS / name / HISTORY
+    with disk_errors("reading the history of the run", file):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    return [{key: math.nan if value is None else value for key, value in line.items()} for line in lines]
 
 
 def begin(
