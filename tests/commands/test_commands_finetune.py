@@ -366,6 +366,7 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
             ("--measure", "AUC_mac(negatives=sampled,n=10)"),
             "needs negatives drawn, which cannot choose an epoch",
         ),
+        (("--measure", "coverage@5"), "coverage@5 says how much is labelled, not how good"),
         (("--loss", "cosface"), "loss is 'cosface', which is not known"),
         (("--positives", "some"), "positives is 'some', which is not known"),
         (("--nodes", "photo"), "nodes is 'photo', which is not known"),

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import LearningError
-from lookalike.encode.spec import ABOUT, MODELS
+from lookalike.encode.spec import ABOUT, MODELS, RUN
 from lookalike.store.disk import disk_errors, lock, write_file
 from lookalike.store.events import Events
 
-RUN, STATE, HISTORY = "run.json", "state.safetensors", "history.jsonl"
+STATE, HISTORY = "state.safetensors", "history.jsonl"
 EVERY = 20.0  # seconds between two states
 WORDS = {  # what a fingerprint in run.json is of
     "vectors": "the encoder's vectors have changed",
@@ -29,6 +29,8 @@ WORDS = {  # what a fingerprint in run.json is of
     "split": "the splits have changed",
     "labels": "the labels have changed",
     "graph": "the graph of labels is built in another way",
+    "encoder weights": "the encoder's weights are others",
+    "encoder preprocessing": "photos are fitted otherwise for the encoder",
 }
 
 
@@ -122,6 +124,11 @@ def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, re
         )
     if replace:
         return
+    if not _read(folder):
+        raise LearningError(
+            f"The run {name!r} is damaged: {folder / RUN} is not what Lookalike writes there.",
+            fix="Choose another --name, or begin afresh with --replace.",
+        )
     differs = differences(_read(folder), told)
     if _is_finished(folder):
         raise LearningError(
@@ -139,6 +146,11 @@ def is_finished(workspace: Path, name: str, told: Mapping[str, Any]) -> bool:
     """Whether there is a finished run of this name that was told exactly the same."""
     folder = workspace / MODELS / name
     return (folder / RUN).is_file() and _is_finished(folder) and not differences(_read(folder), told)
+
+
+def told(workspace: Path, name: str) -> Mapping[str, Any]:
+    """What a run was told; nothing of one whose run.json cannot be read."""
+    return _read(workspace / MODELS / name)
 
 
 def history(workspace: Path, name: str) -> list[dict[str, Any]]:
@@ -187,7 +199,8 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     found = []
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):
-            words = WORDS.get(key) or f"{key} is {_shown(other.get(key))}, there {_shown(one.get(key))}"
+            called = "the encoder" if key == "encoder spec" else key
+            words = WORDS.get(key) or f"{called} is {_shown(other.get(key))}, there {_shown(one.get(key))}"
             found.append(words)
     return found
 
