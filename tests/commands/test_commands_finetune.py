@@ -366,6 +366,7 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
             ("--measure", "AUC_mac(negatives=sampled,n=10)"),
             "needs negatives drawn, which cannot choose an epoch",
         ),
+        (("--measure", "coverage@5"), "coverage@5 says how much is labelled, not how good"),
         (("--loss", "cosface"), "loss is 'cosface', which is not known"),
         (("--positives", "some"), "positives is 'some', which is not known"),
         (("--nodes", "photo"), "nodes is 'photo', which is not known"),
@@ -373,6 +374,8 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
         (("--beta", "-1"), "beta is -1.0; it must be 0 or more"),
         (("--max-distance", "0"), "max_distance is 0; it must be 1 to 100 hops"),
         (("--batch", "1"), "batch is 1; it must be 2 or more"),
+        (("--projection", "1048577"), "projection is 1,048,577; it must be 65,536 or less"),
+        (("--projection", "100000000"), "projection is 100,000,000; it must be 65,536 or less"),
         (("--rate", "nan"), "rate is nan; it must be above 0"),
     ],
 )

@@ -44,9 +44,34 @@ def test_what_cannot_be_is_refused():
         lookalike.finetune(made.catalog, base, Labels.of([], [], []))
     with pytest.raises(ArgumentError, match="projection is 0; it must be 1 or more"):
         lookalike.finetune(made.catalog, base, made.labels, projection=0)
+    with pytest.raises(ArgumentError, match="projection is 65,537; it must be 65,536 or less"):
+        lookalike.finetune(made.catalog, base, made.labels, projection=65_537)
     broken = lookalike.Embeddings("base", made.catalog.image, np.full_like(made.features, np.nan))
     with pytest.raises(EmbeddingsError, match="holds NaN or infinite numbers"):
         lookalike.finetune(made.catalog, broken, made.labels)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"beta": 0.5}, "There is no setting beta"),
+        ({"positives": "soft", "views": 2}, "There is no setting positives, views"),
+        ({"soft": 0.7}, "soft is 0.7; it must be a Softness, or None"),
+        ({"epochs": 1.5}, "epochs is 1.5; it must be a whole number"),
+        ({"epochs": True}, "epochs is True; it must be a whole number"),
+        ({"patience": 1.5}, "patience is 1.5; it must be a whole number"),
+        ({"rate": "fast"}, "rate is 'fast'; it must be a number"),
+        ({"measure": None}, "measure is None; it must be text"),
+        ({"projection": 8.5}, "projection is 8.5; it must be a whole number"),
+    ],
+)
+def test_settings_that_there_are_not_are_refused_by_name(settings, said):
+    made = world()
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    with pytest.raises(ArgumentError, match=said) as error:
+        lookalike.finetune(made.catalog, base, made.labels, **settings)
+    if "no setting" in said:
+        assert "There are: loss, soft, unjudged, temperature, " in error.value.fix
 
 
 def test_a_run_that_never_gets_through_an_epoch(monkeypatch):

@@ -111,13 +111,24 @@ def test_a_finished_run_is_not_written_over(folder):
     assert models.unfinished(folder) == ["one"]
 
 
+def test_another_encoder_is_told_in_words():
+    one = {"encoder": {"spec": "timm:a", "weights": "0a1b", "preprocessing": "p"}}
+    other = {"encoder": {"spec": "timm:b", "weights": "9f8e", "preprocessing": "q"}}
+    assert models.differences(one, other) == [
+        "the encoder is timm:b, there timm:a",
+        "the encoder's weights are others",
+        "photos are fitted otherwise for the encoder",
+    ]
+
+
 def test_a_folder_that_no_run_wrote_is_left_alone(folder):
     (folder / "models/mine").mkdir()
-    (folder / "models/mine/weights.pth").write_bytes(b"precious")
-    for replace in (False, True):
-        with pytest.raises(LearningError, match="is there already, and no run wrote it"):
-            models.begin(folder, "mine", TOLD, replace=replace)
-    assert (folder / "models/mine/weights.pth").read_bytes() == b"precious"
+    for file in ("weights.safetensors", "checkpoint.json"):
+        (folder / "models/mine" / file).write_bytes(b"precious")
+        for replace in (False, True):
+            with pytest.raises(LearningError, match="is there already, and no run wrote it"):
+                models.begin(folder, "mine", TOLD, replace=replace)
+        assert (folder / "models/mine" / file).read_bytes() == b"precious"
 
 
 def test_what_a_kill_left_before_the_first_file_is_no_obstacle(folder):
@@ -128,10 +139,10 @@ def test_what_a_kill_left_before_the_first_file_is_no_obstacle(folder):
     assert not (folder / "models/.one.old.new").exists()
 
 
-def test_a_run_that_cannot_be_read_differs_in_everything(folder):
+def test_a_run_that_cannot_be_read_is_damaged(folder):
     models.begin(folder, "one", TOLD)
     (folder / "models/one/run.json").write_text("[")
-    with pytest.raises(LearningError, match=r"rate is 0\.1, there not given"):
+    with pytest.raises(LearningError, match=r"The run 'one' is damaged: .*run\.json is not"):
         models.begin(folder, "one", TOLD)
 
 

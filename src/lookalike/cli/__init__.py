@@ -25,5 +25,5 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     """
     if os.isatty(2):
         os.write(2, b"\r" + SHOW_CURSOR)
-    os.write(2, b"Stopped. What was finished is kept; nothing is half-written.\n")
+    os.write(2, b"Stopped. What was written so far is kept and whole; work since then is lost.\n")
     os._exit(STOPPED)

@@ -69,9 +69,14 @@ def folded(sentence: str, indent: str = "") -> str:
     )
 
 
+def elsewhere(workspace: Path) -> str:
+    """What a command needs at its end for a workspace that is not the current folder."""
+    return "" if workspace == HERE else f" --workspace {shlex.quote(str(workspace))}"
+
+
 def next_step(*commands: str, workspace: Path = HERE) -> None:
     """Say what comes next, in words that can be typed here."""
-    where = "" if workspace == HERE else f" --workspace {shlex.quote(str(workspace))}"
+    where = elsewhere(workspace)
     for at, command in enumerate(commands):
         head, dashes, names = command.partition(" -- ")  # what comes after these is never an option
         typed = (

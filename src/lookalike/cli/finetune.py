@@ -84,7 +84,10 @@ def finetune(
         float, typer.Option(help="Learning rate at the beginning; it falls to a tenth.")
     ] = DEFAULT.rate,
     measure: Annotated[
-        str, typer.Option(help="What chooses the epoch, on the validation split; any name `evaluate` takes.")
+        str,
+        typer.Option(
+            help="What chooses the epoch, on the validation split: a measure of labels alone (no drawn negatives)."
+        ),
     ] = DEFAULT.measure,
     keep: Annotated[
         str,

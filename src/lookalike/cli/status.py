@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lookalike.cli.console import JsonOption, WorkspaceOption, next_step, plural, print_json, say, table
+from lookalike.cli.console import (
+    JsonOption,
+    WorkspaceOption,
+    elsewhere,
+    next_step,
+    plural,
+    print_json,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
     from lookalike.catalog.duplicates import DuplicateCount
@@ -67,10 +76,23 @@ def status(
         say(f"The vectors of {name} are unfinished: embed it again to go on where it stopped.")
     if found.trained:
         say(f"Trained here: {', '.join(found.trained)} (in models/).")
-    for name in found.unfinished_runs:
-        say(f"The training run {name} is unfinished: the same `lookalike finetune` goes on where it stopped.")
+    for name, command in zip(found.unfinished_runs, found.run_commands, strict=True):
+        say(*_unfinished(name, command and command + elsewhere(workspace)))
     say(f"The next step: {cost(found)}")
     next_step(next_command(found), workspace=workspace)
+
+
+def _unfinished(name: str, command: str) -> tuple[str, str]:
+    """How to go on with a training run, and how to be rid of it."""
+    if not command:
+        return (
+            f"The training run {name} is unfinished and cannot be gone on from: its run.json or its encoder is gone.",
+            f"  Begin afresh under its name with --replace, or delete models/{name}.",
+        )
+    return (
+        f"The training run {name} is unfinished. To go on where it stopped: {command}",
+        f"  Add --replace to begin afresh, or delete models/{name} to discard it.",
+    )
 
 
 def _state(encoder: "EncoderStatus") -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from lookalike.core.checks import shortened
 from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
-from lookalike.encode.spec import ABOUT, MODELS, EncoderSpec, checkpoint_folder, parse
+from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
 FORMAT = 2
 
@@ -52,6 +52,11 @@ def checkpoints(base: Path) -> list[str]:
 
 def read_about(folder: Path, said: str) -> dict[str, Any]:
     """checkpoint.json as it stands, of any format this version knows; `said` names it in errors."""
+    if not (folder / ABOUT).exists() and (folder / RUN).is_file():
+        raise EncoderError(
+            f"{said}: its training is unfinished, so there is no encoder in {folder} yet.",
+            fix="Go on with it: lookalike status says with which command.",
+        )
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         if type(about["format"]) is not int:

@@ -58,7 +58,7 @@ def onnx_bytes(encoder: Encoder | Head) -> bytes:
     Raises EncoderError for an encoder without anything to export, one that is too large for a single file, and where
     the libraries are not installed.
     """
-    _require_onnx()
+    require_onnx()
     module, example = _parts(encoder)
     size = sum(value.numel() * value.element_size() for value in module.state_dict().values())
     if size > MOST:
@@ -114,7 +114,8 @@ def _parts(encoder: Encoder | Head) -> tuple[nn.Module, torch.Tensor]:
     return nn.Sequential(*heads), torch.ones(2, below.dimension)
 
 
-def _require_onnx() -> None:
+def require_onnx() -> None:
+    """Refuse where the libraries that write ONNX files are not installed, and say how to install them."""
     try:
         for library in ("onnx", "onnxscript"):
             import_module(library)

@@ -60,7 +60,7 @@ def require_same(spec: EncoderSpec, recorded: Origin, head: Head, base: Encoder)
         raise EncoderError(
             f"{spec} is a head for another network than {recorded.spec} is now: {'; '.join(differs)}.",
             fix=f"Put back the weights that {recorded.spec} had when the head was trained, or train a head on "
-            "what it is now: lookalike finetune",
+            "what it is now: lookalike finetune ENCODER --name NAME",
         )
 
 

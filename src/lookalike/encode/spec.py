@@ -34,7 +34,7 @@ SOURCES = MappingProxyType(
 )
 BUILT = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
 FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
-MODELS, ABOUT = "models", "checkpoint.json"
+MODELS, ABOUT, RUN = "models", "checkpoint.json", "run.json"
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
 

@@ -85,4 +85,9 @@ def choosing(measure: str) -> Measure:
             f"{asked.name} needs negatives drawn, which cannot choose an epoch.",
             fix="Choose by labels alone: DCS, EHR@5 or AUC_mac, for instance.",
         )
+    if asked.name.startswith("coverage@"):
+        raise MeasureError(
+            f"{asked.name} says how much is labelled, not how good an encoder is, so it cannot choose an epoch.",
+            fix="Choose by a measure of quality: DCS, EHR@5 or AUC_mac, for instance.",
+        )
     return asked

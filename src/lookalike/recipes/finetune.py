@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lookalike.core.checks import fingerprint
-from lookalike.core.errors import EmbeddingsError, LearningError
+from lookalike.core.errors import LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Labels
-from lookalike.encode.checkpoint_file import heads_down, require_folder
-from lookalike.encode.spec import MODELS, SOURCES, check_name, parse
+from lookalike.encode.checkpoint_file import read_about
+from lookalike.encode.spec import MODELS, check_name
 from lookalike.recipes.embed import embed
+from lookalike.recipes.finetune_onnx import export, require_writable
+from lookalike.recipes.finetune_refusals import require_another, require_none_above, require_vectors
 from lookalike.recipes.views import augmented_views
 from lookalike.store import models
 from lookalike.store.arrays import Manifest, images_fingerprint
-from lookalike.store.disk import write_file
 from lookalike.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,23 +88,32 @@ def finetune(
 ) -> Outcome:
     """Train a head on an encoder's vectors, choose an epoch, and keep it as the encoder `name` with its vectors.
 
-    A run that was stopped goes on where it stood if it is told the same and nothing beneath it has changed. Where the
+    A run that was stopped goes on where it stood if it is told the same and nothing beneath it has changed; of one that
+    was finished, and told the same, only the ONNX file is written if it is asked for. Where the
     loss becomes infinite the best epoch before is kept all the same, and LearningError says so.
     """
     require_learning()
+    from lookalike.recipes.finetune_ahead import look_ahead
     from lookalike.recipes.training import chosen_device, material, require_learnable, train
 
     watch = watch or Watch()
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_vectors(workspace, encoder)
-    _require_another(name, encoder)
+    require_another(workspace, name, encoder)
+    if replace:
+        require_none_above(workspace, name)
     workspace.require_free(name, spec)
+    require_writable(onnx)
     on = chosen_device(device)
     beneath, manifest = workspace.embeddings(encoder), workspace.manifest(encoder)
     labels = workspace.labels()
     given = material(workspace.catalog, labels, beneath.vectors, asked)
     told = identity(workspace, manifest, labels, given.around.graph, asked)
+    ahead = look_ahead(given.around, asked.plan, asked.settings, asked.views, len(given.validation.pairs))
     with models.running(workspace.folder, name):
+        if onnx is not None and not replace and models.is_finished(workspace.folder, name, told):
+            export(workspace, spec, onnx)
+            return _earlier(workspace, encoder, name, asked, ahead, onnx)
         models.require_startable(workspace.folder, name, told, replace=replace)
         views = _views(workspace, encoder, beneath.vectors, asked, watch)
         require_learnable(given, views)
@@ -114,12 +123,10 @@ def finetune(
             workspace.folder, name, told, replace=replace, clock=watch.clock, every=watch.every
         )
         from lookalike.learn.state import progress_of
-        from lookalike.recipes.finetune_ahead import look_ahead
 
         state = run.last()
         done = progress_of(state).history if state is not None else []
         run.begin_history([_noted(epoch, asked) for epoch in done])
-        ahead = look_ahead(given.around, asked.plan, asked.settings, asked.views, len(given.validation.pairs))
         if watch.begin:
             watch.begin(ahead, len(done))
 
@@ -138,7 +145,7 @@ def finetune(
     if found.found.stopped:
         raise _stopped(found, name, encoder)
     if onnx is not None:
-        _export(workspace, spec, onnx)
+        export(workspace, spec, onnx)
     return _outcome(name, encoder, asked, found, len(done), ahead, run.folder, onnx)
 
 
@@ -152,30 +159,6 @@ def require_learning() -> None:
             f"Training needs {error.name or 'PyTorch'}, which is not installed.",
             fix="Install it: pip install 'lookalike[learn]'",
         ) from None
-
-
-def require_vectors(workspace: Workspace, encoder: str) -> None:
-    """Refuse an encoder without vectors here; an encoder string is told how to become one with."""
-    if encoder in workspace.encoders:
-        return
-    if encoder.partition(":")[0] in SOURCES and ":" in encoder:
-        holding = [one for one in workspace.encoders if workspace.manifest(one).spec == encoder]
-        raise EmbeddingsError(
-            f"A head is trained on vectors by the short name of their encoder, and {encoder!r} is an encoder string.",
-            fix=f"Name {holding[0]}, which holds its vectors."
-            if holding
-            else f"Embed it first: lookalike embed {shlex.quote(encoder)}",
-        )
-    workspace.vectors_folder(encoder)
-
-
-def _require_another(name: str, encoder: str) -> None:
-    """Refuse to train a head in the place of what it is on."""
-    if name == encoder:
-        raise LearningError(
-            f"The name {name!r} is taken: {name} is what it would be trained on.",
-            fix="Choose another name with --name NAME.",
-        )
 
 
 def identity(
@@ -258,18 +241,20 @@ def _stopped(found: "Trained", name: str, encoder: str) -> LearningError:
     )
 
 
-def _export(workspace: Workspace, spec: str, file: Path) -> None:
-    """The encoder as one ONNX file; of a head on vectors from a file the head alone, which is all there is."""
-    from lookalike.encode.checkpoint import read_head
-    from lookalike.encode.export import onnx_bytes
-    from lookalike.encode.opening import open_encoder
+def _earlier(
+    workspace: Workspace, encoder: str, name: str, asked: "Asked", ahead: "Ahead", onnx: Path
+) -> Outcome:
+    """What came of a run that an earlier command finished, from its files."""
+    from lookalike.learn.state import Epoch
 
-    parsed = parse(spec)
-    if heads_down(parsed, workspace.folder)[-1].source == "precomputed":
-        exported = onnx_bytes(read_head(require_folder(parsed, workspace.folder), spec).head)
-    else:
-        exported = onnx_bytes(open_encoder(parsed, workspace.folder))
-    write_file(file, exported)
+    folder = workspace.folder / MODELS / name
+    learned = read_about(folder, name)["learned"]
+    before, value = (math.nan if learned[key] is None else learned[key] for key in ("before", "value"))
+    epochs = tuple(Epoch(**line) for line in models.history(workspace.folder, name))
+    measure, keep = asked.settings.measure, asked.settings.keep
+    return Outcome(
+        name, encoder, measure, keep, before, value, learned["best"], len(epochs), epochs, ahead, folder, onnx
+    )
 
 
 def _outcome(

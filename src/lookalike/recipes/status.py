@@ -11,6 +11,7 @@ from lookalike.core.types import Catalog
 from lookalike.discover.figures import expert_hours
 from lookalike.discover.pool import unordered_pairs
 from lookalike.recipes.discover import labelled
+from lookalike.recipes.finetune_command import command_of
 from lookalike.recipes.trained import is_trained
 from lookalike.store import models
 from lookalike.store.arrays import images_fingerprint
@@ -75,11 +76,13 @@ class Status:
     unfinished: tuple[str, ...]
     trained: tuple[str, ...] = ()
     unfinished_runs: tuple[str, ...] = ()
+    run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it cannot be told
 
 
 def status(workspace: Workspace) -> Status:
     """Look at every part of a workspace."""
     catalog, pool = workspace.catalog, workspace.pool()
+    stopped = models.unfinished(workspace.folder)
     return Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -97,7 +100,8 @@ def status(workspace: Workspace) -> Status:
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
         trained=tuple(models.trained(workspace.folder)),
-        unfinished_runs=tuple(models.unfinished(workspace.folder)),
+        unfinished_runs=tuple(stopped),
+        run_commands=tuple(command_of(workspace, name) for name in stopped),
     )
 
 

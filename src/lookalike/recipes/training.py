@@ -20,6 +20,7 @@ from lookalike.learn.validation import Validation, choosing, validator
 from lookalike.positive.graph import label_graph
 
 TRAINING, VALIDATION = "train", "validation"
+WIDEST = 65_536  # numbers of a vector; beyond, a head alone is larger than memory
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Asked:
                 raise ArgumentError(
                     f"{name} is {value}; it must be {least} or more.", fix=f"Give {name} >= {least}."
                 )
+        if self.projection > WIDEST:
+            raise ArgumentError(
+                f"projection is {self.projection:,}; it must be {WIDEST:,} or less.",
+                fix="Leave it out, or give 2048: a wider vector knows no more than the one it is made from.",
+            )
 
     @property
     def plan(self) -> Plan:

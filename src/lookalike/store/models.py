@@ -8,6 +8,7 @@ head.safetensors, checkpoint.json    what it ends as (encode/checkpoint.py)
 """
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import LearningError
-from lookalike.encode.spec import ABOUT, MODELS
+from lookalike.encode.spec import ABOUT, MODELS, RUN
 from lookalike.store.disk import disk_errors, lock, write_file
 from lookalike.store.events import Events
 
-RUN, STATE, HISTORY = "run.json", "state.safetensors", "history.jsonl"
+STATE, HISTORY = "state.safetensors", "history.jsonl"
 EVERY = 20.0  # seconds between two states
 WORDS = {  # what a fingerprint in run.json is of
     "vectors": "the encoder's vectors have changed",
@@ -28,6 +29,8 @@ WORDS = {  # what a fingerprint in run.json is of
     "split": "the splits have changed",
     "labels": "the labels have changed",
     "graph": "the graph of labels is built in another way",
+    "encoder weights": "the encoder's weights are others",
+    "encoder preprocessing": "photos are fitted otherwise for the encoder",
 }
 
 
@@ -115,12 +118,17 @@ def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, re
     folder = workspace / MODELS / name
     if not folder.exists() or not _visible(folder):
         return
-    if not (folder / RUN).is_file() and not (folder / ABOUT).is_file():
+    if not (folder / RUN).is_file():
         raise LearningError(
             f"{folder} is there already, and no run wrote it.", fix="Choose another name with --name NAME."
         )
     if replace:
         return
+    if not _read(folder):
+        raise LearningError(
+            f"The run {name!r} is damaged: {folder / RUN} is not what Lookalike writes there.",
+            fix="Choose another --name, or begin afresh with --replace.",
+        )
     differs = differences(_read(folder), told)
     if _is_finished(folder):
         raise LearningError(
@@ -132,6 +140,25 @@ def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, re
             f"The unfinished run {name!r} cannot be gone on from: {'; '.join(differs)}.",
             fix="Give the same command on the same data, choose another --name, or begin afresh with --replace.",
         )
+
+
+def is_finished(workspace: Path, name: str, told: Mapping[str, Any]) -> bool:
+    """Whether there is a finished run of this name that was told exactly the same."""
+    folder = workspace / MODELS / name
+    return (folder / RUN).is_file() and _is_finished(folder) and not differences(_read(folder), told)
+
+
+def told(workspace: Path, name: str) -> Mapping[str, Any]:
+    """What a run was told; nothing of one whose run.json cannot be read."""
+    return _read(workspace / MODELS / name)
+
+
+def history(workspace: Path, name: str) -> list[dict[str, Any]]:
+    """The epochs of a run as they were noted, null again NaN."""
+    file = workspace / MODELS / name / HISTORY
+    with disk_errors("reading the history of the run", file):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+    return [{key: math.nan if value is None else value for key, value in line.items()} for line in lines]
 
 
 def begin(
@@ -172,7 +199,8 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     found = []
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):
-            words = WORDS.get(key) or f"{key} is {_shown(other.get(key))}, there {_shown(one.get(key))}"
+            called = "the encoder" if key == "encoder spec" else key
+            words = WORDS.get(key) or f"{called} is {_shown(other.get(key))}, there {_shown(one.get(key))}"
             found.append(words)
     return found
 

@@ -1,0 +1,48 @@
+"""`lookalike finetune --replace` and heads on heads: no run is put in the place of what another stands on."""
+
+import pytest
+from test_commands_finetune import ON, bare, flat, head_of, shop  # noqa: F401 - fixtures by their names
+
+from lookalike.recipes.finetune_refusals import heads_on
+from lookalike.store import models
+from lookalike.store.workspace import Workspace
+
+MORE = ("--epochs", "2", "--batch", "32", "--projection", "8")
+
+
+@pytest.fixture
+def tower(lookalike, shop):  # noqa: F811 - the fixture
+    """`better` is a head on `base`, `second` on `better`, `third` on `second`."""
+    assert lookalike(*ON).status == 0
+    assert lookalike("finetune", "better", "--name", "second", *MORE).status == 0
+    assert lookalike("finetune", "second", "--name", "third", *MORE).status == 0
+    return shop
+
+
+def test_a_head_is_not_put_in_the_place_of_what_is_beneath_it(lookalike, tower):
+    assert lookalike("embed", "checkpoint:better", "--name", "alias").status == 0
+    before = {name: head_of(tower, name) for name in ("better", "second", "third")}
+    for encoder, name in (
+        ("second", "better"),
+        ("third", "better"),
+        ("third", "second"),
+        ("alias", "better"),
+    ):
+        said = lookalike("finetune", encoder, "--name", name, *MORE, "--replace")
+        assert said.status == 1
+        assert f"The name {name!r} is taken: {name} is what {encoder} is made with." in flat(said.err)
+    assert {name: head_of(tower, name) for name in before} == before
+    assert sorted(Workspace(tower).encoders) == ["alias", "base", "better", "second", "third"]
+    assert models.trained(tower) == ["better", "second", "third"]
+
+
+def test_a_head_that_others_are_on_is_not_replaced(lookalike, tower):
+    before = head_of(tower)
+    said = lookalike(*ON, "--replace", "--seed", 1)
+    assert said.status == 1
+    assert "better cannot be replaced: 'second', 'third' are heads on it" in flat(said.err)
+    assert head_of(tower) == before
+    one = lookalike("finetune", "better", "--name", "second", *MORE, "--replace")
+    assert "second cannot be replaced: 'third' is a head on it" in flat(one.err)
+    assert heads_on(Workspace(tower), "third") == []
+    assert lookalike("finetune", "second", "--name", "third", *MORE, "--replace").status == 0
