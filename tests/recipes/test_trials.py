@@ -21,6 +21,7 @@ from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness
 from lookalike.recipes import trials as repeated
 from lookalike.recipes.demo_truth import complete_labels
+from lookalike.recipes.training import Asked, material
 from lookalike.recipes.trials import Divided, Ground, Trial, method_name, run_trial, run_trials
 from lookalike.recipes.trials_summary import (
     View,
@@ -77,7 +78,7 @@ def test_the_epoch_is_the_one_that_training_itself_chooses(ground):
     split = assign_splits(ground.catalog.item, seed=0)
     catalog, here = replace(ground.catalog, split=split), torch.device("cpu")
     head = Head.seeded(ground.features.shape[1], 16, seed=0)
-    around = anchors(label_graph(catalog, ground.labels), np.flatnonzero(split == "train"))
+    around = anchors(label_graph(catalog, ground.labels, nodes="item"), np.flatnonzero(split == "train"))
     examples = Examples(around, Plan(512), QUICK.soft, Cached([ground.features], here), 0, here)
     validate = validator(catalog, ground.labels, ground.features, QUICK.measure)
     run = finetune(head, examples, QUICK, validate, repeated._Nowhere())
@@ -105,6 +106,20 @@ def test_labels_of_test_images_and_the_truth_change_no_vector(ground):
     assert two["best"] == one["best"]
     auc = (entry["values"]["last"]["truth"]["AUC_mic"] for entry in (one, two))
     assert sum(auc) == pytest.approx(1.0)
+
+
+def test_trials_learn_from_items_as_finetune_does():
+    """A label on one photo is its item's: 20 items with two photos each, one pair of photos labelled of each two."""
+    images = [f"{item:02d}/{photo}" for item in range(20) for photo in (1, 2)]
+    catalog = lookalike.read_catalog({"image": images, "item": [image[:2] for image in images]})
+    labels = Labels.of(images[0:-2:2], images[2::2], np.ones(19, np.int8))
+    features = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+    divided = Divided(Ground("photos", catalog, features, labels, labels), 0)
+    asked = Asked(QUICK)
+    wanted = material(divided.catalog, labels, features, asked).around
+    made = anchors(divided.graph, np.flatnonzero(divided.catalog.split == "train"))
+    assert made.graph.kind == asked.nodes
+    assert np.array_equal(made.graph.node, wanted.graph.node)
 
 
 def test_a_stopped_study_goes_on_and_ends_the_same(ground, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import nn
 
+from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
 from lookalike.learn.examples import Examples
 from lookalike.learn.losses import LOSSES
@@ -57,8 +58,8 @@ def finetune(  # noqa: C901 - to be read from top to bottom
     """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
 
     AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth. Where `validate` is undefined
-    (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite
-    ends the run before it does harm.
+    (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite, and vectors
+    that `validate` refuses (EmbeddingsError), end the run before it does harm.
     """
     loss_of = LOSSES[settings.loss]
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, fused=True)
@@ -93,7 +94,12 @@ def finetune(  # noqa: C901 - to be read from top to bottom
             break
 
         model.eval()
-        epoch = sums.epoch(at.done + 1, validate(model), rate)
+        try:
+            value = validate(model)
+        except EmbeddingsError as error:  # weights that are finite can still give vectors that are not
+            at.stopped = f"the model's vectors can no longer be compared after epoch {at.done + 1} ({error.problem})"
+            break
+        epoch = sums.epoch(at.done + 1, value, rate)
         at.history.append(epoch)
         if not at.best or settings.keep == "last" or _better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)

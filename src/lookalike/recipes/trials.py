@@ -31,6 +31,7 @@ from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.recipes.training import Asked
 from lookalike.store.journal import Entry, Journal
 
 MEASURES = ("AUC_mic", "AUC_mac", "HR@5", "EHR@5", "DCS(alpha=10)")
@@ -127,7 +128,7 @@ class Divided:
     def __init__(self, ground: Ground, split: int) -> None:
         self.ground, self.split = ground, split
         self.catalog = replace(ground.catalog, split=assign_splits(ground.catalog.item, seed=split))
-        self.graph: Graph = label_graph(self.catalog, ground.labels)
+        self.graph: Graph = label_graph(self.catalog, ground.labels, nodes=Asked.nodes)
         self.part = {name: _Part(self.catalog, ground, name) for name in ("validation", "test")}
         self._scores: dict[tuple[str, ...], dict[str, Any]] = {}
 
