@@ -205,6 +205,29 @@ def test_what_chose_the_epoch_is_told_over_all_methods():
     assert told[2:] == ["| last | 0.750 | 9 | 0 % |", "| DCS | 0.500 | 2 | 50 % |"]
 
 
+def test_two_trials_of_one_name_are_refused():
+    """Beta, L, temperature and more are no part of a method's name."""
+    with pytest.raises(ArgumentError, match="2 trials on split 1 go by the name SupCon SPA"):
+        means([*entries({"SupCon SPA": [0.6, 0.8]}), entries({"SupCon SPA": [0.1, 0.2]})[1]], View("AUC_mic"))
+
+
+def test_a_trial_that_stopped_is_undefined_and_spoils_no_table(ground):
+    """At this rate the weights are beyond what a float holds after one step."""
+    stopped = run_trial(Divided(ground, 0), trial(0, replace(QUICK, rate=1e38)))
+    whole = run_trial(Divided(ground, 1), trial(1))
+    assert stopped["stopped"]
+    assert stopped["best"] == {}
+    assert list(stopped["values"]) == list(whole["values"])
+    assert np.isnan(stopped["values"]["last"]["truth"]["AUC_mic"])
+    both = [stopped, whole]
+    for by in ("last", "AUC_mic", "DCS(alpha=10)"):
+        alone = whole["values"][by]["truth"]["AUC_mic"]
+        assert means(both, View("AUC_mic", by))["SupCon SPA"].value == alone
+        assert f"| {by} | {alone:.3f} | " in choices(both, "AUC_mic")
+    del stopped["values"]["AUC_mic"]  # as journals had it
+    assert np.isnan(by_method(both, View("AUC_mic", "AUC_mic"))["SupCon SPA"][0])
+
+
 def test_numbers_that_the_trials_do_not_have_are_named():
     with pytest.raises(ArgumentError, match="HR@5"):
         means(entries({"SupCon": [0.6, 0.8]}), View("HR@5"))

@@ -171,7 +171,10 @@ class _Part:
 
 
 def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
-    """Train a head on one split and score it: what a journal keeps of a trial, without its key."""
+    """Train a head on one split and score it: what a journal keeps of a trial, without its key.
+
+    A trial that stopped has no last epoch, and NaN there; so has a chooser where no epoch was done before.
+    """
     ground, settings = divided.ground, replace(trial.settings, seed=trial.split)
     here = torch.device("cpu")
     around = anchors(divided.graph, np.flatnonzero(divided.catalog.split == "train"))
@@ -180,7 +183,10 @@ def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
     head = Head.seeded(ground.features.shape[1], trial.projection, seed=settings.seed)
     watch = _Watch(divided, tuple(dict.fromkeys((settings.measure, *trial.choosers))))
     run = finetune(head, examples, settings, watch, _Nowhere())
-    made = {name: divided.scores(vectors, trial.measures) for name, vectors in watch.chosen(head)}
+    undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in (TRUTH, LABELS)}
+    made = dict.fromkeys((*watch.choosers, LAST), undefined)
+    for name, vectors in watch.chosen(None if run.stopped else head):
+        made[name] = divided.scores(vectors, trial.measures)
     return {
         "ground": ground.name,
         "split": trial.split,
@@ -221,11 +227,12 @@ class _Watch:
             self.best |= {name: _Best(values[name], self.epoch, vectors) for name in better}
         return values[self.choosers[0]]
 
-    def chosen(self, model: nn.Module) -> Iterator[tuple[str, np.ndarray]]:
-        """The test split's vectors at each chooser's epoch and at the last one."""
+    def chosen(self, model: nn.Module | None) -> Iterator[tuple[str, np.ndarray]]:
+        """The test split's vectors at each chooser's epoch, and at the last one if there is a model of it."""
         for name, one in self.best.items():
             yield name, one.vectors
-        yield LAST, encode(model, self.test)
+        if model is not None:
+            yield LAST, encode(model, self.test)
 
     def _better(self, name: str, value: float) -> bool:
         """As `finetune` chooses: the first of equals, and any value before none."""
