@@ -21,7 +21,7 @@ from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness
 from lookalike.recipes import trials as repeated
 from lookalike.recipes.demo_truth import complete_labels
-from lookalike.recipes.training import Asked, material
+from lookalike.recipes.training import Asked, Unkept, material
 from lookalike.recipes.trials import Divided, Ground, Trial, method_name, run_trial, run_trials
 from lookalike.recipes.trials_summary import (
     View,
@@ -81,7 +81,7 @@ def test_the_epoch_is_the_one_that_training_itself_chooses(ground):
     around = anchors(label_graph(catalog, ground.labels, nodes="item"), np.flatnonzero(split == "train"))
     examples = Examples(around, Plan(512), QUICK.soft, Cached([ground.features], here), 0, here)
     validate = validator(catalog, ground.labels, ground.features, QUICK.measure)
-    run = finetune(head, examples, QUICK, validate, repeated._Nowhere())
+    run = finetune(head, examples, QUICK, validate, Unkept())
     last = apply_head(head, ground.features[split == "test"])
     head.load_state_dict(run.parameters)
     best = apply_head(head, ground.features[split == "test"])
@@ -213,7 +213,7 @@ def test_two_trials_of_one_name_are_refused():
 
 def test_a_trial_that_stopped_is_undefined_and_spoils_no_table(ground):
     """At this rate the weights are beyond what a float holds after one step."""
-    stopped = run_trial(Divided(ground, 0), trial(0, replace(QUICK, rate=1e38)))
+    stopped = run_trial(Divided(ground, 0), trial(0, replace(QUICK, rate=1e39)))
     whole = run_trial(Divided(ground, 1), trial(1))
     assert stopped["stopped"]
     assert stopped["best"] == {}

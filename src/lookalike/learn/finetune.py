@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import nn
 
-from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
 from lookalike.learn.examples import Examples
 from lookalike.learn.losses import LOSSES
@@ -58,8 +57,8 @@ def finetune(  # noqa: C901 - to be read from top to bottom
     """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
 
     AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth. Where `validate` is undefined
-    (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite, and vectors
-    that `validate` refuses (EmbeddingsError), end the run before it does harm.
+    (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite
+    ends the run before it does harm.
     """
     loss_of = LOSSES[settings.loss]
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, fused=True)
@@ -94,14 +93,9 @@ def finetune(  # noqa: C901 - to be read from top to bottom
             break
 
         model.eval()
-        try:
-            value = validate(model)
-        except EmbeddingsError as error:  # weights that are finite can still give vectors that are not
-            at.stopped = f"the model's vectors can no longer be compared after epoch {at.done + 1} ({error.problem})"
-            break
-        epoch = sums.epoch(at.done + 1, value, rate)
+        epoch = sums.epoch(at.done + 1, validate(model), rate)
         at.history.append(epoch)
-        if not at.best or settings.keep == "last" or _better(epoch.value, at.history[at.best - 1].value):
+        if not at.best or settings.keep == "last" or better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)
         if told is not None:
             told(epoch)
@@ -121,8 +115,14 @@ def cosine(share: float) -> float:
     return LEAST_RATE + (1.0 - LEAST_RATE) * (1.0 + math.cos(math.pi * share)) / 2.0
 
 
-def _better(value: float, than: float) -> bool:
-    """Any value is better than an undefined one; of two undefined ones, the later."""
+def better(value: float, than: float) -> bool:
+    """Whether an epoch's value is chosen over an earlier one's: of equals the first, any before an undefined one.
+
+    Of two undefined ones it is the later.
+
+    >>> better(0.5, 0.5), better(0.5, math.nan), better(math.nan, 0.5), better(math.nan, math.nan)
+    (False, True, False, True)
+    """
     return math.isnan(than) if math.isnan(value) else math.isnan(than) or value > than
 
 

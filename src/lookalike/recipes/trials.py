@@ -25,13 +25,13 @@ from lookalike.encode.head import PROJECTION, Head
 from lookalike.evaluate.measures import parse
 from lookalike.learn.batches import Plan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import finetune
+from lookalike.learn.finetune import better, finetune
 from lookalike.learn.settings import Settings
 from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.recipes.training import Asked
+from lookalike.recipes.training import Asked, Unkept
 from lookalike.store.journal import Entry, Journal
 
 MEASURES = ("AUC_mic", "AUC_mac", "HR@5", "EHR@5", "DCS(alpha=10)")
@@ -182,7 +182,7 @@ def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
     examples = Examples(around, Plan(settings.batch), settings.soft, views, settings.seed, here)
     head = Head.seeded(ground.features.shape[1], trial.projection, seed=settings.seed)
     watch = _Watch(divided, tuple(dict.fromkeys((settings.measure, *trial.choosers))))
-    run = finetune(head, examples, settings, watch, _Nowhere())
+    run = finetune(head, examples, settings, watch, Unkept())
     undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in (TRUTH, LABELS)}
     made = dict.fromkeys((*watch.choosers, LAST), undefined)
     for name, vectors in watch.chosen(None if run.stopped else head):
@@ -221,10 +221,10 @@ class _Watch:
     def __call__(self, model: nn.Module) -> float:
         self.epoch += 1
         values = self.part.values(encode(model, self.part.features), self.part.labels, self.choosers)
-        better = [name for name, value in values.items() if self._better(name, value)]
-        if better:
+        found = [name for name, value in values.items() if better(value, self._before(name))]
+        if found:
             vectors = encode(model, self.test)
-            self.best |= {name: _Best(values[name], self.epoch, vectors) for name in better}
+            self.best |= {name: _Best(values[name], self.epoch, vectors) for name in found}
         return values[self.choosers[0]]
 
     def chosen(self, model: nn.Module | None) -> Iterator[tuple[str, np.ndarray]]:
@@ -234,23 +234,8 @@ class _Watch:
         if model is not None:
             yield LAST, encode(model, self.test)
 
-    def _better(self, name: str, value: float) -> bool:
-        """As `finetune` chooses: the first of equals, and any value before none."""
-        before = self.best[name].value if name in self.best else math.nan
-        return math.isnan(before) if math.isnan(value) else math.isnan(before) or value > before
-
-
-class _Nowhere:
-    """A trial is short: a killed one starts afresh."""
-
-    def last(self) -> None:
-        return None
-
-    def due(self) -> bool:
-        return False
-
-    def keep(self, state: bytes) -> None:
-        pass
+    def _before(self, name: str) -> float:
+        return self.best[name].value if name in self.best else math.nan
 
 
 def _among(labels: Labels, inside: Catalog) -> Labels:
