@@ -4,9 +4,11 @@ import shutil
 
 import numpy as np
 import pytest
-from trained_shop import ENCODERS, keep_head, make_shop, split_of, train_as_if
+from trained_shop import ENCODERS, LEARNED, keep_head, make_shop, split_of, train_as_if
 
+from lookalike.core.checks import fingerprint
 from lookalike.core.errors import NotComparableError
+from lookalike.core.types import Labels
 from lookalike.evaluate.significance import Settings
 from lookalike.recipes.evaluate import certainty, evaluate
 from lookalike.recipes.trained import is_trained, trained, untrained
@@ -104,6 +106,34 @@ def test_a_checkpoint_from_elsewhere_learned_from_other_labels(shop, tmp_path_fa
     keep_head(folder, shop.manifest("plain").origin)
     embed(shop, f"checkpoint:{folder}")
     assert not is_trained(shop, "run-9")
+
+
+@pytest.mark.parametrize("changed", ["nothing", "labels added", "another split"])
+def test_a_copy_of_a_head_elsewhere_has_seen_the_same_labels(lookalike, shop, changed):
+    from lookalike.recipes.embed import embed
+
+    labels = shop.labels()
+    seen = {
+        "labels": fingerprint(labels.query, labels.candidate, labels.label),
+        "split": fingerprint(["other"] if changed == "another split" else shop.catalog.split),
+        "vectors": f"{shop.manifest('plain').sum:08x}",
+    }
+    train_as_if(shop, learned={**LEARNED, **seen})
+    shutil.copytree(shop.folder / "models" / "run-7", shop.folder / "copied")
+    embed(shop, "checkpoint:copied")
+    if changed == "labels added":
+        shop.add_labels(Labels.of(["i00"], ["i47"], np.array([0], np.int8)), "later", replace=True)
+    assert trained(shop) == ("copied", "run-7")
+    assert lookalike("evaluate", "plain", "copied", "--measures", "HR@5", "--json").json["split"] == "test"
+
+
+def test_a_head_of_another_catalog_has_seen_nothing_here(shop):
+    from lookalike.recipes.embed import embed
+
+    seen = {"labels": "0" * 16, "split": fingerprint(shop.catalog.split), "vectors": "00000000"}
+    keep_head(shop.folder / "copied", shop.manifest("plain").origin, learned={**LEARNED, **seen})
+    embed(shop, "checkpoint:copied")
+    assert trained(shop) == ()
 
 
 def test_one_whose_checkpoint_is_gone_may_have_learned(taught):

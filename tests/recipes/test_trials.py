@@ -21,6 +21,7 @@ from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness
 from lookalike.recipes import trials as repeated
 from lookalike.recipes.demo_truth import complete_labels
+from lookalike.recipes.training import Asked, Unkept, material
 from lookalike.recipes.trials import Divided, Ground, Trial, method_name, run_trial, run_trials
 from lookalike.recipes.trials_summary import (
     View,
@@ -77,10 +78,10 @@ def test_the_epoch_is_the_one_that_training_itself_chooses(ground):
     split = assign_splits(ground.catalog.item, seed=0)
     catalog, here = replace(ground.catalog, split=split), torch.device("cpu")
     head = Head.seeded(ground.features.shape[1], 16, seed=0)
-    around = anchors(label_graph(catalog, ground.labels), np.flatnonzero(split == "train"))
+    around = anchors(label_graph(catalog, ground.labels, nodes="item"), np.flatnonzero(split == "train"))
     examples = Examples(around, Plan(512), QUICK.soft, Cached([ground.features], here), 0, here)
     validate = validator(catalog, ground.labels, ground.features, QUICK.measure)
-    run = finetune(head, examples, QUICK, validate, repeated._Nowhere())
+    run = finetune(head, examples, QUICK, validate, Unkept())
     last = apply_head(head, ground.features[split == "test"])
     head.load_state_dict(run.parameters)
     best = apply_head(head, ground.features[split == "test"])
@@ -105,6 +106,20 @@ def test_labels_of_test_images_and_the_truth_change_no_vector(ground):
     assert two["best"] == one["best"]
     auc = (entry["values"]["last"]["truth"]["AUC_mic"] for entry in (one, two))
     assert sum(auc) == pytest.approx(1.0)
+
+
+def test_trials_learn_from_items_as_finetune_does():
+    """A label on one photo is its item's: 20 items with two photos each, one pair of photos labelled of each two."""
+    images = [f"{item:02d}/{photo}" for item in range(20) for photo in (1, 2)]
+    catalog = lookalike.read_catalog({"image": images, "item": [image[:2] for image in images]})
+    labels = Labels.of(images[0:-2:2], images[2::2], np.ones(19, np.int8))
+    features = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32)
+    divided = Divided(Ground("photos", catalog, features, labels, labels), 0)
+    asked = Asked(QUICK)
+    wanted = material(divided.catalog, labels, features, asked).around
+    made = anchors(divided.graph, np.flatnonzero(divided.catalog.split == "train"))
+    assert made.graph.kind == asked.nodes
+    assert np.array_equal(made.graph.node, wanted.graph.node)
 
 
 def test_a_stopped_study_goes_on_and_ends_the_same(ground, tmp_path, monkeypatch):
@@ -188,6 +203,29 @@ def test_what_chose_the_epoch_is_told_over_all_methods():
         entry["values"]["DCS"] = {"truth": {"AUC_mic": 0.5}}
     told = choices(made, "AUC_mic").splitlines()
     assert told[2:] == ["| last | 0.750 | 9 | 0 % |", "| DCS | 0.500 | 2 | 50 % |"]
+
+
+def test_two_trials_of_one_name_are_refused():
+    """Beta, L, temperature and more are no part of a method's name."""
+    with pytest.raises(ArgumentError, match="2 trials on split 1 go by the name SupCon SPA"):
+        means([*entries({"SupCon SPA": [0.6, 0.8]}), entries({"SupCon SPA": [0.1, 0.2]})[1]], View("AUC_mic"))
+
+
+def test_a_trial_that_stopped_is_undefined_and_spoils_no_table(ground):
+    """At this rate the weights are beyond what a float holds after one step."""
+    stopped = run_trial(Divided(ground, 0), trial(0, replace(QUICK, rate=1e39)))
+    whole = run_trial(Divided(ground, 1), trial(1))
+    assert stopped["stopped"]
+    assert stopped["best"] == {}
+    assert list(stopped["values"]) == list(whole["values"])
+    assert np.isnan(stopped["values"]["last"]["truth"]["AUC_mic"])
+    both = [stopped, whole]
+    for by in ("last", "AUC_mic", "DCS(alpha=10)"):
+        alone = whole["values"][by]["truth"]["AUC_mic"]
+        assert means(both, View("AUC_mic", by))["SupCon SPA"].value == alone
+        assert f"| {by} | {alone:.3f} | " in choices(both, "AUC_mic")
+    del stopped["values"]["AUC_mic"]  # as journals had it
+    assert np.isnan(by_method(both, View("AUC_mic", "AUC_mic"))["SupCon SPA"][0])
 
 
 def test_numbers_that_the_trials_do_not_have_are_named():

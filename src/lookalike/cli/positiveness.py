@@ -143,8 +143,8 @@ def _tell(ahead: "Outlook") -> None:
         say(f"  {plural(part.count, 'label')} left out: {part.reason}.")
     if ahead.several_photos:
         say(
-            "  Photos of one item are not joined: a label on one of them says nothing of the others (--nodes item "
-            "joins them)."
+            "  Photos of one item are not joined: a label on one of them says nothing of the others. `lookalike "
+            "finetune` joins them unless told otherwise: --nodes item shows what it learns from."
         )
     lowered = "" if ahead.limit == ahead.soft.max_distance else " (nothing beyond can count)"
     say(

@@ -101,7 +101,7 @@ def finetune(  # noqa: C901 - to be read from top to bottom
             break
         epoch = sums.epoch(at.done + 1, value, rate)
         at.history.append(epoch)
-        if not at.best or settings.keep == "last" or _better(epoch.value, at.history[at.best - 1].value):
+        if not at.best or settings.keep == "last" or better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)
         if told is not None:
             told(epoch)
@@ -121,8 +121,14 @@ def cosine(share: float) -> float:
     return LEAST_RATE + (1.0 - LEAST_RATE) * (1.0 + math.cos(math.pi * share)) / 2.0
 
 
-def _better(value: float, than: float) -> bool:
-    """Any value is better than an undefined one; of two undefined ones, the later."""
+def better(value: float, than: float) -> bool:
+    """Whether an epoch's value is chosen over an earlier one's: of equals the first, any before an undefined one.
+
+    Of two undefined ones it is the later.
+
+    >>> better(0.5, 0.5), better(0.5, math.nan), better(math.nan, 0.5), better(math.nan, math.nan)
+    (False, True, False, True)
+    """
     return math.isnan(than) if math.isnan(value) else math.isnan(than) or value > than
 
 

@@ -1,7 +1,8 @@
 """Encoders trained on this workspace's labels, and what that means for every number (SPEC 7).
 
-The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint of this workspace's own
-models/ that says it learned something. Such an encoder has seen the answers of the training split, and its
+The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint that says it learned
+something, and lies in this workspace's own models/ or was learned from what is here: a head keeps what it has seen
+wherever its folder is copied to. Such an encoder has seen the answers of the training split, and its
 checkpoint was chosen by those of the validation split: it is scored on the test split only, and so is whatever is
 compared with it. On all labels only the other encoders are judged.
 """
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Rule
 from lookalike.encode.checkpoint_file import heads_down, read_about
@@ -36,12 +38,14 @@ def is_trained(workspace: Workspace, name: str) -> bool:
 
 
 def learned(workspace: Workspace, spec: EncoderSpec) -> Mapping[str, Any]:
-    """What a checkpoint of this workspace's models/ was trained with; {} for one elsewhere, or a silent one."""
+    """What a checkpoint was trained with; {} for a silent one, and for one elsewhere that learned from others."""
     folder = checkpoint_folder(spec.name, workspace.folder)
-    if folder is None or not _is_within(folder, workspace.folder / MODELS):
+    if folder is None:
         return {}
     told = read_about(folder, str(spec)).get("learned")
-    return told if isinstance(told, dict) else {}
+    if not isinstance(told, dict):
+        return {}
+    return told if _is_within(folder, workspace.folder / MODELS) or _from_here(workspace, told) else {}
 
 
 def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -114,3 +118,24 @@ def _others(workspace: Workspace) -> str:
 
 def _is_within(folder: Path, outer: Path) -> bool:
     return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(outer))
+
+
+def _from_here(workspace: Workspace, told: Mapping[str, Any]) -> bool:
+    """Whether a head says that it learned from this workspace's labels, or from its split of its vectors.
+
+    The second holds when labels were added or mended since.
+    """
+    labels = workspace.labels()
+    if told.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):
+        return True
+    return told.get("split") == fingerprint(workspace.catalog.split) and told.get("vectors") in _sums(
+        workspace
+    )
+
+
+def _sums(workspace: Workspace) -> set[str]:
+    found = set()
+    for name in workspace.encoders:
+        with suppress(EmbeddingsError):
+            found.add(f"{workspace.manifest(name).sum:08x}")
+    return found

@@ -25,12 +25,13 @@ from lookalike.encode.head import PROJECTION, Head
 from lookalike.evaluate.measures import parse
 from lookalike.learn.batches import Plan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import finetune
+from lookalike.learn.finetune import better, finetune
 from lookalike.learn.settings import Settings
 from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.recipes.training import Asked, Unkept
 from lookalike.store.journal import Entry, Journal
 
 MEASURES = ("AUC_mic", "AUC_mac", "HR@5", "EHR@5", "DCS(alpha=10)")
@@ -127,7 +128,7 @@ class Divided:
     def __init__(self, ground: Ground, split: int) -> None:
         self.ground, self.split = ground, split
         self.catalog = replace(ground.catalog, split=assign_splits(ground.catalog.item, seed=split))
-        self.graph: Graph = label_graph(self.catalog, ground.labels)
+        self.graph: Graph = label_graph(self.catalog, ground.labels, nodes=Asked.nodes)
         self.part = {name: _Part(self.catalog, ground, name) for name in ("validation", "test")}
         self._scores: dict[tuple[str, ...], dict[str, Any]] = {}
 
@@ -170,7 +171,10 @@ class _Part:
 
 
 def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
-    """Train a head on one split and score it: what a journal keeps of a trial, without its key."""
+    """Train a head on one split and score it: what a journal keeps of a trial, without its key.
+
+    A trial that stopped has no last epoch, and NaN there; so has a chooser where no epoch was done before.
+    """
     ground, settings = divided.ground, replace(trial.settings, seed=trial.split)
     here = torch.device("cpu")
     around = anchors(divided.graph, np.flatnonzero(divided.catalog.split == "train"))
@@ -178,8 +182,11 @@ def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
     examples = Examples(around, Plan(settings.batch), settings.soft, views, settings.seed, here)
     head = Head.seeded(ground.features.shape[1], trial.projection, seed=settings.seed)
     watch = _Watch(divided, tuple(dict.fromkeys((settings.measure, *trial.choosers))))
-    run = finetune(head, examples, settings, watch, _Nowhere())
-    made = {name: divided.scores(vectors, trial.measures) for name, vectors in watch.chosen(head)}
+    run = finetune(head, examples, settings, watch, Unkept())
+    undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in (TRUTH, LABELS)}
+    made = dict.fromkeys((*watch.choosers, LAST), undefined)
+    for name, vectors in watch.chosen(None if run.stopped else head):
+        made[name] = divided.scores(vectors, trial.measures)
     return {
         "ground": ground.name,
         "split": trial.split,
@@ -214,35 +221,21 @@ class _Watch:
     def __call__(self, model: nn.Module) -> float:
         self.epoch += 1
         values = self.part.values(encode(model, self.part.features), self.part.labels, self.choosers)
-        better = [name for name, value in values.items() if self._better(name, value)]
-        if better:
+        found = [name for name, value in values.items() if better(value, self._before(name))]
+        if found:
             vectors = encode(model, self.test)
-            self.best |= {name: _Best(values[name], self.epoch, vectors) for name in better}
+            self.best |= {name: _Best(values[name], self.epoch, vectors) for name in found}
         return values[self.choosers[0]]
 
-    def chosen(self, model: nn.Module) -> Iterator[tuple[str, np.ndarray]]:
-        """The test split's vectors at each chooser's epoch and at the last one."""
+    def chosen(self, model: nn.Module | None) -> Iterator[tuple[str, np.ndarray]]:
+        """The test split's vectors at each chooser's epoch, and at the last one if there is a model of it."""
         for name, one in self.best.items():
             yield name, one.vectors
-        yield LAST, encode(model, self.test)
+        if model is not None:
+            yield LAST, encode(model, self.test)
 
-    def _better(self, name: str, value: float) -> bool:
-        """As `finetune` chooses: the first of equals, and any value before none."""
-        before = self.best[name].value if name in self.best else math.nan
-        return math.isnan(before) if math.isnan(value) else math.isnan(before) or value > before
-
-
-class _Nowhere:
-    """A trial is short: a killed one starts afresh."""
-
-    def last(self) -> None:
-        return None
-
-    def due(self) -> bool:
-        return False
-
-    def keep(self, state: bytes) -> None:
-        pass
+    def _before(self, name: str) -> float:
+        return self.best[name].value if name in self.best else math.nan
 
 
 def _among(labels: Labels, inside: Catalog) -> Labels:

@@ -1,6 +1,7 @@
 """What trials say together: means over splits, their intervals, and one way of learning against another."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -29,21 +30,37 @@ class View:
 def by_method(entries: Sequence[Entry], view: View) -> dict[str, np.ndarray]:
     """Values of every method by split, in order of the splits; NaN where a method was not tried on one.
 
-    "pretrained" comes first: the encoder's own vectors. ArgumentError: the entries do not hold such numbers.
+    "pretrained" comes first: the encoder's own vectors. NaN too where a trial stopped before it had the number.
+    ArgumentError: the entries do not hold such numbers, or two trials of one split go by one name (beta, L, temperature
+    and more are not part of it).
     """
+    _require_once(entries)
     place = {split: at for at, split in enumerate(sorted({entry["split"] for entry in entries}))}
     found: dict[str, np.ndarray] = {}
     for entry in entries:
         for name, chosen in ((PRETRAINED, PRETRAINED), (entry["method"], view.chosen_by)):
+            each = found.setdefault(name, np.full(len(place), np.nan))
             try:
-                value = entry["values"][chosen][view.on][view.measure]
+                each[place[entry["split"]]] = entry["values"][chosen][view.on][view.measure]
             except KeyError:
+                if entry.get("stopped"):
+                    continue
                 raise ArgumentError(
                     f"The trials do not have {view.measure} on {view.on}, epoch chosen by {view.chosen_by}.",
                     fix=f"They have epochs chosen by {', '.join(entry['values'])}.",
                 ) from None
-            found.setdefault(name, np.full(len(place), np.nan))[place[entry["split"]]] = value
     return found
+
+
+def _require_once(entries: Sequence[Entry]) -> None:
+    """Refuse what a table would show in one place."""
+    times = Counter((entry["method"], entry["split"]) for entry in entries)
+    for (method, split), count in times.items():
+        if count > 1:
+            raise ArgumentError(
+                f"{count} trials on split {split} go by the name {method}.",
+                fix="Summarise the trials of one ground and of one setting of each method at a time.",
+            )
 
 
 def sizes(entries: Sequence[Entry]) -> tuple[int, int]:
@@ -76,12 +93,19 @@ def choices(entries: Sequence[Entry], measure: str) -> str:
     for chosen_by in entries[0]["values"]:
         if chosen_by == PRETRAINED:
             continue
-        value = np.nanmean([entry["values"][chosen_by]["truth"][measure] for entry in entries])
-        default = [entry["settings"]["epochs"] for entry in entries]
-        epochs = [entry["best"].get(chosen_by, last) for entry, last in zip(entries, default, strict=True)]
+        done = [entry for entry in entries if _has(entry, chosen_by)]
+        if not done:
+            continue
+        value = np.nanmean([entry["values"][chosen_by]["truth"][measure] for entry in done])
+        epochs = [entry["best"].get(chosen_by, entry["settings"]["epochs"]) for entry in done]
         first = 100 * np.mean(np.array(epochs) == 1)
         rows.append(f"| {chosen_by} | {value:.3f} | {np.median(epochs):.0f} | {first:.0f} % |")
     return "\n".join(rows)
+
+
+def _has(entry: Entry, chosen_by: str) -> bool:
+    """Whether a trial has such an epoch: one that stopped has no last one, and may have none."""
+    return not entry.get("stopped") if chosen_by == LAST else chosen_by in entry["best"]
 
 
 def _pairs(methods: Iterable[str]) -> list[tuple[str, str]]:
