@@ -97,7 +97,9 @@ def finetune(  # noqa: C901 - to be read from top to bottom
         try:
             value = validate(model)
         except EmbeddingsError as error:  # weights that are finite can still give vectors that are not
-            at.stopped = f"the model's vectors can no longer be compared after epoch {at.done + 1} ({error.problem})"
+            at.stopped = (
+                f"the model's vectors can no longer be compared after epoch {at.done + 1} ({error.problem})"
+            )
             break
         epoch = sums.epoch(at.done + 1, value, rate)
         at.history.append(epoch)
