@@ -119,7 +119,8 @@ def finetune(
         state = run.last()
         done = progress_of(state).history if state is not None else []
         run.begin_history([_noted(epoch, asked) for epoch in done])
-        ahead = look_ahead(given.around, asked.plan, asked.settings, asked.views, len(given.validation.pairs))
+        pairs = len(given.validation.pairs)
+        ahead = look_ahead(workspace.catalog, given.around, asked.plan, asked.settings, asked.views, pairs)
         if watch.begin:
             watch.begin(ahead, len(done))
 
