@@ -37,8 +37,10 @@ def test_settings_come_back_from_json(soft, loss, rate, patience):
         ({"temperature": float("nan")}, "temperature is nan; it must be above 0"),
         ({"rate": -1.0}, "rate is -1.0; it must be above 0"),
         ({"rate": float("inf")}, "rate is inf; it must be above 0"),
-        ({"margin": -0.1}, "margin is -0.1; it must be above 0"),
-        ({"margin": float("nan")}, "margin is nan; it must be above 0"),
+        ({"margin": -0.1}, "margin is -0.1; it must be 0 or more"),
+        ({"margin": float("nan")}, "margin is nan; it must be 0 or more"),
+        ({"seed": -1}, "seed is -1; it must be from 0 to 9223372036854775807"),
+        ({"seed": 2**63}, "seed is 9223372036854775808; it must be from 0 to"),
     ],
 )
 def test_what_is_wrong_is_said_by_name(given_settings, said):
@@ -51,6 +53,8 @@ def test_what_is_wrong_is_said_by_name(given_settings, said):
 def test_a_loss_is_told_its_own_options_alone():
     assert Settings(loss="supcon", margin=0.3).objective == {"unjudged": "negative", "temperature": 0.1}
     assert Settings(loss="con").objective == {"unjudged": "negative"}
+    assert Settings(loss="con", margin=0.0).objective == {"unjudged": "negative", "margin": 0.0}
+    assert Settings(seed=2**63 - 1).seed == 2**63 - 1
     assert Settings(loss="trpl", margin=0.3, triplets="hard", unjudged="ignore").objective == {
         "unjudged": "ignore",
         "triplets": "hard",

@@ -131,7 +131,7 @@ def finetune(
         soft=_soft(positives, beta, max_distance),
         unjudged=unjudged,
         temperature=temperature,
-        margin=0.0 if margin is None else margin,
+        margin=margin,
         triplets=triplets,
         epochs=epochs,
         batch=batch,

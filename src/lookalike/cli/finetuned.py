@@ -28,6 +28,11 @@ def ahead_sentences(ahead: "Ahead") -> list[str]:
 def warnings(ahead: "Ahead") -> list[str]:
     """What makes a run doubtful before it begins."""
     found = []
+    shared = "in more than one split: what is measured on the test split is partly learned."
+    if ahead.crossing:
+        found.append(f"{plural(ahead.crossing, 'item')} with photos {shared}")
+    if ahead.crossing_duplicates:
+        found.append(f"{plural(ahead.crossing_duplicates, 'group')} of duplicates {shared}")
     if not ahead.negatives:
         found.append("No pair of the training split is labelled dissimilar.")
     if not ahead.pushed:

@@ -12,6 +12,7 @@ LOSSES = ("supcon", "con", "trpl")
 UNJUDGED = ("negative", "ignore")
 TRIPLETS = ("all", "hard", "semihard")
 KEEP = ("best", "last")
+SEEDS = 2**63  # PyTorch takes no larger one
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Settings:
     soft: Softness | None = field(default_factory=Softness)
     unjudged: str = "negative"
     temperature: float = 0.1
-    margin: float = 0.0  # 0: the loss's own, `MARGINS`
+    margin: float | None = None  # None: the loss's own
     triplets: str = "all"
     epochs: int = 100
     batch: int = 256
@@ -53,9 +54,14 @@ class Settings:
                 )
         for name in ("temperature", "rate"):
             _above_zero(getattr(self, name), name)
-        if not 0.0 <= self.margin < float("inf"):
+        if self.margin is not None and not 0.0 <= self.margin < float("inf"):
             raise ArgumentError(
-                f"margin is {self.margin}; it must be above 0.", fix="Leave it out, or give 0.2."
+                f"margin is {self.margin}; it must be 0 or more.", fix="Leave it out, or give 0.2."
+            )
+        if not 0 <= self.seed < SEEDS:
+            raise ArgumentError(
+                f"seed is {self.seed}; it must be from 0 to {SEEDS - 1}.",
+                fix="Give a smaller one, such as 0.",
             )
 
     @property
@@ -66,7 +72,7 @@ class Settings:
             return options | {"temperature": self.temperature}
         if self.loss == "trpl":
             options |= {"triplets": self.triplets}
-        return options | ({"margin": self.margin} if self.margin else {})
+        return options | ({} if self.margin is None else {"margin": self.margin})
 
     def as_values(self) -> dict[str, Any]:
         """The settings as JSON holds them."""

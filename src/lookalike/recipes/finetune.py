@@ -109,7 +109,9 @@ def finetune(
     labels = workspace.labels()
     given = material(workspace.catalog, labels, beneath.vectors, asked)
     told = identity(workspace, manifest, labels, given.around.graph, asked)
-    ahead = look_ahead(given.around, asked.plan, asked.settings, asked.views, len(given.validation.pairs))
+    ahead = look_ahead(
+        workspace.catalog, given.around, asked.plan, asked.settings, asked.views, len(given.validation.pairs)
+    )
     with models.running(workspace.folder, name):
         if onnx is not None and not replace and models.is_finished(workspace.folder, name, told):
             export(workspace, spec, onnx)

@@ -7,6 +7,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from lookalike.catalog.duplicates import count_duplicates
+from lookalike.catalog.split import crossing_items
+from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, Plan, epoch_batches
 from lookalike.learn.settings import Settings
 from lookalike.positive.graph import Neighbours
@@ -22,7 +25,8 @@ class Ahead:
     """What a run learns from. `pairs` are ordered pairs of different images in `sampled` batches of the first epoch.
 
     similar: labelled so (or of one item); made: counted as similar by their distance; zero: with P = 0; pushed: those
-    of these that are pushed apart. `joined` is how many of the anchors hang together by positives.
+    of these that are pushed apart. `joined` is how many of the anchors hang together by positives. `crossing` counts
+    items with photos in more than one split, `crossing_duplicates` groups of duplicates.
     """
 
     views: int
@@ -40,6 +44,8 @@ class Ahead:
     pushed: int
     validation: int
     unusable: tuple[Unusable, ...]
+    crossing: int = 0
+    crossing_duplicates: int = 0
 
     @property
     def few_negatives(self) -> bool:
@@ -52,7 +58,9 @@ class Ahead:
         return self.made / self.pairs if self.pairs else 0.0
 
 
-def look_ahead(around: Anchors, plan: Plan, settings: Settings, views: int, validation: int) -> Ahead:
+def look_ahead(
+    catalog: Catalog, around: Anchors, plan: Plan, settings: Settings, views: int, validation: int
+) -> Ahead:
     """Count what a run will see, from its own first batches."""
     batches = epoch_batches(around, plan, settings.soft, settings.seed, 0)
     counts = np.zeros(5, np.int64)
@@ -76,6 +84,8 @@ def look_ahead(around: Anchors, plan: Plan, settings: Settings, views: int, vali
         pushed=pushed,
         validation=validation,
         unusable=graph.unusable,
+        crossing=crossing_items(catalog.item, catalog.split),
+        crossing_duplicates=count_duplicates(catalog).across_splits,
     )
 
 
