@@ -8,7 +8,8 @@ similarities, forward and backward, on the very batches of the epoch: for n imag
     backward  the same again, and n x 2,048 x 1,280 for the middle of the head
 
 The epoch is that of `finetune` itself, on its first steps, each followed by its products; the whole is told from these.
-Seconds are processor seconds: on a machine that is shared they say more. `python benchmarks/finetune.py`
+With one thread seconds are processor seconds, which say more on a machine that is shared; with several, where waiting
+for each other counts, they are the clock's. `python benchmarks/finetune.py`
 """
 
 import argparse
@@ -66,26 +67,27 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
     from lookalike.learn.settings import Settings
 
     torch.set_num_threads(threads)
+    clock = time.process_time if threads == 1 else time.perf_counter
     cpu = torch.device("cpu")
     features = np.random.default_rng(0).standard_normal((IMAGES, FEATURES), np.float32)
     around = anchors(labels(), np.arange(IMAGES))
     settings, plan = Settings(epochs=1, batch=batch), Plan(size=batch)
     examples = Examples(around, plan, settings.soft, Cached([features], cpu), 0, cpu)
     next(examples.epoch(0)[1])  # compiled before the clock starts
-    started = time.process_time()
+    started = clock()
     sizes = [len(rows) for rows in epoch_batches(around, plan, settings.soft, 0, 0)]
-    planned = time.process_time() - started
+    planned = clock() - started
     bare = Products(max(sizes))
     at, pairs = [0.0], []
 
     def after(done: int, total: int) -> None:
-        spent = time.process_time() - at[0]
-        between = time.process_time()
+        spent = clock() - at[0]
+        between = clock()
         bare.of(sizes[done - 1])
-        pairs.append((spent, time.process_time() - between))
+        pairs.append((spent, clock() - between))
         if done == min(steps, total):
             raise Enough
-        at[0] = time.process_time()
+        at[0] = clock()
 
     with contextlib.suppress(Enough):
         finetune(

@@ -70,7 +70,11 @@ def test_the_run_of_an_encoder_scores_as_the_encoder(lookalike, mine, level):
     (mine / "runs/mine.run").rename(mine / "theirs.run")
     found = values(lookalike, "mine", "--level", level, "--run", "theirs.run")
     assert list(found) == ["mine", "theirs"]
-    assert found["theirs"] == pytest.approx(found["mine"], abs=1e-9)
+    # Those that compare scores of different queries: two that lie the tolerance apart tie or not by their last bits,
+    # which differ between a run's products and an encoder's, on some processors only.
+    micro = {"AUC_mic", "PR-AUC_mic"}
+    for name, value in found["mine"].items():
+        assert found["theirs"][name] == pytest.approx(value, abs=1e-3 if name in micro else 1e-9), name
 
 
 def test_runs_stand_in_the_table_and_what_they_lack_is_said(lookalike, mine):
