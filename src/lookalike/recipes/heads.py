@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lookalike.core.errors import EmbeddingsError
+from lookalike.core.errors import EmbeddingsError, LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.checkpoint_file import HeadAbout, head_of, headed_origin, heads_down, require_folder
@@ -93,7 +93,7 @@ def by_depth(workspace: Workspace, names: list[str]) -> list[str]:
     """Names of encoders, every head after the encoder it is on; one whose checkpoint is gone comes last."""
 
     def depth(name: str) -> int:
-        with suppress(Exception):  # what is wrong with it is said when it is embedded
+        with suppress(LookalikeError):  # what is wrong with it is said when it is embedded
             return len(heads_down(parse(workspace.manifest(name).spec), workspace.folder))
         return len(names) + 2
 
