@@ -29,7 +29,7 @@ demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./
 	$(BIN)/lookalike demo --output $(DEMO)
 
 test: $(VENV)/.installed-dev ## everything, a browser included
-	sh scripts/browser.sh
+	sh scripts/system.sh
 	$(BIN)/python -m pytest -n auto
 
 quick: $(VENV)/.installed-dev ## the tests that take under a minute together

@@ -5,6 +5,8 @@
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["databases"]
+
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile(

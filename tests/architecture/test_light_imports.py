@@ -20,7 +20,7 @@ NO_SCIENCE = {
     "skimage",
     "torch",
 }
-SCIENCE = ("core", "rank", "discover", "evaluate", "positive", "audit")
+SCIENCE = ("core", "rank", "discover", "annotate", "evaluate", "positive", "audit")
 
 
 def loaded_by(program: str) -> set[str]:

@@ -54,6 +54,8 @@ ERRORS = {
     "PoolError": "LookalikeError",
     "SearchError": "LookalikeError",
     "LearningError": "LookalikeError",
+    "VoteError": "LookalikeError",
+    "AccessError": "LookalikeError",
     "NotComparableError": "LookalikeError",
     "WorkspaceError": "LookalikeError",
     "StorageError": "WorkspaceError",

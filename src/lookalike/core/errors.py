@@ -11,6 +11,8 @@
     ├── PoolError               a pool that cannot be made or extended
     ├── SearchError             a search that cannot be answered
     ├── LearningError           training that cannot begin, go on or end well
+    ├── VoteError               a vote, lease or verdict that the rules of labelling refuse
+    ├── AccessError             who is not let in, or not to this
     ├── NotComparableError      two results made on different labels, catalogs or candidate rules
     └── WorkspaceError          no workspace, a busy one, one of another version
         └── StorageError        the disk refused: full, read-only, gone
@@ -67,6 +69,22 @@ class SearchError(LookalikeError):
 
 class LearningError(LookalikeError):
     """Training that cannot begin, go on or end well."""
+
+
+class VoteError(LookalikeError):
+    """A vote, lease or verdict that the rules of labelling refuse; `code` says which rule, for programs."""
+
+    def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
+        super().__init__(problem, fix=fix)
+        self.code = code
+
+
+class AccessError(LookalikeError):
+    """Who is not let in, or not to this; `code` says why, for programs."""
+
+    def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
+        super().__init__(problem, fix=fix)
+        self.code = code
 
 
 class NotComparableError(LookalikeError):

@@ -1,56 +1,62 @@
-"""One SQLite file: full sync, write-ahead log, writers that take their turn, and errors in plain words."""
+"""One database, SQLite or PostgreSQL: a commit is on the disk when it returns, and errors are in plain words."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError as AddressError
 from sqlalchemy.exc import DatabaseError
 
-from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
+from lookalike.core.errors import StorageError, WorkspaceError
+from lookalike.store.database_errors import BUSY_MS, database_error
 
-VERSION = "0002"
-BUSY_MS = 30_000
+VERSION = "0003"
+MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a PostgreSQL database at a time
 
 
 class Database:
-    """The database of one workspace."""
+    """The database of one workspace: a file of SQLite's, or the address of a PostgreSQL database."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._engine = _engine(path)
+    def __init__(self, place: Path | str, *, connections: int = 0) -> None:
+        """`connections` are kept open between uses, as a server needs them; 0 opens one for each use."""
+        self.url = address(place) if isinstance(place, str) else URL.create("sqlite", database=str(place))
+        self.name = str(place) if isinstance(place, Path) else self.url.render_as_string(hide_password=True)
+        self._engine = _engine(self.url, connections)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of SQLite's."""
+        return self.url.get_backend_name() == "sqlite"
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that sees one snapshot and writes nothing."""
         with self._errors("reading"), self._engine.connect() as connection:
-            connection.execute(text("BEGIN"))
+            if self.is_sqlite:
+                connection.execute(text("BEGIN"))
+            else:
+                connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
             yield connection
             connection.rollback()
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: all of it is on the disk when the block ends, or none of it."""
+        with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
+            yield connection
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection for many transactions, each begun by `transaction`."""
         with self._errors("writing"), self._engine.connect() as connection:
-            connection.execute(text("BEGIN IMMEDIATE"))
-            try:
-                yield connection
-            except BaseException:
-                connection.rollback()
-                raise
-            connection.commit()
+            yield connection
 
     def migrate(self) -> None:
         """Bring the database to this version; a database of a newer version is refused."""
-        found = self.version()
-        if found == VERSION:
+        if self._is_current():
             return
-        if found is not None and found > VERSION:
-            raise WorkspaceError(
-                f"{self.path} was written by a newer Lookalike (database version {found}, this one knows {VERSION}).",
-                fix="Install the newer Lookalike: pip install --upgrade lookalike",
-            )
         from alembic import command
         from alembic.config import Config
 
@@ -59,32 +65,41 @@ class Database:
             "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
         )
         with self.write() as connection:
+            if not self.is_sqlite:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+    def _is_current(self) -> bool:
+        found = self.version()
+        if found is not None and found > VERSION:
+            raise WorkspaceError(
+                f"{self.name} was written by a newer Lookalike (database version {found}, this one knows {VERSION}).",
+                fix="Install the newer Lookalike: pip install --upgrade lookalike",
+            )
+        return found == VERSION
 
     def version(self) -> str | None:
         """The version found, None for an empty database."""
         with self.read() as connection:
-            known = connection.execute(
-                text("SELECT name FROM sqlite_master WHERE name = 'alembic_version'")
-            ).first()
-            row = (
-                connection.execute(text("SELECT version_num FROM alembic_version")).first() if known else None
-            )
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
         return None if row is None else str(row[0])
 
     def check(self) -> None:
-        """Read all of the database and refuse one that contradicts itself."""
+        """Read all of a SQLite file and refuse one that contradicts itself; PostgreSQL is asked for an answer."""
+        asked = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
         with self.read() as connection:
-            said = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check"))]
+            said = [str(row[0]) for row in connection.execute(text(asked))]
         if said != ["ok"]:
             raise StorageError(
-                f"{self.path} is damaged: {said[0]}.",
-                fix="Restore it from a backup, or make the workspace again with `lookalike init`.",
+                f"{self.name} is damaged: {said[0]}.",
+                fix="Restore it with `lookalike restore BACKUP`, or make the workspace again with `lookalike init`.",
             )
 
     def close(self) -> None:
-        """Fold the log into the file."""
+        """Close what is open; SQLite folds its log into the file."""
         self._engine.dispose()
 
     @contextmanager
@@ -92,45 +107,57 @@ class Database:
         try:
             yield
         except DatabaseError as error:
-            raise database_error(error, doing, self.path) from error
+            raise database_error(error, doing, self.name) from error
 
 
-def database_error(error: DatabaseError, doing: str, path: Path) -> LookalikeError:
-    """SQLite's complaint in the user's words."""
-    said = str(error.orig)
-    if "full" in said or "disk I/O" in said:
-        return StorageError(
-            f"The disk is full or failing: {doing} {path} stopped, and what was there before is unchanged.",
-            fix="Free some space and run the same command again.",
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of the block or none of it; SQLite's writers take their turn before they read."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("BEGIN IMMEDIATE"))
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def address(given: str) -> URL:
+    """A PostgreSQL address as the driver wants it.
+
+    >>> address("postgresql://me@localhost/shop").drivername
+    'postgresql+psycopg'
+    """
+    try:
+        url = make_url(given)
+    except AddressError:
+        url = None
+    if url is None or url.get_backend_name() not in ("postgresql", "postgres"):
+        raise WorkspaceError(
+            f"The database address {given!r} is none of PostgreSQL's.",
+            fix="Write it like postgresql://user@host/name; the password goes into ~/.pgpass or PGPASSWORD. "
+            'Or leave database = "" in lookalike.toml for a SQLite file.',
         )
-    if "locked" in said or "busy" in said:
-        return WorkspaceError(
-            f"Another program has been writing {path} for more than {BUSY_MS // 1000} seconds.",
-            fix="Wait until it ends, or stop it, and run this command again.",
-        )
-    if "readonly" in said or "unable to open" in said:
-        return StorageError(
-            f"{doing} {path} failed: {said}.",
-            fix="Check that the folder exists and that you may write to it.",
-        )
-    return StorageError(
-        f"{path} is damaged or no Lookalike database: {said}.",
-        fix="Restore it from a backup, or make the workspace again with `lookalike init`.",
-    )
+    return url.set(drivername="postgresql+psycopg")
 
 
-def _engine(path: Path) -> Engine:
-    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool)
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own class
-        connection.isolation_level = None  # transactions begin where this file says so
-        for pragma in (
-            f"busy_timeout={BUSY_MS}",
-            "journal_mode=WAL",
-            "synchronous=FULL",
-            "foreign_keys=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
+def _engine(url: URL, connections: int) -> Engine:
+    if connections:
+        engine = create_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=True)
+    else:
+        engine = create_engine(url, poolclass=NullPool)
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _prepare)
     return engine
+
+
+def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own class
+    connection.isolation_level = None  # transactions begin where this file says so
+    for pragma in (
+        f"busy_timeout={BUSY_MS}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Insert, Table, delete, insert, select
-from sqlalchemy.dialects.sqlite import insert as insert_or
+from sqlalchemy import Connection, Insert, Table, delete, insert, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Labels, LeftOut, Pool
@@ -25,6 +25,19 @@ Row = dict[str, Any]
 def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
     """Insert any number of rows, a batch at a time."""
     _execute_all(connection, insert(table), rows)
+
+
+def empty(connection: Connection) -> None:
+    """Take all rows out of a PostgreSQL database that is used again; a SQLite file is always a new one."""
+    if connection.dialect.name != "sqlite":
+        names = ", ".join(f'"{table.name}"' for table in schema.tables.sorted_tables)
+        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
+
+
+def insert_new(connection: Connection, table: Table) -> Insert:
+    """An insertion that passes over rows whose key is there already."""
+    own = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return own.insert(table).on_conflict_do_nothing()
 
 
 def _execute_all(connection: Connection, statement: Insert, rows: Iterable[Row]) -> None:
@@ -58,7 +71,7 @@ def read_catalog(connection: Connection) -> Catalog:
 def write_signatures(connection: Connection, signatures: Mapping[str, bytes]) -> None:
     """Add signatures by the digest of the photo's content; those that are there stay."""
     rows = ({"digest": digest, "signature": made} for digest, made in signatures.items())
-    _execute_all(connection, insert_or(schema.signature).on_conflict_do_nothing(), rows)
+    _execute_all(connection, insert_new(connection, schema.signature), rows)
 
 
 def read_signatures(connection: Connection) -> dict[str, bytes]:

@@ -42,6 +42,9 @@ seed = {seed}
 
 # True if the catalog is the generated studio catalog; reports then say so.
 generated = {generated}
+
+# Where catalog, pools, votes and labels are: "" for lookalike.db in this folder, or postgresql://user@host/name.
+database = {database}
 """
 _ADDED = """
 # Photos that were added later.
@@ -88,6 +91,7 @@ class Settings(Source):
     max_megapixels: float = 100.0
     seed: int = 0
     generated: bool = False
+    database: str = ""
     format: int = FORMAT
     added: tuple[Source, ...] = ()
 
@@ -174,7 +178,7 @@ def _in_range(settings: Settings, path: Path) -> None:
 
 
 KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("source", "photos", "layout", "role"), (str,)),
+    **dict.fromkeys(("source", "photos", "layout", "role", "database"), (str,)),
     **dict.fromkeys(("seed", "format"), (int,)),
     **dict.fromkeys(("columns", "values"), (list,)),
     "max_megapixels": (float, int),

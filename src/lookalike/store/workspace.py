@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sqlalchemy import delete, func, select, tuple_
-from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
@@ -32,6 +31,8 @@ from lookalike.store.database import Database
 from lookalike.store.disk import disk_errors, lock
 from lookalike.store.models import remove_runs
 from lookalike.store.rows import (
+    empty,
+    insert_new,
     read_catalog,
     read_labels,
     read_pool,
@@ -56,12 +57,13 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.settings = read_settings(folder)
-        if not (folder / DATABASE).is_file():
+        if not self.settings.database and not (folder / DATABASE).is_file():
             raise StorageError(
                 f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
-                fix="Restore the file from a backup, or start afresh: lookalike init PHOTOS_OR_TABLE --replace",
+                fix="Restore them with `lookalike restore BACKUP`, or start afresh: "
+                "lookalike init PHOTOS_OR_TABLE --replace",
             )
-        self.database = Database(folder / DATABASE)
+        self.database = Database(self.settings.database or folder / DATABASE)
         self.database.migrate()
         self.settings = upgrade(folder, self.settings, lambda: self.catalog)
 
@@ -82,9 +84,11 @@ class Workspace:
             if not replace:
                 cls.require_absent(folder)
             _clear(folder)
-            database = Database(folder / DATABASE)
+            database = Database(settings.database or folder / DATABASE)
+            _require_unused(database, replace)
             database.migrate()
             with database.write() as connection:
+                empty(connection)
                 write_catalog(connection, catalog)
                 write_signatures(connection, signatures)
             database.close()
@@ -262,9 +266,7 @@ class Workspace:
                     connection.execute(delete(schema.label).where(tuple_(*ends).in_(pairs)))
                 before = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
             for first in range(0, len(rows), 20_000):
-                connection.execute(
-                    insert_or(schema.label).on_conflict_do_nothing(), rows[first : first + 20_000]
-                )
+                connection.execute(insert_new(connection, schema.label), rows[first : first + 20_000])
             after = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
         return int(after - before)
 
@@ -286,6 +288,20 @@ class Workspace:
             write_pool(connection, pool)
             if drawn is not None:
                 write_random_pairs(connection, drawn)
+
+
+def _require_unused(database: Database, replace: bool) -> None:
+    """Refuse a PostgreSQL database that holds another workspace's catalog."""
+    if replace or database.is_sqlite or database.version() is None:
+        return
+    with database.read() as connection:
+        used = connection.execute(select(schema.image.c.row).limit(1)).first()
+    if used is not None:
+        raise WorkspaceError(
+            f"The database {database.name} holds a workspace already.",
+            fix="Use another database (createdb NAME), or start this one afresh with --replace, which also "
+            "deletes its labels, votes and pool.",
+        )
 
 
 def _clear(folder: Path) -> None:

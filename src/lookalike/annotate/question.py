@@ -1,0 +1,213 @@
+"""One pair being asked: claims, votes, discussion, label. A pure state machine; the store keeps what it says.
+
+    open --(all votes in, undo time over)--> settled | discussion | excluded
+    discussion --(all who voted propose the same, or a lead decides)--> settled | excluded
+    settled, excluded --(a lead reopens)--> discussion
+
+A seat is what a pair needs of one annotator. Leases hold seats for minutes, votes for good. At every moment
+live leases + votes <= needed, and nobody has two claims on one pair. Times are milliseconds.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from lookalike.annotate.protocol import (
+    ANSWERS,
+    DISCUSSION,
+    EXCLUDED,
+    LABELS,
+    OPEN,
+    SETTLED,
+    Outcome,
+    Protocol,
+)
+from lookalike.core.checks import one_of
+from lookalike.core.errors import VoteError
+
+LEASE, VOTE, SKIP = "lease", "vote", "skip"
+EXCLUDE, REOPEN = "exclude", "reopen"
+VERDICTS = (*LABELS, EXCLUDE)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What one annotator has of a pair: a lease with its end, a vote with its answer, or that they skipped it."""
+
+    annotator: int
+    kind: str
+    token: str
+    since: int
+    until: int = 0
+    answer: str = ""
+    side: int = 0
+
+    def is_live(self, now: int) -> bool:
+        """Whether a lease still holds its seat. One from the future has ended too: the clock was set back."""
+        return self.kind == LEASE and self.since <= now <= self.until
+
+
+@dataclass(frozen=True)
+class Question:
+    """One pair and its claims. `settles` is when its votes settle; until then the votes may be undone."""
+
+    needed: int
+    state: str = OPEN
+    claims: tuple[Claim, ...] = ()
+    label: int | None = None
+    settles: int | None = None
+    proposals: tuple[tuple[int, str], ...] = ()  # in discussion: annotator and what they now propose
+
+    @property
+    def free(self) -> int:
+        """Seats that neither a vote nor a lease holds; none once the pair is no longer open."""
+        held = sum(claim.kind != SKIP for claim in self.claims)
+        return self.needed - held if self.state == OPEN else 0
+
+    @property
+    def votes(self) -> tuple[Claim, ...]:
+        """The live votes."""
+        return tuple(claim for claim in self.claims if claim.kind == VOTE)
+
+    def of(self, annotator: int) -> Claim | None:
+        """An annotator's claim."""
+        return next((claim for claim in self.claims if claim.annotator == annotator), None)
+
+
+def lease(question: Question, annotator: int, token: str, now: int, until: int, side: int) -> Question:
+    """Hold a seat for an annotator. Who skipped the pair may take it again; who voted may not."""
+    question = expire(question, now)
+    had = question.of(annotator)
+    if question.state != OPEN or question.free < 1 or (had is not None and had.kind != SKIP):
+        raise refused("taken")
+    return _with(question, Claim(annotator, LEASE, token, now, until, side=side))
+
+
+def vote(question: Question, annotator: int, token: str, answer: str, now: int, grace: int) -> Question:
+    """Turn an annotator's lease into a vote; the last one needed starts the time until the pair settles.
+
+    A lease that ran out still counts as long as nobody else has taken the seat: an expert who was offline loses
+    nothing. So does one that was taken back, if a seat is free.
+    """
+    one_of(answer, ANSWERS, "answer")
+    had = question.of(annotator)
+    if had is not None and had.kind == VOTE:
+        raise refused("answered")
+    if question.state != OPEN:
+        raise refused("closed")
+    if had is None or had.kind == SKIP:
+        question = expire(question, now)
+        if question.free < 1:
+            raise refused("full")
+    side = had.side if had is not None else 0
+    done = _with(question, Claim(annotator, VOTE, token, now, answer=answer, side=side))
+    return replace(done, settles=now + grace) if len(done.votes) == done.needed else done
+
+
+def skip(question: Question, annotator: int, token: str, now: int) -> Question:
+    """Give the seat back; the pair comes back to somebody, to this annotator only when nothing else is left."""
+    had = question.of(annotator)
+    if had is not None and had.kind == VOTE:
+        raise refused("answered")
+    side = had.side if had is not None else 0
+    return _with(question, Claim(annotator, SKIP, token, now, side=side))
+
+
+def undo(question: Question, annotator: int, token: str, now: int, until: int) -> Question:
+    """Turn an annotator's vote back into a lease, until the pair has settled."""
+    had = question.of(annotator)
+    if had is None or had.kind != VOTE:
+        raise refused("nothing-to-undo")
+    if question.state != OPEN or (question.settles is not None and now > question.settles):
+        raise refused("settled")
+    back = _with(question, Claim(annotator, LEASE, token, now, until, side=had.side))
+    return replace(back, settles=None)
+
+
+def expire(question: Question, now: int) -> Question:
+    """Drop leases that have ended."""
+    kept = tuple(claim for claim in question.claims if claim.kind != LEASE or claim.is_live(now))
+    return question if len(kept) == len(question.claims) else replace(question, claims=kept)
+
+
+def release(question: Question, annotator: int) -> Question:
+    """Drop what an annotator holds but has not answered."""
+    kept = tuple(claim for claim in question.claims if claim.annotator != annotator or claim.kind == VOTE)
+    return replace(question, claims=kept)
+
+
+def settle(question: Question, protocol: Protocol, now: int, grace: int) -> Question:
+    """What the votes settle to, once all are in and the time to undo is over; else the question as it is.
+
+    Nobody waits longer than `grace`, also where the clock was set back meanwhile.
+    """
+    if question.state != OPEN or question.settles is None or 0 < question.settles - now <= grace:
+        return question
+    return _close(question, protocol.outcome([claim.answer for claim in question.votes]))
+
+
+def propose(question: Question, annotator: int, verdict: str) -> Question:
+    """In discussion: what one of those who voted now thinks; where all of them think the same, that is it."""
+    one_of(verdict, VERDICTS, "verdict")
+    if question.state != DISCUSSION:
+        raise refused("closed")
+    voters = {claim.annotator for claim in question.votes}
+    if annotator not in voters:
+        raise refused("no-voter")
+    others = tuple(given for given in question.proposals if given[0] != annotator)
+    question = replace(question, proposals=(*others, (annotator, verdict)))
+    agreed = {given for _, given in question.proposals}
+    if {who for who, _ in question.proposals} == voters and len(agreed) == 1:
+        return decide(question, verdict)
+    return question
+
+
+def decide(question: Question, verdict: str) -> Question:
+    """A lead's verdict on a pair in discussion; `reopen` brings a settled or excluded one back there."""
+    one_of(verdict, (*VERDICTS, REOPEN), "verdict")
+    if verdict == REOPEN:
+        if question.state not in (SETTLED, EXCLUDED):
+            raise refused("closed")
+        return replace(question, state=DISCUSSION, label=None, proposals=())
+    if question.state != DISCUSSION:
+        raise refused("closed")
+    if verdict == EXCLUDE:
+        return _close(question, Outcome(EXCLUDED))
+    return _close(question, Outcome(SETTLED, LABELS[verdict]))
+
+
+def _close(question: Question, outcome: Outcome) -> Question:
+    """A pair that is not open any more; who skipped it has no claim on it."""
+    return replace(question, state=outcome.state, label=outcome.label, settles=None, claims=question.votes)
+
+
+def _with(question: Question, claim: Claim) -> Question:
+    others: Iterable[Claim] = (had for had in question.claims if had.annotator != claim.annotator)
+    return replace(question, claims=(*others, claim))
+
+
+REFUSALS = {
+    "taken": ("This pair is no longer free for you.", "Go on with the next one."),
+    "answered": (
+        "You have answered this pair before, and that answer stands.",
+        "Undo it if it was wrong (as long as the pair has not settled).",
+    ),
+    "closed": ("This pair is no longer open.", "Go on with the next one; a lead can reopen it."),
+    "full": (
+        "Your time for this pair ran out and others have answered it: your answer was not counted.",
+        "Go on with the next one.",
+    ),
+    "not-leased": ("This pair was not given to you.", "Open the labelling page and answer what it shows."),
+    "nothing-to-undo": ("There is no answer of yours to undo.", "Go on with the next pair."),
+    "settled": (
+        "Your last answer can no longer be undone: its pair has settled.",
+        "If it was wrong, tell a lead, who can reopen it.",
+    ),
+    "no-voter": ("Only those who voted on a pair can propose what it is.", "Write a comment, or ask a lead."),
+    "unknown": ("There is no such pair.", "Go back to the list."),
+}
+
+
+def refused(code: str) -> VoteError:
+    """The error for what the rules refuse, by its code."""
+    problem, fix = REFUSALS[code]
+    return VoteError(problem, fix=fix, code=code)
