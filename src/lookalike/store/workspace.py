@@ -61,7 +61,7 @@ class Workspace:
         if not self.settings.database and not (folder / DATABASE).is_file():
             raise StorageError(
                 f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
-                fix="Restore them with `lookalike restore BACKUP`, or start afresh: "
+                fix="Restore them from a backup (lookalike restore FILE), or start afresh: "
                 "lookalike init PHOTOS_OR_TABLE --replace",
             )
         self.database = Database(self.settings.database or folder / DATABASE)
