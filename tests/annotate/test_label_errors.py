@@ -85,7 +85,9 @@ def test_votes_simulated_as_the_model_says_come_out_as_foreseen():
         assert np.mean(same) == pytest.approx(found.settled, abs=5e-3)
         assert np.mean(errs[0][same]) == pytest.approx(found.wrong, rel=0.1)
     for found in expected_errors(one, "majority", 0.5, (3, 5)):
-        assert np.mean(2 * errs[: found.votes].sum(axis=0) > found.votes) == pytest.approx(found.wrong, rel=0.1)
+        assert np.mean(2 * errs[: found.votes].sum(axis=0) > found.votes) == pytest.approx(
+            found.wrong, rel=0.1
+        )
 
 
 @pytest.fixture(scope="module")
