@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 from lookalike.annotate.campaign import Campaign
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
-from lookalike.store.leases import Rules, signing_key
+from lookalike.store.leases import Rules, lease_key
 from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
 from lookalike.store.votes import answer, next_pairs, take_answer_back
@@ -27,7 +27,7 @@ def fill(connection, people, pairs, needed=2):
     )
     listed = [Asked(f"q{n}", f"c{n}", f"i{n}", "chairs", "pool", n) for n in range(pairs)]
     ask(connection, listed, needed, NOW)
-    return signing_key(connection)
+    return lease_key(connection)
 
 
 class Shop:
