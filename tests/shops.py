@@ -34,6 +34,7 @@ class Shop:
     """People 1, 2, ... and pairs q0-c0, q1-c1, ..., each needing two votes."""
 
     def __init__(self, place, people=2, pairs=6, share=0.0, connections=0, **campaign):
+        self.place = place
         self.database = Database(place, connections=connections)
         self.database.migrate()
         self.now = NOW

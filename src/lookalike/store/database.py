@@ -22,7 +22,7 @@ class Database:
     def __init__(self, place: Path | str, *, connections: int = 0, patience: int = BUSY_MS) -> None:
         """`connections` are kept open between uses, as a server needs them; 0 opens one for each use.
 
-        `patience` is how many milliseconds one waits for another writer of a SQLite file.
+        `patience` is how many milliseconds one waits for another writer: of the SQLite file, or of the same rows.
         """
         self.url = address(place) if isinstance(place, str) else URL.create("sqlite", database=str(place))
         self.name = str(place) if isinstance(place, Path) else self.url.render_as_string(hide_password=True)
@@ -152,6 +152,8 @@ def _engine(url: URL, connections: int, patience: int) -> Engine:
         engine = create_engine(url, poolclass=NullPool)
     if url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", lambda connection, _: _prepare(connection, patience))
+    else:
+        event.listen(engine, "connect", lambda connection, _: _hurry(connection, patience))
     return engine
 
 
@@ -164,3 +166,8 @@ def _prepare(connection: Any, patience: int) -> None:  # noqa: ANN401 - the driv
         "foreign_keys=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _hurry(connection: Any, patience: int) -> None:  # noqa: ANN401
+    connection.execute(f"SET lock_timeout = {patience}")
+    connection.commit()

@@ -21,7 +21,7 @@ def database_error(error: DatabaseError, doing: str, name: str) -> LookalikeErro
 
 
 def _full(said: str, doing: str, name: str) -> LookalikeError | None:
-    if not any(word in said for word in ("full", "disk I/O", "No space left")):
+    if not any(word in said for word in ("full", "disk I/O", "No space left", "File too large")):
         return None
     return StorageError(
         f"The disk is full or failing: {doing} {name} stopped, and what was there before is unchanged.",

@@ -1,0 +1,236 @@
+"""A database that is locked, read-only, full, cut off or newer: plain words, nothing half done, and on it goes."""
+
+import contextlib
+import resource
+from pathlib import Path
+
+import pytest
+from databases import postgresql_server
+from shops import Shop
+from sqlalchemy import event, select, text, update
+
+from lookalike.core.errors import StorageError, VoteError, WorkspaceError
+from lookalike.store import votes_schema as tables
+from lookalike.store.database import Database
+from lookalike.store.votes import answer
+from lookalike.store.writer import Writer
+
+FILLER = text(
+    "INSERT INTO vote (question, annotator, answer, place, side, at, took, token) "
+    "SELECT 1, 1, 'skip', 0, 0, 0, 0, 'filler ' || n || repeat('x', 400) FROM generate_series(1, 42000) AS n"
+)
+
+
+class Served(Shop):
+    """A shop whose votes go through a writer, like a server's; it waits a short while for others."""
+
+    def __init__(self, place, **given):
+        super().__init__(place, **given)
+        self.writer = Writer(Database(place, patience=300))
+
+    def send(self, token, said="similar"):
+        call = lambda c: answer(c, self.rules, 1, token, said, self.now, self.draw)  # noqa: E731
+        return self.writer.submit(call).result(timeout=60)
+
+    def votes(self):
+        return [row.token for row in self.rows(select(tables.vote.c.token).order_by(tables.vote.c.id))]
+
+
+@pytest.fixture
+def served(database_place):
+    shop = Served(database_place, pairs=40, ahead=20)
+    yield shop
+    shop.writer.close()
+
+
+def through(served, trouble, error, words):
+    """One vote before, one in trouble, the same one after it: none is lost, none is there twice."""
+    before, during = (given.token for given in served.give(1)[:2])
+    receipt = served.send(before)
+    with trouble:
+        with pytest.raises(error, match=words) as met:
+            served.send(during)
+        assert "Traceback" not in str(met.value)
+        assert met.value.fix
+    assert served.votes() == [before]
+    assert served.send(during).token == during
+    assert served.send(before) == receipt
+    assert served.votes() == [before, during]
+
+
+@contextlib.contextmanager
+def another_writer(served):
+    with served.database.write() as connection:
+        if not served.database.is_sqlite:
+            connection.execute(text("LOCK TABLE claim IN ACCESS EXCLUSIVE MODE"))
+        yield
+
+
+@contextlib.contextmanager
+def read_only(served):
+    engine = served.writer.database._engine
+    if served.database.is_sqlite:
+        refuse = lambda connection, _: connection.execute("PRAGMA query_only=ON")  # noqa: E731
+        event.listen(engine, "connect", refuse)
+        cut_off(served)
+        yield
+        event.remove(engine, "connect", refuse)
+        return
+    name = served.database.url.database
+    set_for_all(served, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    cut_off(served)
+    yield
+    set_for_all(
+        served, f"ALTER DATABASE {name} RESET default_transaction_read_only", "SET TRANSACTION READ WRITE"
+    )
+    cut_off(served)
+
+
+def set_for_all(served, statement, first="SELECT 1"):
+    with served.database.write() as connection:
+        connection.execute(text(first))
+        connection.execute(text(statement))
+
+
+def cut_off(served):
+    """End the connections of the writer: by the server where there is one, else by a writer of its own."""
+    if served.database.is_sqlite:
+        database = served.writer.database
+        served.writer.close()
+        served.writer = Writer(database)
+        return
+    with served.database.read() as connection:
+        ours = "pid <> pg_backend_pid() AND datname = current_database()"
+        connection.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {ours}"))
+
+
+def test_a_database_that_another_program_holds_is_said_so_and_works_again(served):
+    through(served, another_writer(served), WorkspaceError, "Another program")
+
+
+def test_a_database_that_is_read_only_is_said_so_and_works_again(served):
+    trouble = read_only(served)
+    if served.database.is_sqlite:
+        before, during = (given.token for given in served.give(1)[:2])
+        served.send(before)
+        with (
+            trouble,
+            pytest.raises(StorageError, match=r"writing .* failed: attempt to write a readonly database"),
+        ):
+            served.send(during)
+        cut_off(served)
+        assert served.send(during).token == during
+        assert served.votes() == [before, during]
+    else:
+        through(served, trouble, StorageError, "writing .* failed: .*read-only transaction")
+
+
+def test_a_connection_that_was_cut_is_opened_again_without_anybody_noticing(served):
+    tokens = [given.token for given in served.give(1)[:4]]
+    for token in tokens:
+        assert served.send(token).token == token
+        cut_off(served)
+    assert served.votes() == tokens
+
+
+def until_full(served, tokens):
+    """Answers until the disk is full; what was acknowledged before."""
+    told = []
+    with pytest.raises(StorageError, match="disk is full"):
+        told.extend(served.send(token).token for token in tokens)
+    return told
+
+
+def start_again(server, size=resource.RLIM_INFINITY):
+    """Start the server anew, so that no file of its grows beyond so many bytes: to it that is a full disk."""
+    server.stop()
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+    try:
+        server.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
+    served = Served(tmp_path / "lookalike.db", pairs=120, ahead=50)
+    tokens = [given.token for given in served.give(1)]
+    with served.database.write() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar()
+    small = lambda connection, _: connection.execute(f"PRAGMA max_page_count={pages}")  # noqa: E731
+    engine = served.writer.database._engine
+    event.listen(engine, "connect", small)
+    told = until_full(served, tokens)
+    event.remove(engine, "connect", small)
+    here_again(served, tokens, told)
+    served.writer.close()
+
+
+def here_again(served, tokens, told):
+    """What was acknowledged is there and nothing else, and the answer that found no room finds it now."""
+    assert [token for token in served.votes() if not token.startswith("filler")] == tokens[: len(told)]
+    assert 0 < len(told) < len(tokens)
+    assert served.send(tokens[len(told)]).token == tokens[len(told)]
+
+
+def test_a_full_disk_under_postgresql_is_said_so_and_works_again():
+    with postgresql_server() as server:
+        served = Served(server.fresh(), pairs=120, ahead=50)
+        tokens = [given.token for given in served.give(1)]
+        with served.database.write() as connection:
+            connection.execute(FILLER)
+            size = connection.execute(text("SELECT pg_relation_size('vote')")).scalar()
+        assert size > 2**24  # so that the limit leaves the log's files alone
+        start_again(server, size)
+        told = until_full(served, tokens)
+        start_again(server)
+        here_again(served, tokens, told)
+        served.writer.close()
+
+
+def test_a_database_of_a_newer_version_is_refused_and_left_alone(served):
+    with served.database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(WorkspaceError, match="newer Lookalike") as met:
+        Database(Path(served.database.name) if served.database.is_sqlite else served.place).migrate()
+    assert "pip install --upgrade lookalike" in met.value.fix
+    assert served.database.version() == "9999"
+
+
+def test_an_annotator_who_is_removed_in_mid_session_keeps_what_was_answered(served):
+    first, second = (given.token for given in served.give(1)[:2])
+    served.send(first)
+    with served.database.write() as connection:
+        connection.execute(
+            update(tables.annotator).where(tables.annotator.c.id == 1).values(removed=served.now)
+        )
+    with pytest.raises(Exception, match="account was removed"):
+        served.send(second)
+    assert served.votes() == [first]
+
+
+def test_a_call_that_nobody_waits_for_any_more_does_not_stop_the_writer(served):
+    tokens = [given.token for given in served.give(1)[:3]]
+    with another_writer(served):
+        stuck = served.writer.submit(lambda connection: connection.execute(text("SELECT 1")).scalar())
+        gone = [served.writer.submit(lambda connection: None) for _ in range(20)]
+        cancelled = [future.cancel() for future in gone]
+    with contextlib.suppress(WorkspaceError):
+        stuck.result(timeout=60)
+    assert len(cancelled) == 20
+    assert [served.send(token).token for token in tokens] == tokens
+
+
+def test_a_call_that_fails_takes_nothing_of_its_neighbours_with_it(served):
+    good, *_, bad = (given.token for given in served.give(1))
+    futures = [
+        served.writer.submit(
+            lambda c, t=token: answer(c, served.rules, 1, t, "similar", served.now, served.draw)
+        )
+        for token in (good, bad[:-1] + "!", bad)
+    ]
+    assert futures[0].result().token == good
+    with pytest.raises(VoteError):
+        futures[1].result()
+    assert futures[2].result().token == bad
+    assert sorted(served.votes()) == sorted([good, bad])
