@@ -32,7 +32,9 @@ def test_where_all_agree_there_is_no_interval_rather_than_a_certain_one():
 
 
 def test_where_replicates_have_no_value_there_is_no_interval():
-    found = agreement(votes_of((19, 1, 0, 0)))["fleiss"]  # a third of the replicates misses the one other vote
+    found = agreement(votes_of((19, 1, 0, 0)))[
+        "fleiss"
+    ]  # a third of the replicates misses the one other vote
     assert not math.isnan(found.value)
     assert math.isnan(found.low)
     assert "replicates have no value" in found.reason

@@ -1,7 +1,7 @@
 """Self-consistency and gold pairs against slow definitions on explicit lists."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_figures_equal_their_definitions(listed):
     assert found.same.value == pytest.approx(np.mean(same) if same else math.nan, nan_ok=True)
     own = [np.mean([a == b for a, b in combinations(answers, 2)]) for answers in given_]
     assert found.own.value == pytest.approx(np.mean(own) if own else math.nan, nan_ok=True)
-    steps = [a != b for answers in given_ for a, b in zip(answers, answers[1:], strict=False)]
+    steps = [a != b for answers in given_ for a, b in pairwise(answers)]
     assert found.flips.value == pytest.approx(np.mean(steps) if steps else math.nan, nan_ok=True)
 
 
@@ -53,7 +53,9 @@ def test_the_studios_experts_repeat_themselves_as_often_as_their_claims_say():
     people = []
     for expert in experts(2, drawn.seed):
         times = [vote(drawn, expert, a, b, time=time) for time in range(3)]
-        words = [tuple(("dissimilar", "similar")[vote] for vote in votes) for votes in zip(*times, strict=True)]
+        words = [
+            tuple(("dissimilar", "similar")[vote] for vote in votes) for votes in zip(*times, strict=True)
+        ]
         people.append(counted(words))
         found = consistency(people[-1])
         wanted = np.mean([np.mean(one == other) for one, other in combinations(times, 2)])

@@ -42,7 +42,10 @@ def test_the_interval_holds_the_long_run_pace(count):
     for _ in range(2000):
         active = random.uniform(1 / 6, 1, count)
         answers = random.poisson(random.uniform(80, 180, count) * active)
-        rows = [Worked(1, h, int(y), round(x * HOUR_MS)) for h, (y, x) in enumerate(zip(answers, active))]
+        rows = [
+            Worked(1, h, int(y), round(x * HOUR_MS))
+            for h, (y, x) in enumerate(zip(answers, active, strict=True))
+        ]
         found = pace(rows).per_hour
         hits += found.low <= 130 <= found.high
     assert 0.90 < hits / 2000 < 0.97

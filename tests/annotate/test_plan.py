@@ -31,12 +31,18 @@ def test_nothing_left_takes_no_time_and_no_pace_tells_no_time():
 
 def test_without_an_interval_of_the_pace_there_is_none_of_the_hours():
     found = hours_left(100, Figure(100.0, math.nan, math.nan, 3, "an interval takes 10 person-hours"))
-    assert (found.value, math.isnan(found.low), found.reason) == (1.0, True, "an interval takes 10 person-hours")
+    assert (found.value, math.isnan(found.low), found.reason) == (
+        1.0,
+        True,
+        "an interval takes 10 person-hours",
+    )
 
 
 def test_the_end_is_foreseen_from_the_hours_a_day_of_late():
     hour = NOW // HOUR_MS
-    worked = [Worked(1, hour - 24 * day, 120, HOUR_MS) for day in range(1, 11)]  # one hour a day since 10 days
+    worked = [
+        Worked(1, hour - 24 * day, 120, HOUR_MS) for day in range(1, 11)
+    ]  # one hour a day since 10 days
     end, low, high = expected_end(Figure(30.0, 20.0, math.inf, 10), worked, NOW)
     assert (end - NOW) / DAY_MS == pytest.approx(30)
     assert (low - NOW) / DAY_MS == pytest.approx(20)
@@ -89,7 +95,7 @@ def test_too_few_queries_have_no_forecast():
     assert (none.value.reason, none.steps) == ("no query has a label", ())
     assert queries_for(few, 0.1) == 0
     with pytest.raises(ArgumentError, match="half_width"):
-        queries_for(few, 0)
+        queries_for(few, 0.0)
 
 
 def test_forecasts_come_true_where_queries_are_drawn_alike():

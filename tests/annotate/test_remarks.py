@@ -22,7 +22,14 @@ def of(rows, annotator, **more):
 
 
 def test_good_figures_need_no_remark():
-    rows = [*GOOD, ("", "1+ 3+", 90), ("", "1- 3-", 90), ("", "1+ 3-", 10), ("", "2+ 3+", 50), ("", "2- 3-", 50)]
+    rows = [
+        *GOOD,
+        ("", "1+ 3+", 90),
+        ("", "1- 3-", 90),
+        ("", "1+ 3-", 10),
+        ("", "2+ 3+", 50),
+        ("", "2- 3-", 50),
+    ]
     steady = consistency({("similar",) * 3: 190, ("similar", "dissimilar", "similar"): 5})
     right = gold([("similar", "similar", 40), ("dissimilar", "similar", 1)])
     worked = pace([Worked(3, hour, 120 + hour % 3, HOUR_MS) for hour in range(30)])
@@ -33,7 +40,9 @@ def test_votes_that_have_nothing_to_do_with_the_others_are_named_and_stand_apart
     rows = [*GOOD, *(("", pattern, 40) for pattern in ("1+ 3+", "1+ 3-", "1- 3+", "1- 3-"))]
     found = of(rows, 3)
     assert set(found) == {"chance", "apart"}
-    assert found["chance"].startswith("These votes do not show that Kim agrees with the others more often than chance")
+    assert found["chance"].startswith(
+        "These votes do not show that Kim agrees with the others more often than chance"
+    )
     assert "kappa 0.00 [" in found["chance"]
     assert "50 % [" in found["apart"]
     assert "95 % [" in found["apart"]
@@ -49,7 +58,7 @@ def test_of_two_nobody_stands_apart():
 
 
 def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figures():
-    rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 60), ("", "1+ 3?", 40)]
+    rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 59), ("", "1- 3+", 1), ("", "1+ 3?", 40)]
     found = of(
         rows,
         3,

@@ -33,7 +33,9 @@ def cohen(one: Sequence[Said], other: Sequence[Said]) -> Fraction | None:
     if not both:
         return None
     observed = Fraction(sum(a == b for a, b in both), len(both))
-    chance = Fraction(sum(a == b for a, b in product([a for a, _ in both], [b for _, b in both])), len(both) ** 2)
+    chance = Fraction(
+        sum(a == b for a, b in product([a for a, _ in both], [b for _, b in both])), len(both) ** 2
+    )
     return corrected(observed, chance)
 
 
@@ -57,7 +59,8 @@ def alpha(units: Units) -> Fraction | None:
         return None
     n = len(votes)
     observed = sum(
-        (Fraction(sum(a != b for a, b in permutations(unit, 2)), len(unit) - 1) for unit in pairable), Fraction(0)
+        (Fraction(sum(a != b for a, b in permutations(unit, 2)), len(unit) - 1) for unit in pairable),
+        Fraction(0),
     )
     expected = Fraction(sum(a != b for a, b in permutations(votes, 2)), n - 1)
     return 1 - observed / expected if expected else None
@@ -65,7 +68,9 @@ def alpha(units: Units) -> Fraction | None:
 
 def with_any_other(units: Units, rater: int) -> Fraction | None:
     """Cohen's kappa of one rater with a second who is a random other one on each unit."""
-    rows = [(unit[rater], given([*unit[:rater], *unit[rater + 1 :]])) for unit in units if unit[rater] is not None]
+    rows = [
+        (unit[rater], given([*unit[:rater], *unit[rater + 1 :]])) for unit in units if unit[rater] is not None
+    ]
     rows = [(own, others) for own, others in rows if others]
     if not rows:
         return None
