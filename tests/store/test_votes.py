@@ -1,65 +1,13 @@
 """Giving pairs and taking answers, on SQLite and PostgreSQL."""
 
-import random
-
 import pytest
-from sqlalchemy import insert, select
+from shops import MINUTE, Shop
+from sqlalchemy import select
 
-from lookalike.annotate.campaign import Campaign
 from lookalike.core.errors import VoteError
 from lookalike.store import schema
 from lookalike.store import votes_schema as tables
-from lookalike.store.database import Database
-from lookalike.store.leases import Rules, lease_key
-from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
-from lookalike.store.votes import answer, next_pairs, take_answer_back
-
-DRAW = random.Random(0)
-NOW = 1_700_000_000_000
-MINUTE = 60_000
-
-
-class Shop:
-    """A database with some people and some pairs, and the clock."""
-
-    def __init__(self, place, people=2, pairs=6, **campaign):
-        self.database = Database(place)
-        self.database.migrate()
-        self.now = NOW
-        listed = [Asked(f"q{n}", f"c{n}", f"i{n}", "chairs", "pool", n) for n in range(pairs)]
-        with self.database.write() as connection:
-            names = [
-                {"name": f"p{n}", "folded": f"p{n}", "role": "annotator", "created": NOW}
-                for n in range(1, people + 1)
-            ]
-            connection.execute(insert(tables.annotator), names)
-            ask(connection, listed, 2, NOW)
-            self.rules = Rules(Campaign(**campaign), lease_key(connection))
-
-    def give(self, who):
-        with self.database.write() as connection:
-            return next_pairs(connection, self.rules, who, self.now, DRAW)
-
-    def say(self, who, token, said):
-        with self.database.write() as connection:
-            return answer(connection, self.rules, who, token, said, self.now, DRAW)
-
-    def undo(self, who, token):
-        with self.database.write() as connection:
-            return take_answer_back(connection, self.rules, who, token, self.now)
-
-    def wait(self, minutes):
-        self.now += round(minutes * MINUTE)
-        with self.database.write() as connection:
-            return sweep(connection, self.rules, self.now)
-
-    def rows(self, statement):
-        with self.database.read() as connection:
-            return connection.execute(statement).all()
-
-    def states(self):
-        return sorted(row.state for row in self.rows(select(tables.question.c.state)))
 
 
 @pytest.fixture
@@ -175,3 +123,57 @@ def test_a_clock_set_back_frees_leases_at_once(shop):
         sweep(connection, shop.rules, shop.now)
     assert shop.rows(select(tables.claim)) == []
     assert len(held) == 4
+
+
+def test_a_pair_skipped_and_given_again_in_the_same_millisecond_can_be_answered(database_place):
+    shop = Shop(database_place, people=1, pairs=1)
+    tokens = []
+    for _ in range(6):
+        tokens.append(shop.give(1)[0].token)
+        shop.say(1, tokens[-1], "skip")
+    shop.say(1, shop.give(1)[0].token, "similar")
+    assert len(set(tokens)) == 6
+    assert len(shop.rows(select(tables.vote))) == 7
+
+
+def test_a_clock_set_back_to_the_millisecond_of_an_earlier_lease_makes_no_second_token(shop):
+    first = shop.give(1)[0]
+    shop.say(1, first.token, "similar")
+    back = shop.undo(1, first.token)
+    assert back.token != first.token
+    assert shop.say(1, back.token, "dissimilar").token == back.token
+
+
+def test_skipping_a_closed_pair_is_refused_in_words(database_place):
+    shop = Shop(database_place, people=3, pairs=1)
+    late = shop.give(1)[0]
+    shop.wait(11)
+    for who in (2, 3):
+        shop.say(who, shop.give(who)[0].token, "similar")
+    shop.wait(1)
+    with pytest.raises(VoteError) as refusal:
+        shop.say(1, late.token, "skip")
+    assert refusal.value.code == "closed"
+
+
+def test_a_hidden_check_never_becomes_a_vote_whatever_copies_of_it_come_late(database_place):
+    shop = Shop(database_place, people=1, pairs=3, share=1.0, repeats=10, gap=(1, 1))
+    checks = 0
+    for _ in range(30):
+        given = shop.give(1)
+        if not given:
+            break
+        shop.now += 1_000
+        token = given[0].token
+        receipt = shop.say(1, token, "similar")
+        if not shop.rows(select(tables.vote.c.id).where(tables.vote.c.token == token)):
+            checks += 1
+            again = shop.undo(1, token)
+            assert (again.question, again.token) == (given[0].question, shop.undo(1, token).token)
+            assert again.token != token
+            shop.say(1, token, "similar")  # a late copy
+            receipt = shop.say(1, again.token, "unsure")
+            shop.now += 5_000
+            assert shop.say(1, again.token, "unsure") == receipt
+    votes = shop.rows(select(tables.claim.c.question).where(tables.claim.c.kind == "vote"))
+    assert (checks, len(votes), len(shop.rows(select(tables.vote)))) == (6, 3, 3)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.store.votes_schema import annotator, check, claim, gold, question
@@ -22,18 +22,8 @@ _DUE = (
     .order_by(check.c.due, check.c.id)
     .limit(1)
 )
-_SHOWN = (
-    select(check.c.token, check.c.question, question.c.query, question.c.candidate, check.c.side)
-    .join(question, question.c.id == check.c.question)
-    .where(_OF, _WAITING, check.c.token.is_not(None))
-    .order_by(check.c.since)
-)
-_BY_TOKEN = select(check).where(check.c.token == bindparam("token"))
-
-
-def shown_checks(connection: Connection, who: int, until: int) -> list[dict[str, Any]]:
-    """Checks that were shown to an annotator and wait for the answer."""
-    return [{**row, "until": until} for row in connection.execute(_SHOWN, {"who": who}).mappings()]
+SHOWN = and_(_WAITING, check.c.token.is_not(None))  # and waits for the answer
+_ONE = select(check).where(check.c.id == bindparam("which"))
 
 
 def due_check(connection: Connection, who: int) -> RowMapping | None:
@@ -47,9 +37,9 @@ def show_check(connection: Connection, which: int, who: int, token: str, side: i
     _note_next(connection, who)
 
 
-def check_of(connection: Connection, token: str) -> RowMapping | None:
-    """The check that a token was given for."""
-    return connection.execute(_BY_TOKEN, {"token": token}).mappings().first()
+def check_row(connection: Connection, which: int) -> RowMapping | None:
+    """A check, by its id."""
+    return connection.execute(_ONE, {"which": which}).mappings().first()
 
 
 def answer_check(connection: Connection, which: int, answer: str, took: int, now: int) -> None:

@@ -33,7 +33,7 @@ def _busy(said: str, doing: str, name: str) -> LookalikeError | None:
     if not any(word in said for word in ("locked", "busy", "deadlock", "lock timeout")):
         return None
     return WorkspaceError(
-        f"Another program has been writing {name} for more than {BUSY_MS // 1000} seconds.",
+        f"Another program has been writing {name} for a long time.",
         fix="Wait until it ends, or stop it, and run this command again.",
     )
 

@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import Protocol
 from lookalike.annotate.question import Claim, Question, refused
+from lookalike.store.prepared import Prepared
 from lookalike.store.votes_schema import campaign, claim, question, verdict
 
 CLAIM = (
@@ -22,32 +23,36 @@ CLAIM = (
     claim.c.answer,
     claim.c.side,
 )
-_STATE = (question.c.needed, question.c.state, question.c.label, question.c.settles)
-_LOAD = (
-    select(*_STATE, *CLAIM)
+_ONE = question.c.id == bindparam("which")
+_LOAD = Prepared(
+    select(question.c.needed, question.c.state, question.c.label, question.c.settles, *CLAIM)
     .select_from(question.outerjoin(claim, claim.c.question == question.c.id))
-    .where(question.c.id == bindparam("which"))
+    .where(_ONE)
 )
-_HELD = select(question.c.id).where(question.c.id == bindparam("which")).with_for_update()
-_HELD_IF_FREE = (
-    select(question.c.id).where(question.c.id == bindparam("which")).with_for_update(skip_locked=True)
-)
+_HELD = Prepared(select(question.c.id).where(_ONE).with_for_update())
+_HELD_IF_FREE = Prepared(select(question.c.id).where(_ONE).with_for_update(skip_locked=True))
 _PROPOSED = (
     select(verdict.c.annotator, verdict.c.kind, verdict.c.verdict)
     .where(verdict.c.question == bindparam("which"))
     .order_by(verdict.c.id)
 )
-_UPDATE = (
-    update(question)
-    .where(question.c.id == bindparam("which"))
-    .values(
-        {
-            name: bindparam(f"new_{name}")
-            for name in ("free", "takers", "state", "label", "settles", "changed")
-        }
-    )
+_NEW = ("free", "takers", "state", "label", "settles", "changed")
+_UPDATE = Prepared(update(question).where(_ONE).values({name: bindparam(f"new_{name}") for name in _NEW}))
+_DROP = Prepared(
+    delete(claim).where(claim.c.question == bindparam("which"), claim.c.annotator == bindparam("who"))
 )
-_DROP = delete(claim).where(claim.c.question == bindparam("which"), claim.c.annotator == bindparam("who"))
+
+
+def _put(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
+    """A claim's row, new or in the place of the one before."""
+    keys = ("question", "annotator")
+    columns = ("kind", "answer", "token", "side", "since", "until")
+    statement = dialect.insert(claim).values({name: bindparam(name) for name in (*keys, *columns)})
+    fresh = {name: statement.excluded[name] for name in columns}
+    return statement.on_conflict_do_update(index_elements=keys, set_=fresh)
+
+
+_PUT = Prepared({"sqlite": _put(sqlite), "postgresql": _put(postgresql)})
 
 
 def load(connection: Connection, which: int, *, wait: bool = True) -> Question | None:
@@ -56,10 +61,10 @@ def load(connection: Connection, which: int, *, wait: bool = True) -> Question |
     Without `wait` it is None where another transaction holds it (SKIP LOCKED); SQLite has one writer at a time anyway.
     """
     if connection.dialect.name != "sqlite":
-        held = connection.execute(_HELD if wait else _HELD_IF_FREE, {"which": which}).first()
-        if held is None and not wait:
+        held = (_HELD if wait else _HELD_IF_FREE).rows(connection, which=which)
+        if not held and not wait:
             return None
-    rows = connection.execute(_LOAD, {"which": which}).all()
+    rows = _LOAD.rows(connection, which=which)
     if not rows:
         raise refused("unknown")
     needed, state, label, settles = rows[0][:4]
@@ -85,19 +90,20 @@ def save(connection: Connection, which: int, before: Question, after: Question, 
     had = {one.annotator: one for one in before.claims}
     has = {one.annotator: one for one in after.claims}
     for who in had.keys() - has.keys():
-        connection.execute(_DROP, {"which": which, "who": who})
+        _DROP.run(connection, which=which, who=who)
     for who, one in has.items():
         if had.get(who) != one:
-            connection.execute(_put(connection.dialect.name), {"question": which, **_row(one)})
-    new = {
-        "new_free": after.free,
-        "new_takers": takers(has),
-        "new_state": after.state,
-        "new_label": after.label,
-        "new_settles": after.settles,
-        "new_changed": now,
-    }
-    connection.execute(_UPDATE, {"which": which, **new})
+            _PUT.run(connection, question=which, **vars(one))
+    _UPDATE.run(
+        connection,
+        which=which,
+        new_free=after.free,
+        new_takers=takers(has),
+        new_state=after.state,
+        new_label=after.label,
+        new_settles=after.settles,
+        new_changed=now,
+    )
 
 
 def takers(annotators: Iterable[int]) -> str:
@@ -108,31 +114,6 @@ def takers(annotators: Iterable[int]) -> str:
     """
     listed = ",".join(str(who) for who in sorted(annotators))
     return f",{listed}," if listed else ""
-
-
-def _row(one: Claim) -> dict[str, Any]:
-    return {
-        "annotator": one.annotator,
-        "kind": one.kind,
-        "token": one.token,
-        "since": one.since,
-        "until": one.until,
-        "answer": one.answer,
-        "side": one.side,
-    }
-
-
-def _upsert(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
-    statement = dialect.insert(claim)
-    fresh = {name: statement.excluded[name] for name in ("kind", "token", "since", "until", "answer", "side")}
-    return statement.on_conflict_do_update(index_elements=["question", "annotator"], set_=fresh)
-
-
-_PUT = {"sqlite": _upsert(sqlite), "postgresql": _upsert(postgresql)}
-
-
-def _put(dialect: str) -> Any:  # noqa: ANN401
-    return _PUT[dialect]
 
 
 # The campaign

@@ -58,7 +58,7 @@ def withdraw_missing(connection: Connection, now: int) -> int:
     """Exclude open pairs whose photos are no longer in the catalog; returns how many. Their votes are kept."""
     there = select(schema.image.c.image)
     gone = (question.c.state == OPEN, question.c.query.not_in(there) | question.c.candidate.not_in(there))
-    which = connection.execute(select(question.c.id).where(*gone)).scalars().all()
+    which = connection.execute(select(question.c.id).where(*gone).with_for_update()).scalars().all()
     for first in range(0, len(which), BATCH):
         some = which[first : first + BATCH]
         connection.execute(delete(claim).where(claim.c.question.in_(some), claim.c.kind != "vote"))
@@ -91,7 +91,7 @@ def settled_elsewhere(connection: Connection, labelled: Collection[tuple[str, st
     for first in range(0, len(which), BATCH):
         away = {"state": SETTLED, "free": 0, "changed": now}
         some = which[first : first + BATCH]
-        connection.execute(update(question).where(question.c.id.in_(some)).values(**away))
+        connection.execute(update(question).where(question.c.id.in_(some), *untouched).values(**away))
     if which:
         recount(connection)
     return len(which)

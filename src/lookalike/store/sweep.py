@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.annotate.protocol import DISSIMILAR, OPEN, SETTLED, SIMILAR
@@ -117,6 +117,8 @@ def _add(connection: Connection, table: Any, key: dict[str, str], more: int) -> 
 
 def recount(connection: Connection) -> None:
     """Count the questions of each state anew, after many were added at once."""
+    if connection.dialect.name != "sqlite":  # who closes a question meanwhile waits, or is waited for
+        connection.execute(text("LOCK TABLE progress IN EXCLUSIVE MODE"))
     found = connection.execute(
         select(question.c.kind, question.c.state, func.count()).group_by(question.c.kind, question.c.state)
     ).all()

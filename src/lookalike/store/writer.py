@@ -72,7 +72,7 @@ class Writer:
         first = self._calls.get()
         if first is None:
             return [], True
-        batch = [first]
+        batch = [first] if _wanted(first) else []
         while self.database.is_sqlite and len(batch) < TOGETHER:
             try:
                 more = self._calls.get_nowait()
@@ -80,7 +80,8 @@ class Writer:
                 break
             if more is None:
                 return batch, True
-            batch.append(more)
+            if _wanted(more):
+                batch.append(more)
         return batch, False
 
     def _attempt(self, connection: Connection | None, batch: list[Call]) -> Connection | None:
@@ -101,7 +102,7 @@ class Writer:
             else:
                 _tell(done)
                 return connection
-        return connection
+        return connection  # not reached: the last attempt returns
 
     def _commit(self, connection: Connection, batch: list[Call]) -> list[Done]:
         """Run the calls of a batch in one transaction; when this returns all of it is on the disk."""
@@ -121,6 +122,9 @@ def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[A
         value = call(connection)
     except OperationalError:  # the disk or the file: nothing of this transaction can be trusted
         raise
+    except DatabaseError as error:
+        connection.execute(_TAKE_BACK)
+        return None, database_error(error, "writing", connection.engine.url.render_as_string())
     except Exception as error:
         connection.execute(_TAKE_BACK)
         return None, error
@@ -129,6 +133,11 @@ def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[A
 
 
 _SAVE, _TAKE_BACK, _KEEP = (text(f"{words} one_call") for words in ("SAVEPOINT", "ROLLBACK TO", "RELEASE"))
+
+
+def _wanted(call: Call) -> bool:
+    """Whether anybody still waits for a call; from now on it cannot be cancelled."""
+    return call[1].set_running_or_notify_cancel()
 
 
 def _tell(done: list[Done]) -> None:
@@ -156,5 +165,5 @@ def _passes(error: DatabaseError) -> bool:
     if isinstance(error, IntegrityError):
         return True  # another writer was faster: the call will see what that one wrote
     return error.connection_invalidated or any(
-        word in str(error.orig) for word in ("deadlock", "serialize", "terminating connection", "locked")
+        word in str(error.orig) for word in ("deadlock", "serialize", "terminating connection")
     )
