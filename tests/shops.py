@@ -36,7 +36,9 @@ class Shop:
 
     def __init__(self, place, people=2, pairs=6, share=0.0, **campaign):
         self.database = Database(place, connections=2)
-        weakref.finalize(self, self.database.close)  # connections that are kept are closed, not left to be found
+        weakref.finalize(
+            self, self.database.close
+        )  # connections that are kept are closed, not left to be found
         self.database.migrate()
         self.now = NOW
         self.draw = random.Random(0)

@@ -92,10 +92,18 @@ class Browser:
         return self.ask("POST", path, body=urlencode(form).encode(), headers=kind)
 
     def ask(
-        self, method: str, path: str, *, body: object = None, headers: Mapping[str, str] | None = None, chunked=False
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        chunked=False,
     ) -> Answer:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        sent = {"Accept": "text/html"} | {name.replace("_", "-"): value for name, value in (headers or {}).items()}
+        sent = {"Accept": "text/html"} | {
+            name.replace("_", "-"): value for name, value in (headers or {}).items()
+        }
         if self.cookies:
             sent.setdefault("Cookie", "; ".join(f"{name}={value}" for name, value in self.cookies.items()))
         with contextlib.closing(line):
@@ -151,7 +159,9 @@ def serving(workspace: Workspace, clock: Clock | None = None, **options: object)
     clock = clock or Clock()
     app = create_app(workspace, Options(clock=clock, **options))
     listening = listen("127.0.0.1", 0)
-    config = uvicorn.Config(app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none")
+    config = uvicorn.Config(
+        app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
