@@ -27,7 +27,7 @@ def test_it_foresees_the_share_of_similar_pairs_and_each_encoders_measures(label
     assert found.similar.value.count == 20
     assert found.similar.steps[-1].queries == len(labelled.pool().queries)
     assert set(found.measures) == {
-        (name, measure) for name in ("color", "hog") for measure in ("DCS", "EHR@5")
+        (name, measure) for name in ("color", "hog") for measure in ("DCS(alpha=10)", "EHR@5")
     }
     for made in found.measures.values():
         assert made.value.low < made.value.value < made.value.high
