@@ -14,8 +14,8 @@ def of(rows, annotator, **more):
     known = Known(
         "Kim",
         agreement=by_annotator(votes)[annotator],
-        others=agreement(votes.without(annotator)),
-        unsure_of_all=agreement(votes).unsure.value,
+        others=agreement(votes.counts_without(annotator)),
+        unsure_of_all=agreement(votes.counts).unsure.value,
         **more,
     )
     return {one.kind: one.text for one in remarks({annotator: known})}

@@ -35,7 +35,7 @@ def test_the_teams_figures_are_those_of_the_tables(database):
         votes = vote_table(
             [(row[0], row[1], row[2]) for row in connection.exec_driver_sql("SELECT * FROM tally")]
         )
-    assert found.agreement["fleiss"].value == agreement(votes, replicates=0)["fleiss"].value
+    assert found.agreement["fleiss"].value == agreement(votes.counts, replicates=0)["fleiss"].value
     assert (found.agreement.pairs, found.agreement.shared) == (205, 200)
     assert set(found.categories) == {"lamp", "sofa"}
     assert found.categories["lamp"]["percent"].value == pytest.approx(110 / 116)

@@ -43,7 +43,7 @@ def agreement(
 
     opened = Workspace(workspace)
     chosen = opened.settings.seed if seed is None else seed
-    found = team(opened.database, time.time_ns() // 1_000_000, seed=chosen)
+    found = team(opened.database, time.time_ns() // 1_000_000, seed=chosen, all_twos=True)
     if json:
         print_json(team_values(found))
         return
