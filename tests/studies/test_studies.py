@@ -115,5 +115,10 @@ def test_people_with_wrong_labels(tmp_path, capsys):
 def test_agreement_tells_foreseen_errors_beside_true_ones(capsys):
     study("agreement")["main"](["--images", "400", "--repeats", "50", "--gold", "100"])
     told = capsys.readouterr().out
-    for part in ("krippendorff", "experts 3 and 4: Cohen's kappa 0.", "expert 4 again", "from 100 gold pairs"):
+    for part in (
+        "krippendorff",
+        "experts 3 and 4: Cohen's kappa 0.",
+        "expert 4 again",
+        "from 100 gold pairs",
+    ):
         assert part in told

@@ -21,7 +21,9 @@ from lookalike.web.render import page
 from lookalike.web.site import Site
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
-AGAIN = "3; url=/plan?look={}#more-labels"  # a new address: one that differs in nothing would not be loaded again
+AGAIN = (
+    "3; url=/plan?look={}#more-labels"  # a new address: one that differs in nothing would not be loaded again
+)
 
 
 @dataclass
