@@ -9,6 +9,7 @@ from rich.text import Text
 
 import lookalike
 from lookalike.cli.audit import audit
+from lookalike.cli.backup import backup, restore
 from lookalike.cli.bias import bias
 from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
@@ -49,6 +50,8 @@ app.add_typer(catalog, name="catalog")
 app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")
+app.command()(backup)
+app.command()(restore)
 app.command()(evaluate)
 app.command()(finetune)
 app.command()(settle)
