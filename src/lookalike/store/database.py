@@ -47,11 +47,9 @@ class Database:
         with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
             yield connection
 
-    @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """A connection for many transactions, each begun by `transaction`."""
-        with self._errors("writing"), self._engine.connect() as connection:
-            yield connection
+    def open(self) -> Connection:
+        """A connection that the caller keeps and closes, for many transactions."""
+        return self._engine.connect()
 
     def migrate(self) -> None:
         """Bring the database to this version; a database of a newer version is refused."""

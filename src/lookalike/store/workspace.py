@@ -44,6 +44,7 @@ from lookalike.store.rows import (
     write_signatures,
 )
 from lookalike.store.settings import FILE, Settings, read_settings
+from lookalike.store.settling import settle_due
 from lookalike.store.upgrade import upgrade
 from lookalike.store.views import Views
 
@@ -239,7 +240,8 @@ class Workspace:
     # Labels
 
     def labels(self) -> Labels:
-        """All labels, conflicting ones included."""
+        """All labels, conflicting ones included, and those of votes whose time to be undone is over."""
+        settle_due(self.database)
         with self.database.read() as connection:
             return read_labels(connection)
 
