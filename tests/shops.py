@@ -16,7 +16,7 @@ from lookalike.store.votes_schema import annotator, check, claim, comment, gold,
 from lookalike.store.workspace import Workspace
 
 IMAGES = 24
-NAMES = ("Ann", "Béla, the \"third\"", "=Cy\nline")  # what a table's quoting has to bear
+NAMES = ("Ann", 'Béla, the "third"', "=Cy\nline")  # what a table's quoting has to bear
 
 
 def shop(folder: Path, place: Path | str, *, images: int = IMAGES) -> Workspace:
@@ -48,11 +48,19 @@ class Team:
 
     def _person(self, name: str) -> int:
         return self._insert(
-            annotator, name=name, folded=name.casefold(), role="annotator", password="$argon2$secret", created=1
+            annotator,
+            name=name,
+            folded=name.casefold(),
+            role="annotator",
+            password="$argon2$secret",
+            created=1,
         )
 
     def _ask(self, n: int) -> int:
-        query, candidate = f"i{(7 * n + 3) % IMAGES:02d}.jpg", f"i{(7 * n + 3 + 2 + n // IMAGES) % IMAGES:02d}.jpg"
+        query, candidate = (
+            f"i{(7 * n + 3) % IMAGES:02d}.jpg",
+            f"i{(7 * n + 3 + 2 + n // IMAGES) % IMAGES:02d}.jpg",
+        )
         low, high = sorted((query, candidate))
         return self._insert(
             question, place=(5 * n) % 17, query=query, candidate=candidate, low=low, high=high, both=n % 2,
@@ -65,7 +73,9 @@ class Team:
         self.turn += 1
         self.now += self.random.choice((-500, 0, 1, 700, 40_000))
         which, who = self.random.choice(self.questions), self.random.choice(self.people)
-        does = self.random.choice(("vote", "vote", "vote", "skip", "undo", "settle", "propose", "decide", "say", "check"))
+        does = self.random.choice(
+            ("vote", "vote", "vote", "skip", "undo", "settle", "propose", "decide", "say", "check")
+        )
         try:
             getattr(self, f"_{does}")(which, who)
         except VoteError:
@@ -91,7 +101,9 @@ class Team:
         self._row(which, who, "undo", token, 0)
 
     def _settle(self, which: int, _: int) -> None:
-        self._keep(which, rules.settle(self.states[which], Protocol("consensus", self.needed), self.now + 10**9, 0))
+        self._keep(
+            which, rules.settle(self.states[which], Protocol("consensus", self.needed), self.now + 10**9, 0)
+        )
 
     def _propose(self, which: int, who: int) -> None:
         said = self.random.choice(rules.VERDICTS)
@@ -105,8 +117,12 @@ class Team:
 
     def _say(self, which: int, who: int) -> None:
         if self.states[which].state == DISCUSSION:
-            words = self.random.choice(("the \"legs\", differ", "a\nb\r\nc", " spaced ", "ünïcode 🪑", "'); DROP"))
-            self._insert(comment, question=which, annotator=who, text=words, at=self.now, token=f"say-{self.turn}")
+            words = self.random.choice(
+                ('the "legs", differ', "a\nb\r\nc", " spaced ", "ünïcode 🪑", "'); DROP")
+            )
+            self._insert(
+                comment, question=which, annotator=who, text=words, at=self.now, token=f"say-{self.turn}"
+            )
 
     def _check(self, which: int, who: int) -> None:
         found = self.connection.execute(
@@ -117,7 +133,10 @@ class Team:
                 check, annotator=who, question=which, kind="repeat", turn=2, due=self.turn, token=f"check-{self.turn}",
                 side=1, since=self.now - 5, answer=self.random.choice(ANSWERS), at=self.now, took=5,
             )  # fmt: skip
-            if self.connection.execute(select(gold.c.question).where(gold.c.question == which)).first() is None:
+            if (
+                self.connection.execute(select(gold.c.question).where(gold.c.question == which)).first()
+                is None
+            ):
                 self._insert(gold, question=which, answer="similar", note="plain", by=who, at=self.now)
 
     def _row(self, which: int, who: int, answer: str, token: str, side: int) -> None:
@@ -125,7 +144,9 @@ class Team:
             vote, question=which, annotator=who, answer=answer, place=self.turn, side=side, at=self.now, took=7, token=token
         )  # fmt: skip
         self.connection.execute(
-            update(annotator).where(annotator.c.id == who).values(answers=annotator.c.answers + 1, last=self.now)
+            update(annotator)
+            .where(annotator.c.id == who)
+            .values(answers=annotator.c.answers + 1, last=self.now)
         )
 
     def _keep(self, which: int, after: rules.Question) -> None:

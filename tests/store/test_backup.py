@@ -75,7 +75,9 @@ def test_voting_goes_on_after_a_restore(worked, tmp_path, other_place):
         which = connection.execute(select(question.c.id)).scalars().first()
         who = connection.execute(select(annotator.c.id)).scalars().first()
         made = connection.execute(
-            insert(vote).values(question=which, annotator=who, answer="skip", place=0, side=0, at=1, token="new")
+            insert(vote).values(
+                question=which, annotator=who, answer="skip", place=0, side=0, at=1, token="new"
+            )
         )
         assert made.inserted_primary_key[0] == greatest + 1
         connection.execute(insert(audit).values(at=1, action="the first of an empty table"))

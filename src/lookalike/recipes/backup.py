@@ -13,7 +13,14 @@ from lookalike.store.rows import read_catalog
 from lookalike.store.settings import Settings, read_settings
 from lookalike.store.workspace import DATABASE, Workspace
 
-TOLD = ("image", "label", "pool_pair", "question", "vote", "annotator")  # what people want to know of a backup
+TOLD = (
+    "image",
+    "label",
+    "pool_pair",
+    "question",
+    "vote",
+    "annotator",
+)  # what people want to know of a backup
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,9 @@ def _not_in_it(workspace: Workspace) -> list[str]:
         "models": "trained heads and networks",
         "reports": "reports",
     }
-    return listed + [f"{name}/, {what}" for name, what in folders.items() if (workspace.folder / name).is_dir()]
+    return listed + [
+        f"{name}/, {what}" for name, what in folders.items() if (workspace.folder / name).is_dir()
+    ]
 
 
 def _told(rows: dict[str, int]) -> dict[str, int]:

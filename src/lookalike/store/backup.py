@@ -80,9 +80,8 @@ def checked(path: Path, folder: Path) -> Iterator[tuple[Database, str]]:
 
 def require_backup(path: Path) -> None:
     """Refuse what is no SQLite file, by its first bytes."""
-    with disk_errors("reading the backup", path):
-        with path.open("rb") as file:
-            head = file.read(len(HEAD))
+    with disk_errors("reading the backup", path), path.open("rb") as file:
+        head = file.read(len(HEAD))
     if head != HEAD:
         raise _foreign(path, "it is empty" if not head else "it is no SQLite file")
 
@@ -177,7 +176,8 @@ def _stream(reading: Connection, writing: Connection, progress: Progress | None)
     total = sum(_count(reading, table.name) for table in TABLES)
     done = 0
     for table in TABLES:
-        found = reading.execution_options(stream_results=True, yield_per=STREAMED).execute(select(table))
+        streamed = {"stream_results": True, "yield_per": STREAMED}
+        found = reading.execute(select(table), execution_options=streamed)
         for part in found.mappings().partitions():
             insert_all(writing, table, (dict(row) for row in part))
             done += len(part)

@@ -62,9 +62,7 @@ def placing(path: Path, *, private: bool = False) -> Iterator[Path]:
     with disk_errors(f"writing {path.name}", path):
         _forget_stopped(path)
         try:
-            os.close(
-                os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600 if private else 0o666)
-            )
+            os.close(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600 if private else 0o666))
             yield temporary
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
