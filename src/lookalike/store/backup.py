@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.core.progress import Progress
-from lookalike.store import votes_schema
+from lookalike.store import schema, votes_schema
 from lookalike.store.database import Database
 from lookalike.store.disk import BESIDE, disk_errors, placing, sync_folder
 from lookalike.store.rows import insert_all
@@ -22,7 +22,7 @@ from lookalike.store.rows import insert_all
 HEAD = b"SQLite format 3\x00"
 PAGES = 2_000  # copied at a time: 8 MB, then progress is told
 STREAMED = 5_000  # rows of PostgreSQL held in memory
-TABLES = tuple(votes_schema.tables.sorted_tables)  # those a row points to come before it
+TABLES = tuple(schema.tables.sorted_tables)  # those a row points to come before it
 
 
 def write_backup(database: Database, path: Path, progress: Progress | None = None) -> None:
@@ -225,7 +225,7 @@ def _has_catalog(database: Database) -> bool:
 
 def _count(connection: Connection, table: str) -> int:
     return int(
-        connection.execute(select(func.count()).select_from(votes_schema.tables.tables[table])).scalar_one()
+        connection.execute(select(func.count()).select_from(schema.tables.tables[table])).scalar_one()
     )
 
 

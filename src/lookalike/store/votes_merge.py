@@ -12,6 +12,15 @@ from lookalike.store.history import Row
 from lookalike.store.votes_file import Pair, VoteFile
 
 
+REASONS = {  # what a rule says to who is voting, said of a file
+    "answered": "an annotator answered the pair twice",
+    "full": "the pair has more votes than it needs",
+    "closed": "the pair was closed when this was done to it",
+    "no-voter": "who proposes has not voted on the pair",
+    "nothing-to-undo": "an answer is undone that was not given",
+}
+
+
 @dataclass(frozen=True)
 class Merged:
     """What becomes of one question: its row, what is new of it, and its state once that is played."""
@@ -54,7 +63,7 @@ def merged(
             ended = Outcome(question.state, question.label)
             changes[pair] = Merged(question, tuple(new), replay(played, question.needed or 0, ended, grace))
         except VoteError as error:
-            refusals[pair] = error.problem.rstrip(".")
+            refusals[pair] = REASONS.get(error.code, error.problem.rstrip("."))
     return changes, refusals
 
 
@@ -68,7 +77,7 @@ def _parts(
     question = asked
     if known is not None and (borrowed or only_here):
         if known.state != OPEN or (asked.state != OPEN and not borrowed):
-            raise VoteError("It was answered differently here and in the file", fix="", code="closed")
+            raise VoteError("It was answered differently here and in the file", fix="", code="differs")
         question = known
     return question, kept, new
 
