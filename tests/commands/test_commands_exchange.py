@@ -39,7 +39,9 @@ def annotation(number: int, who: object, choice: str | None, **more: object) -> 
 @pytest.fixture
 def tasks(lookalike, workspace):
     queue_pairs(Workspace(workspace))
-    said = lookalike("labels", "export", "tasks.json", "--format", "label-studio", "--image-prefix", "http://here/")
+    said = lookalike(
+        "labels", "export", "tasks.json", "--format", "label-studio", "--image-prefix", "http://here/"
+    )
     assert "tasks.config.xml" in said.out
     return json.loads((workspace / "tasks.json").read_text())
 
@@ -70,7 +72,9 @@ def test_tasks_show_both_photos_and_come_back_as_votes(lookalike, workspace, tas
     opened = Workspace(workspace)
     labels = opened.labels()
     first = tasks[0]["data"]
-    assert (first["query"], first["candidate"], 1) in set(zip(labels.query, labels.candidate, labels.label, strict=True))
+    assert (first["query"], first["candidate"], 1) in set(
+        zip(labels.query, labels.candidate, labels.label, strict=True)
+    )
     with opened.database.read() as connection:
         rows = list(history(connection))
         roles = set(connection.execute(select(annotator.c.role)).scalars())
@@ -78,7 +82,11 @@ def test_tasks_show_both_photos_and_come_back_as_votes(lookalike, workspace, tas
     assert [row.event for row in rows if row.event != "question"] == ["vote"] * 4 + ["skip", "vote"]
     assert {row.took for row in rows if row.event == "vote"} == {2500}
     assert not any("@" in row.who for row in rows)
-    assert [row.state for row in rows if row.pair == tuple(sorted((tasks[1]["data"]["query"], tasks[1]["data"]["candidate"])))][0] == "discussion"
+    assert [
+        row.state
+        for row in rows
+        if row.pair == tuple(sorted((tasks[1]["data"]["query"], tasks[1]["data"]["candidate"])))
+    ][0] == "discussion"
 
 
 def test_json_min_is_the_same_votes(lookalike, workspace, tasks):
@@ -98,7 +106,10 @@ def test_json_min_is_the_same_votes(lookalike, workspace, tasks):
     [
         (lambda one: one["data"].update(query="nowhere.png"), "no such image"),
         (lambda one: one["data"].pop("query"), "not written by Lookalike"),
-        (lambda one: one["annotations"][0]["result"][0]["value"].update(choices=["maybe"]), "none of similar"),
+        (
+            lambda one: one["annotations"][0]["result"][0]["value"].update(choices=["maybe"]),
+            "none of similar",
+        ),
         (lambda one: one["annotations"].append(annotation(9, 7, "similar")), "answered the pair twice"),
         (lambda one: one["annotations"].append(annotation(9, 9, "similar")), "more votes than it needs"),
         (lambda one: one["annotations"][0].update(created_at="soon"), "no time"),
@@ -142,7 +153,12 @@ def test_tags_of_vsd_fashion(lookalike, labelled):
            {"key": [c, q], "value": 1}, {"key": [q], "value": 1}, {"key": [q, q], "value": 2}]  # fmt: skip
     (labelled / "bad.json").write_text(json.dumps(bad))
     refused(
-        lookalike("labels", "import", "bad.json"), "no such image", "an earlier tag", "contradict", "it is no {", "not 0 or 1"
+        lookalike("labels", "import", "bad.json"),
+        "no such image",
+        "an earlier tag",
+        "contradict",
+        "it is no {",
+        "not 0 or 1",
     )
     (labelled / "bad.json").write_text("[{")
     refused(lookalike("labels", "import", "bad.json"), "no valid JSON")
@@ -173,10 +189,12 @@ def test_a_package_can_be_read_back(lookalike, released):
     refused(lookalike("labels", "export", "out", "--package", "--license", "free"), "'free'")
     assert lookalike("labels", "export", "out", "--package", "--license", "CC0-1.0").status == 0
     found = content(released / "out")
-    assert {"catalog.csv", "labels.csv", "votes.csv", "provenance.csv", "guidelines.md", "README.md", "LICENSE", "SHA256SUMS",
+    assert {"catalog.csv", "labels.csv", "votes.csv", "provenance.csv", "guidelines.md", "README.md", "agreement.md", "agreement.json", "LICENSE", "SHA256SUMS",
             "manifest.json", "splits/train.txt"} <= found.keys()  # fmt: skip
     sums = dict(reversed(line.split("  ", 1)) for line in found["SHA256SUMS"].decode().splitlines())
-    assert sums == {name: hashlib.sha256(held).hexdigest() for name, held in found.items() if name != "SHA256SUMS"}
+    assert sums == {
+        name: hashlib.sha256(held).hexdigest() for name, held in found.items() if name != "SHA256SUMS"
+    }
     assert b"A1" in found["votes.csv"]
     assert b"Label Studio" not in b"".join(found.values())
     assert b"Look at the legs." in found["guidelines.md"]
@@ -208,7 +226,9 @@ def test_photos_lose_their_metadata_and_missing_ones_are_named(lookalike, tmp_pa
     exif.get_ifd(0x8825)[1] = "N"
     (tmp_path / "mine").mkdir()
     for at in range(4):
-        Image.new("RGB", (40, 30), (50 * at, 90, 200 - 40 * at)).save(tmp_path / f"mine/{at}.jpg", exif=exif, comment=b"secret words")
+        Image.new("RGB", (40, 30), (50 * at, 90, 200 - 40 * at)).save(
+            tmp_path / f"mine/{at}.jpg", exif=exif, comment=b"secret words"
+        )
     assert lookalike("init", "mine").status == 0
     (tmp_path / "mine/2.jpg").unlink()
     said = lookalike("labels", "export", "out", "--package", "--license", "CC0-1.0")

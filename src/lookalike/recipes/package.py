@@ -16,7 +16,9 @@ from lookalike.core.errors import CatalogError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.core.types import SPLITS, Catalog, Labels, Pool
 from lookalike.discover.random_pairs import RandomPairs
+from lookalike.recipes.package_agreement import agreement_texts
 from lookalike.recipes.package_card import Facts, card, guidelines, license_text
+from lookalike.recipes.team import team
 from lookalike.store.history import COMMENT, Row, history
 from lookalike.store.label_files import write_label_file, write_provenance_file
 from lookalike.store.package_files import MANIFEST, filling, is_zip, require_free
@@ -95,9 +97,13 @@ def package(
         write_label_file(held.labels, folder / "labels.csv")
         if held.pool is not None:
             write_provenance_file(held.pool, held.drawn, folder / "provenance.csv")
+        figures = team(workspace.database, 0, seed=workspace.settings.seed)
+        _write_texts(folder, agreement_texts(figures, held.names))
         facts = _facts(workspace, held, rows, missing, license)
         _write_texts(folder, {"LICENSE": text, "README.md": card(facts)})
-        _write_texts(folder, {"guidelines.md": guidelines(held.guideline, held.examples, _photo_names(catalog))})
+        _write_texts(
+            folder, {"guidelines.md": guidelines(held.guideline, held.examples, _photo_names(catalog))}
+        )
         _write_texts(folder, {MANIFEST: _manifest(facts, workspace)})
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return Packed(len(catalog) - len(missing), len(held.labels), rows, missing, size)
@@ -220,7 +226,9 @@ def _manifest(facts: Facts, workspace: Workspace) -> str:
         "format": FORMAT,
         "lookalike": lookalike.__version__,
         "catalog": workspace.catalog.fingerprint,
-        "images_are": f"JPEG, quality {QUALITY}, upright, no metadata" if facts.has_photos else "not included",
+        "images_are": f"JPEG, quality {QUALITY}, upright, no metadata"
+        if facts.has_photos
+        else "not included",
     }
     return json.dumps(written, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
@@ -228,5 +236,3 @@ def _manifest(facts: Facts, workspace: Workspace) -> str:
 def _write_texts(folder: Path, texts: dict[str, str]) -> None:
     for name, content in texts.items():
         (folder / name).write_text(content, encoding="utf-8")
-
-

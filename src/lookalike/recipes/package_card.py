@@ -67,9 +67,7 @@ def license_text(given: str) -> str:
     return text
 
 
-def guidelines(
-    text: str, examples: Sequence[tuple[str, str, int, str]], photos: Mapping[str, str]
-) -> str:
+def guidelines(text: str, examples: Sequence[tuple[str, str, int, str]], photos: Mapping[str, str]) -> str:
     """What annotators were told, with the example pairs they saw."""
     words = {label: answer for answer, label in LABELS.items()}
     lines = ["# Guidelines", "", text.strip() or DEFAULT_GUIDELINE, ""]
@@ -107,7 +105,9 @@ def _files(facts: Facts) -> str:
         if facts.has_photos
         else "not here: the catalog was one of vectors only"
     )
-    provenance = "| `provenance.csv` | who put each pair forward, at which place |\n" if facts.generators else ""
+    provenance = (
+        "| `provenance.csv` | who put each pair forward, at which place |\n" if facts.generators else ""
+    )
     return (
         "## Files\n\n| file | is |\n|---|---|\n"
         f"| `images/` | {photos} |\n"
@@ -115,6 +115,7 @@ def _files(facts: Facts) -> str:
         "| `labels.csv` | query, candidate, label: 1 similar, 0 dissimilar |\n"
         "| `votes.csv` | every question and everything that was answered, in time order |\n"
         f"{provenance}"
+        "| `agreement.md`, `agreement.json` | how far annotators agree, with each other and with themselves |\n"
         "| `guidelines.md` | what annotators were told |\n"
         "| `manifest.json`, `SHA256SUMS` | all counts; the sum of every file |\n\n"
         "Read it with `lookalike init catalog.csv` and `lookalike labels import labels.csv`."

@@ -224,9 +224,7 @@ def _has_catalog(database: Database) -> bool:
 
 
 def _count(connection: Connection, table: str) -> int:
-    return int(
-        connection.execute(select(func.count()).select_from(schema.tables.tables[table])).scalar_one()
-    )
+    return int(connection.execute(select(func.count()).select_from(schema.tables.tables[table])).scalar_one())
 
 
 def _as_one_file(path: Path) -> None:
