@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from lookalike.annotate import question as rules
-from lookalike.annotate.protocol import ANSWERS, DISCUSSION, LABELS, OPEN, SETTLED, Protocol
+from lookalike.annotate.protocol import ANSWERS, DISCUSSION, OPEN, Protocol
 from lookalike.catalog import catalog_from
 from lookalike.core.errors import VoteError
-from lookalike.store import schema
 from lookalike.store.settings import Settings
 from lookalike.store.votes_schema import annotator, check, claim, comment, gold, question, verdict, vote
 from lookalike.store.workspace import Workspace
@@ -141,7 +140,8 @@ class Team:
 
     def _row(self, which: int, who: int, answer: str, token: str, side: int) -> None:
         self._insert(
-            vote, question=which, annotator=who, answer=answer, place=self.turn, side=side, at=self.now, took=7, token=token
+            vote, question=which, annotator=who, answer=answer, place=self.turn, side=side, at=self.now, took=7,
+            token=token,
         )  # fmt: skip
         self.connection.execute(
             update(annotator)
@@ -186,6 +186,3 @@ def states(connection: Connection) -> set[tuple[str, ...]]:
     """Every question with its state, label and free seats."""
     columns = (question.c.query, question.c.candidate, question.c.state, question.c.label, question.c.free)
     return {tuple(map(str, row)) for row in connection.execute(select(*columns))}
-
-
-__all__ = ["LABELS", "SETTLED", "Team", "live_votes", "schema", "shop", "states"]

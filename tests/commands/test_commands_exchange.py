@@ -32,7 +32,8 @@ def annotation(number: int, who: object, choice: str | None, **more: object) -> 
     return {
         "id": number, "completed_by": who, "result": result, "was_cancelled": False, "ground_truth": False,
         "created_at": f"2026-03-01T10:00:{number % 60:02d}.123456Z", "updated_at": "2026-03-01T11:00:00.000000Z",
-        "draft_created_at": None, "lead_time": 2.5, "prediction": {}, "result_count": 0, "task": 1, "project": 1, **more,
+        "draft_created_at": None, "lead_time": 2.5, "prediction": {}, "result_count": 0, "task": 1, "project": 1,
+        **more,
     }  # fmt: skip
 
 
@@ -82,11 +83,8 @@ def test_tasks_show_both_photos_and_come_back_as_votes(lookalike, workspace, tas
     assert [row.event for row in rows if row.event != "question"] == ["vote"] * 4 + ["skip", "vote"]
     assert {row.took for row in rows if row.event == "vote"} == {2500}
     assert not any("@" in row.who for row in rows)
-    assert [
-        row.state
-        for row in rows
-        if row.pair == tuple(sorted((tasks[1]["data"]["query"], tasks[1]["data"]["candidate"])))
-    ][0] == "discussion"
+    second = tuple(sorted(tasks[1]["data"][name] for name in ("query", "candidate")))
+    assert next(row.state for row in rows if row.pair == second) == "discussion"
 
 
 def test_json_min_is_the_same_votes(lookalike, workspace, tasks):
@@ -149,7 +147,8 @@ def test_tags_of_vsd_fashion(lookalike, labelled):
     lookalike("labels", "export", "again.json")
     assert (labelled / "again.json").read_bytes() == (labelled / "tags.json").read_bytes()
     q, c = first["key"]
-    bad = [{"key": [q, "nowhere"], "value": 1}, {"key": [q, c], "value": 1}, {"key": [q, c], "value": 1}, {"key": [c, q], "value": 0},
+    bad = [{"key": [q, "nowhere"], "value": 1}, {"key": [q, c], "value": 1},
+           {"key": [q, c], "value": 1}, {"key": [c, q], "value": 0},
            {"key": [c, q], "value": 1}, {"key": [q], "value": 1}, {"key": [q, q], "value": 2}]  # fmt: skip
     (labelled / "bad.json").write_text(json.dumps(bad))
     refused(
@@ -189,7 +188,8 @@ def test_a_package_can_be_read_back(lookalike, released):
     refused(lookalike("labels", "export", "out", "--package", "--license", "free"), "'free'")
     assert lookalike("labels", "export", "out", "--package", "--license", "CC0-1.0").status == 0
     found = content(released / "out")
-    assert {"catalog.csv", "labels.csv", "votes.csv", "provenance.csv", "guidelines.md", "README.md", "agreement.md", "agreement.json", "LICENSE", "SHA256SUMS",
+    assert {"catalog.csv", "labels.csv", "votes.csv", "provenance.csv", "guidelines.md", "README.md",
+            "agreement.md", "agreement.json", "LICENSE", "SHA256SUMS",
             "manifest.json", "splits/train.txt"} <= found.keys()  # fmt: skip
     sums = dict(reversed(line.split("  ", 1)) for line in found["SHA256SUMS"].decode().splitlines())
     assert sums == {

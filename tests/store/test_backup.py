@@ -1,4 +1,4 @@
-"""A backup is one moment of a database that others write; restoring gives it back on either kind, or changes nothing."""
+"""A backup is one moment of a database that others write; restored, it is back on either kind, or nothing changes."""
 
 import os
 import signal
@@ -199,7 +199,7 @@ def test_a_faulty_file_is_refused_and_nothing_changes(tmp_path, fault):
     with pytest.raises(StorageError, match="nothing here was changed"):
         restore(workspace.folder, tmp_path / "bad", replace=True)
     assert rows(workspace.database) == before
-    with pytest.raises(StorageError, match="no such file|No such file"):
+    with pytest.raises(StorageError, match=r"no such file|No such file"):
         restore(workspace.folder, tmp_path / "absent", replace=True)
 
 
@@ -259,7 +259,7 @@ def test_a_backup_never_overwrites_what_is_none(tmp_path):
     workspace = shop(tmp_path / "w", tmp_path / "w/lookalike.db")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8 a photo")
     for path in (tmp_path / "photo.jpg", tmp_path / "w/lookalike.db"):
-        with pytest.raises(WorkspaceError, match="no backup|database itself"):
+        with pytest.raises(WorkspaceError, match=r"no backup|database itself"):
             backup(workspace, path)
     backup(workspace, tmp_path / "kept")
     backup(workspace, tmp_path / "kept")

@@ -62,7 +62,7 @@ def test_a_newer_one_is_refused_in_words(tmp_path, database_place):
     workspace = shop(tmp_path / "w", database_place if isinstance(database_place, str) else "")
     with workspace.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(WorkspaceError, match="newer Lookalike .database version 9999") as refused:
+    with pytest.raises(WorkspaceError, match=r"newer Lookalike \(database version 9999") as refused:
         Workspace(tmp_path / "w")
     assert "Install the newer Lookalike" in refused.value.fix
     if workspace.database.is_sqlite:

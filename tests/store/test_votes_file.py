@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from shops import Team, live_votes, shop, states
 from sqlalchemy import func, select
 
-from lookalike.annotate.replay import Event, replay
 from lookalike.annotate.protocol import DISCUSSION, Outcome
+from lookalike.annotate.replay import Event, replay
 from lookalike.core.errors import LabelsError, VoteError
 from lookalike.recipes.votes_files import export_votes, import_votes
 from lookalike.store import votes, votes_schema
@@ -167,18 +167,30 @@ def test_nothing_secret_goes_out(tmp_path):
         assert tuple(next(csv.reader(file))) == COLUMNS
 
 
+def having(event: str, **cells: str):
+    """Every row of an event with other cells."""
+    return lambda rows: [{**row, **cells} if row["event"] == event else row for row in rows]
+
+
+def without_first_question(rows):
+    return [row for row in rows if row["event"] != "question" or row["place"] != rows[0]["place"]]
+
+
 FAULTS = {
-    "no question before it": lambda rows: [row for row in rows if row["event"] != "question" or row["place"] != rows[0]["place"]],
-    "token stands in an earlier row": lambda rows: [*rows, next(row for row in rows if row["event"] == "vote")],
-    "answer is not one": lambda rows: [{**row, "answer": "maybe"} if row["event"] == "vote" else row for row in rows],
-    "at is no time": lambda rows: [{**row, "at": "noon"} if row["event"] == "vote" else row for row in rows],
-    "is no whole number": lambda rows: [{**row, "needed": "two"} if row["event"] == "question" else row for row in rows],
+    "no question before it": without_first_question,
+    "token stands in an earlier row": lambda rows: [
+        *rows,
+        next(row for row in rows if row["event"] == "vote"),
+    ],
+    "answer is not one": having("vote", answer="maybe"),
+    "at is no time": having("vote", at="noon"),
+    "is no whole number": having("question", needed="two"),
     "no such image": lambda rows: [{**row, "query": "nowhere"} for row in rows],
-    "cannot have led to": lambda rows: [{**row, "state": "settled", "label": "1"} if row["event"] == "question" else row for row in rows],
-    "event is not known": lambda rows: [{**row, "event": "wish"} if row["event"] == "vote" else row for row in rows],
+    "cannot have led to": having("question", state="settled", label="1"),
+    "event is not known": having("vote", event="wish"),
     "annotator is missing": lambda rows: [{**row, "who": ""} for row in rows],
-    "more votes than it needs": lambda rows: [{**row, "needed": "1"} if row["event"] == "question" else row for row in rows],
-}  # fmt: skip
+    "more votes than it needs": having("question", needed="1"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -220,32 +232,13 @@ def test_what_both_sides_have_and_only_one_has_is_merged_or_refused(tmp_path):
     assert (done.brought.votes, done.brought.annotators) == (4, ())
     assert len(here.labels()) == 4
     assert import_votes(here, tmp_path / "there.csv").brought.votes == 0
+    for workspace, token in ((here, "only here"), (there, "only there")):
+        row = {"question": 1, "annotator": 1, "text": "words", "at": 1, "token": token}
+        with workspace.database.write() as connection:
+            connection.execute(votes_schema.comment.insert().values(**row))
+            connection.execute(question.update().values(state="excluded", free=0))
+    export_votes(there, tmp_path / "closed.csv")
     with pytest.raises(LabelsError, match="answered differently"):
-        export_votes(here, tmp_path / "both.csv")
-        with there.database.write() as connection:
-            rules = rules_of(connection)
-            for which in connection.execute(select(question.c.id)).scalars():
-                connection.execute(question.update().where(question.c.id == which).values(needed=1))
-                settled = {"state": "excluded", "free": 0}
-                connection.execute(question.update().where(question.c.id == which).values(**settled))
-            for pair in votes.next_pairs(connection, rules, 3, 9_000, rng):
-                votes.answer(connection, rules, 3, pair.token, "similar", 9_500, rng)
-        with here.database.write() as connection:
-            connection.execute(
-                votes_schema.comment.insert().values(
-                    question=1, annotator=1, text="x", at=1, token="only here"
-                )
-            )
-            connection.execute(
-                votes_schema.comment.insert().values(question=1, annotator=1, text="y", at=2, token="here")
-            )
-        with there.database.write() as connection:
-            connection.execute(
-                votes_schema.comment.insert().values(
-                    question=1, annotator=1, text="z", at=3, token="only there"
-                )
-            )
-        export_votes(there, tmp_path / "closed.csv")
         import_votes(here, tmp_path / "closed.csv")
 
 

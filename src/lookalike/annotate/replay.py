@@ -40,9 +40,9 @@ class Event:
 def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0) -> Question:
     """What a history leads to; VoteError where the rules refuse a step, or it cannot have ended so.
 
-    Answers are played in their order, then verdicts in theirs: a pair takes no votes once it is closed. How votes settle
-    depends on the protocol of that time, and pairs are also closed without votes, so `ended` is given and only held against
-    what can be. A pair that is open with all its votes settles `grace` after the last of them.
+    Answers are played in their order, then verdicts in theirs: a pair takes no votes once it is closed. How votes
+    settle depends on the protocol of that time, and pairs are also closed without votes, so `ended` is given and only
+    held against what can be. A pair that is open with all its votes settles `grace` after the last of them.
 
     >>> votes = [Event("vote", 1, "similar", "t"), Event("vote", 2, "similar", "u", at=5)]
     >>> replay(votes, 2, Outcome("settled", 1)).label

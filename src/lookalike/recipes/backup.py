@@ -63,13 +63,16 @@ def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progre
     """Put a backup in the place of a workspace's database, of whichever kind the settings name."""
     settings = read_settings(folder)
     database = Database(settings.database or folder / DATABASE)
-    with lock(folder, "catalog", "restore"), lock(folder, "labels", "restore"):
-        with checked(path, folder) as (held, was):
-            catalog = _catalog(held)
-            before = _before(database, replace)
-            lost, back = _compared(before, catalog, path)
-            rows = counts(held)
-            restore_backup(Path(str(held.url.database)), database, progress)
+    with (
+        lock(folder, "catalog", "restore"),
+        lock(folder, "labels", "restore"),
+        checked(path, folder) as (held, was),
+    ):
+        catalog = _catalog(held)
+        before = _before(database, replace)
+        lost, back = _compared(before, catalog, path)
+        rows = counts(held)
+        restore_backup(Path(str(held.url.database)), database, progress)
     looked, missing = _photos(folder, settings, catalog)
     return Restored(_told(rows), was, lost, back, looked, missing)
 

@@ -65,8 +65,8 @@ def export_labels(
 ) -> Exported:
     """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file.
 
-    All of them as they came: importing the file again gives the same bytes. Only qrels and tags cannot hold a pair with both
-    labels, and leave it out. With `level` the qrels hold what measures at that level use, candidates
+    All of them as they came: importing the file again gives the same bytes. Only qrels and tags cannot hold a pair
+    with both labels, and leave it out. With `level` the qrels hold what measures at that level use, candidates
     named by item ids at item level.
     """
     written = format_out(path, format)

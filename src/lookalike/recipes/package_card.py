@@ -20,8 +20,8 @@ LICENSES = {
     ),
     "CC-BY-4.0": (
         "Creative Commons Attribution 4.0 International (SPDX: CC-BY-4.0)",
-        "You may share and adapt this data set for any purpose, also commercially, if you give credit to those who made it, "
-        "link to the licence and say what you changed.",
+        "You may share and adapt this data set for any purpose, also commercially, if you give credit to those who "
+        "made it, link to the licence and say what you changed.",
         "https://creativecommons.org/licenses/by/4.0/legalcode",
     ),
 }
@@ -153,8 +153,8 @@ def _labelled(facts: Facts) -> str:
 def _limits(facts: Facts) -> str:
     return (
         "## Known limits\n\n"
-        "- A pair without a label is unjudged, not dissimilar. Measures that count it as dissimilar favour the encoders "
-        "that fed the pool.\n"
+        "- A pair without a label is unjudged, not dissimilar. Measures that count it as dissimilar favour the "
+        "encoders that fed the pool.\n"
         "- Dissimilar pairs of the pool are hard ones: some encoder ranked them high.\n"
         "- A label says what these annotators saw under these guidelines."
     )

@@ -101,13 +101,13 @@ def _faults(file: VoteFile, refusals: dict[Pair, str]) -> tuple[Fault, ...]:
         by_reason.setdefault(reason, []).append(where)
     for (low, high), reason in refusals.items():
         by_reason.setdefault(reason, []).append(f"the pair {low!r}, {high!r}")
-    return tuple(Fault(reason, len(where), shortened_plain(where)) for reason, where in by_reason.items())
+    return tuple(Fault(reason, len(where), first_few(where)) for reason, where in by_reason.items())
 
 
-def shortened_plain(where: list[str], most: int = 3) -> str:
+def first_few(where: list[str], most: int = 3) -> str:
     """The first few places, and how many more there are.
 
-    >>> shortened_plain(["line 2", "line 3", "line 5", "line 7"])
+    >>> first_few(["line 2", "line 3", "line 5", "line 7"])
     'line 2; line 3; line 5 and 1 more'
     """
     more = f" and {len(where) - most:,} more" if len(where) > most else ""
@@ -119,7 +119,7 @@ def _require_faultless(faults: tuple[Fault, ...], name: str) -> None:
         listed = "\n".join(f"  {fault.reason}: {fault.where}" for fault in faults)
         count = sum(fault.count for fault in faults)
         raise LabelsError(
-            f"{name}: the history of {count:,} {'pair' if count == 1 else 'pairs'} cannot be used, so nothing was imported.\n"
-            f"{listed}",
+            f"{name}: the history of {count:,} {'pair' if count == 1 else 'pairs'} cannot be used, "
+            f"so nothing was imported.\n{listed}",
             fix="Mend those rows, or import the other pairs with --skip-invalid.",
         )

@@ -8,13 +8,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 from sqlalchemy import Connection, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.core.progress import Progress
-from lookalike.store import schema, votes_schema
+from lookalike.store import schema, votes_schema  # noqa: F401 - its tables join those of schema
 from lookalike.store.database import Database
 from lookalike.store.disk import BESIDE, disk_errors, placing, sync_folder
 from lookalike.store.rows import insert_all
@@ -144,10 +145,7 @@ def _pages(source: sqlite3.Connection, target: sqlite3.Connection, progress: Pro
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
-    found = connection.connection.dbapi_connection
-    if not isinstance(found, sqlite3.Connection):
-        raise TypeError(type(found))
-    return found
+    return cast("sqlite3.Connection", connection.connection.dbapi_connection)
 
 
 def _copy_rows(database: Database, path: Path, progress: Progress | None) -> None:

@@ -1,7 +1,7 @@
 """The whole history of the labelling as rows of one table: the same history gives the same rows in every workspace.
 
-First every question, by its place in the queue; then everything that was done to them, in time order. Rows of one kind stay in
-the order in which they were written, also where a clock was set back.
+First every question, by its place in the queue; then everything that was done to them, in time order. Rows of one
+kind stay in the order in which they were written, also where a clock was set back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,8 @@ class Row(NamedTuple):
     """One row; what an event has no use for is "" or None. `at` is in milliseconds here, and a time in a file.
 
     `place`: of a question in the queue, of a vote how many answers its annotator had given before, of a check
-    after how many it was due. `kind`: of a question, and of a check (repeat, gold). `text`: a comment, a gold pair's note.
+    after how many it was due. `kind`: of a question, and of a check (repeat, gold). `text`: a comment, the note
+    of a gold pair.
     """
 
     event: str

@@ -47,7 +47,7 @@ class LabelFile:
 
 
 def read_label_file(table: object, catalog: Catalog, format: str | None = None) -> LabelFile:
-    """Read labels and hold every row against the catalog. `format` is table, qrels or vsd; by default what it looks like."""
+    """Read labels and hold every row against the catalog. By default `format` is found by its look."""
     on_disk = Path(os.fspath(table)) if isinstance(table, str | os.PathLike) else None
     kind = TABLE if on_disk is None else format_in(on_disk, format)
     if kind in (LABEL_STUDIO, VOTES):

@@ -95,8 +95,9 @@ def _add(found: VoteFile, rows: list[Row], catalog: Catalog, votes: int) -> None
     for row in rows:
         at = catalog.row[row.candidate]
         asked = Row(
-            QUESTION, None, "", row.query, row.candidate, kind="chosen", needed=max(votes, many.get(row.pair, 0)),
-            both=0, item=str(catalog.item[at]), category=str(catalog.category[catalog.row[row.query]]), place=0, state=OPEN,
+            QUESTION, None, "", row.query, row.candidate, kind="chosen", both=0, place=0, state=OPEN,
+            needed=max(votes, many.get(row.pair, 0)), item=str(catalog.item[at]),
+            category=str(catalog.category[catalog.row[row.query]]),
         )  # fmt: skip
         found.questions.setdefault(row.pair, asked)
 
@@ -165,7 +166,7 @@ def _time(given: object) -> int | None:
 
 
 def _who(given: object) -> str:
-    """A name for who annotated. Addresses are not kept: of one, what comes before the @ and four digits that tell it apart."""
+    """A name for who annotated. Of an address only what comes before the @ is kept, with four digits."""
     if isinstance(given, Mapping):
         given = given.get("email") or given.get("id")
     if given is None or isinstance(given, bool) or given == "":

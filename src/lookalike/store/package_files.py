@@ -1,4 +1,4 @@
-"""A folder filled beside its place and put there as a whole, or as a zip file whose bytes depend on its content alone."""
+"""A folder filled beside its place and put there as a whole, or as a zip file that depends on its content alone."""
 
 import hashlib
 import os

@@ -53,8 +53,9 @@ NEEDED: Mapping[str, Sequence[str]] = {  # numbers that an event cannot do witho
 class VoteFile:
     """A history that was read: each question's row, all events in their order, and what is wrong with which pair.
 
-    `wrong` has the pairs at fault, each with its first reason and where that stands; `on_left_out` counts questions on images
-    that the catalog left out. A `borrowed` history says only who answered what: the questions are those that are here.
+    `wrong` has the pairs at fault, each with its first reason and where that stands; `on_left_out` counts questions on
+    images that the catalog left out. A `borrowed` history says only who answered what: the questions are those that
+    are here.
     """
 
     questions: dict[Pair, Row] = field(default_factory=dict)

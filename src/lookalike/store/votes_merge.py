@@ -11,7 +11,6 @@ from lookalike.core.errors import VoteError
 from lookalike.store.history import Row
 from lookalike.store.votes_file import Pair, VoteFile
 
-
 REASONS = {  # what a rule says to who is voting, said of a file
     "answered": "an annotator answered the pair twice",
     "full": "the pair has more votes than it needs",
@@ -44,8 +43,8 @@ def merged(
     """What changes, pair by pair, and the reasons of pairs that cannot be merged. `number` is an annotator's id.
 
     A pair without a history here becomes what the file says. Where both have one, what is new in the file comes after
-    what is here, as long as the rules allow it: nobody votes twice, no pair gets more votes than it needs, and one that is
-    closed takes none.
+    what is here, as long as the rules allow it: nobody votes twice, no pair gets more votes than it needs, and one that
+    is closed takes none.
     """
     changes, refusals = {}, {}
     by_pair = file.by_pair()
