@@ -95,7 +95,7 @@ def test_too_few_queries_have_no_forecast():
     assert (none.value.reason, none.steps) == ("no query has a label", ())
     assert queries_for(few, 0.1) == 0
     with pytest.raises(ArgumentError, match="half_width"):
-        queries_for(few, 0)
+        queries_for(few, 0.0)
 
 
 def test_forecasts_come_true_where_queries_are_drawn_alike():

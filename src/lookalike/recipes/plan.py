@@ -45,7 +45,7 @@ class LabelErrors:
     of_one_slip: float
     from_agreement: tuple[Expected, ...]
     from_slips: tuple[Expected, ...]
-    wrong_together: float
+    wrong_together: Figure
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
         votes,
         campaign.protocol.name,
         slips=consistency(repeats, seed=seed).flips.value,
-        gold_right=gold(golds).right.value,
+        right=gold(golds).right,
     )
     return Plan(
         questions=waiting,
@@ -133,7 +133,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     )
 
 
-def label_errors(votes: VoteTable, protocol: str, *, slips: float, gold_right: float) -> LabelErrors:
+def label_errors(votes: VoteTable, protocol: str, *, slips: float, right: Figure) -> LabelErrors:
     """Expected errors of labels from the votes themselves, from repeats, and from gold pairs."""
     agreed = agreement.agreement(votes, replicates=0)["percent"].value
     similar = _similar_votes(votes)
@@ -143,7 +143,7 @@ def label_errors(votes: VoteTable, protocol: str, *, slips: float, gold_right: f
         of_one_slip=slip,
         from_agreement=expected_errors(one, protocol, similar),
         from_slips=expected_errors(slip, protocol, similar),
-        wrong_together=wrong_together(1 - gold_right, agreed),
+        wrong_together=wrong_together(right, agreed),
     )
 
 

@@ -1,0 +1,26 @@
+"""Fixtures of the app's tests."""
+
+from pathlib import Path
+
+import pytest
+from serving import Served, draw_shop, make_shop, serving
+
+
+@pytest.fixture(scope="session")
+def shop_photos(tmp_path_factory) -> Path:
+    """The photos of the small shop."""
+    return draw_shop(tmp_path_factory.mktemp("shop") / "photos")
+
+
+@pytest.fixture
+def served(tmp_path, shop_photos) -> Served:
+    """The small shop, served, on SQLite; its clock stands still."""
+    with serving(make_shop(tmp_path / "work", shop_photos, tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def served_on(tmp_path, shop_photos, database_place) -> Served:
+    """The same on both databases."""
+    with serving(make_shop(tmp_path, shop_photos, database_place)) as running:
+        yield running
