@@ -167,9 +167,9 @@ def test_nothing_secret_goes_out(tmp_path):
         assert tuple(next(csv.reader(file))) == COLUMNS
 
 
-def having(event: str, **cells: str):
+def having(which: str, /, **cells: str):
     """Every row of an event with other cells."""
-    return lambda rows: [{**row, **cells} if row["event"] == event else row for row in rows]
+    return lambda rows: [{**row, **cells} if row["event"] == which else row for row in rows]
 
 
 def without_first_question(rows):
