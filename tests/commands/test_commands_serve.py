@@ -96,9 +96,9 @@ def test_a_port_that_is_taken_says_so(lookalike, shop):
     assert "--port" in refused.err
 
 
-def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, tmp_path):
-    (tmp_path / "rows.csv").write_text("image,item,category\na,1,x\nb,2,x\nc,3,x\n")
-    assert lookalike("init", "rows.csv").status == 0
+def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
+    settings = shop / "lookalike.toml"
+    settings.write_text(re.sub(r"(?m)^photos = .*$", 'photos = ""', settings.read_text()))
     refused = lookalike("serve")
     assert (refused.status, "vectors only" in refused.err) == (1, True)
 
