@@ -82,6 +82,14 @@ def lease(question: Question, annotator: int, token: str, now: int, until: int, 
     return _with(question, Claim(annotator, LEASE, token, now, until, side=side))
 
 
+def renew(question: Question, annotator: int, now: int, until: int) -> Question:
+    """Begin the time of a lease anew, also of one that ended but whose seat nobody has taken."""
+    had = question.of(annotator)
+    if question.state != OPEN or had is None or had.kind != LEASE:
+        raise refused("taken")
+    return _with(question, replace(had, since=min(had.since, now), until=until))
+
+
 def vote(question: Question, annotator: int, token: str, answer: str, now: int, grace: int) -> Question:
     """Turn an annotator's lease into a vote; the last one needed starts the time until the pair settles.
 
@@ -108,6 +116,8 @@ def skip(question: Question, annotator: int, token: str, now: int) -> Question:
     had = question.of(annotator)
     if had is not None and had.kind == VOTE:
         raise refused("answered")
+    if question.state != OPEN:
+        raise refused("closed")
     side = had.side if had is not None else 0
     return _with(question, Claim(annotator, SKIP, token, now, side=side))
 

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 import lookalike
+from lookalike.cli.agreement import agreement
 from lookalike.cli.audit import audit
 from lookalike.cli.bias import bias
 from lookalike.cli.catalog import catalog
@@ -50,6 +51,7 @@ app.command()(init)
 app.add_typer(catalog, name="catalog")
 app.command()(embed)
 app.command()(discover)
+labels.command("agreement")(agreement)
 app.add_typer(labels, name="labels")
 app.command()(serve)
 app.add_typer(users, name="users")

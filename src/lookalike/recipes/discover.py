@@ -91,7 +91,7 @@ def discover(
         pool = _pooled(workspace, old, generators, top, queries, where, stratify, seed, progress)
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
-    left = questions(pool, drawn, _labels(workspace))
+    left = questions(pool, drawn, judged_labels(workspace))
     if pairs is not None:
         write_pair_file(left, pairs)
     if provenance is not None:
@@ -172,7 +172,7 @@ def figures(workspace: Workspace, pool: Pool) -> PoolFigures:
 
 def labelled(workspace: Workspace, pool: Pool) -> tuple[int, int | None]:
     """How many pairs of the pool are labelled, and how many of them similar (None while none is labelled)."""
-    judged = _labels(workspace)
+    judged = judged_labels(workspace)
     found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
     return len(found), sum(found) if found else None
 
@@ -184,5 +184,6 @@ def positive_rate(workspace: Workspace, pool: Pool, level: float = LEVEL) -> Pos
     )
 
 
-def _labels(workspace: Workspace) -> dict[tuple[str, str], int]:
+def judged_labels(workspace: Workspace) -> dict[tuple[str, str], int]:
+    """The labels that measures use, by (query image, candidate item)."""
     return judged_items(judged_pairs(workspace.catalog, workspace.labels(), Rule()))

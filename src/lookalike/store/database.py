@@ -19,11 +19,14 @@ MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a Postg
 class Database:
     """The database of one workspace: a file of SQLite's, or the address of a PostgreSQL database."""
 
-    def __init__(self, place: Path | str, *, connections: int = 0) -> None:
-        """`connections` are kept open between uses, as a server needs them; 0 opens one for each use."""
+    def __init__(self, place: Path | str, *, connections: int = 0, patience: int = BUSY_MS) -> None:
+        """`connections` are kept open between uses, as a server needs them; 0 opens one for each use.
+
+        `patience` is how many milliseconds one waits for another writer of a SQLite file.
+        """
         self.url = address(place) if isinstance(place, str) else URL.create("sqlite", database=str(place))
         self.name = str(place) if isinstance(place, Path) else self.url.render_as_string(hide_password=True)
-        self._engine = _engine(self.url, connections)
+        self._engine = _engine(self.url, connections, patience)
 
     @property
     def is_sqlite(self) -> bool:
@@ -47,11 +50,9 @@ class Database:
         with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
             yield connection
 
-    @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """A connection for many transactions, each begun by `transaction`."""
-        with self._errors("writing"), self._engine.connect() as connection:
-            yield connection
+    def open(self) -> Connection:
+        """A connection that the caller keeps and closes, for many transactions."""
+        return self._engine.connect()
 
     def migrate(self) -> None:
         """Bring the database to this version; a database of a newer version is refused."""
@@ -95,7 +96,7 @@ class Database:
         if said != ["ok"]:
             raise StorageError(
                 f"{self.name} is damaged: {said[0]}.",
-                fix="Restore it with `lookalike restore BACKUP`, or make the workspace again with `lookalike init`.",
+                fix="Restore it from a backup (lookalike restore FILE), or start afresh with `lookalike init`.",
             )
 
     def close(self) -> None:
@@ -115,6 +116,8 @@ def transaction(connection: Connection) -> Iterator[None]:
     """All of the block or none of it; SQLite's writers take their turn before they read."""
     if connection.dialect.name == "sqlite":
         connection.execute(text("BEGIN IMMEDIATE"))
+    elif not connection.in_transaction():
+        connection.begin()
     try:
         yield
     except BaseException:
@@ -142,20 +145,20 @@ def address(given: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _engine(url: URL, connections: int) -> Engine:
+def _engine(url: URL, connections: int, patience: int) -> Engine:
     if connections:
         engine = create_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=True)
     else:
         engine = create_engine(url, poolclass=NullPool)
     if url.get_backend_name() == "sqlite":
-        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "connect", lambda connection, _: _prepare(connection, patience))
     return engine
 
 
-def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own class
+def _prepare(connection: Any, patience: int) -> None:  # noqa: ANN401 - the driver's own class
     connection.isolation_level = None  # transactions begin where this file says so
     for pragma in (
-        f"busy_timeout={BUSY_MS}",
+        f"busy_timeout={patience}",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",

@@ -16,7 +16,7 @@ def database_error(error: DatabaseError, doing: str, name: str) -> LookalikeErro
             return found
     return StorageError(
         f"{name} is damaged or no Lookalike database: {said}.",
-        fix="Restore it with `lookalike restore BACKUP`, or make the workspace again with `lookalike init`.",
+        fix="Restore it from a backup (lookalike restore FILE), or make the workspace again with `lookalike init`.",
     )
 
 
@@ -33,7 +33,7 @@ def _busy(said: str, doing: str, name: str) -> LookalikeError | None:
     if not any(word in said for word in ("locked", "busy", "deadlock", "lock timeout")):
         return None
     return WorkspaceError(
-        f"Another program has been writing {name} for more than {BUSY_MS // 1000} seconds.",
+        f"Another program has been writing {name} for a long time.",
         fix="Wait until it ends, or stop it, and run this command again.",
     )
 

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
     """Insert any number of rows, a batch at a time."""
-    _execute_all(connection, insert(table), rows)
+    execute_all(connection, insert(table), rows)
 
 
 def empty(connection: Connection) -> None:
@@ -40,7 +40,8 @@ def insert_new(connection: Connection, table: Table) -> Insert:
     return own.insert(table).on_conflict_do_nothing()
 
 
-def _execute_all(connection: Connection, statement: Insert, rows: Iterable[Row]) -> None:
+def execute_all(connection: Connection, statement: Insert, rows: Iterable[Row]) -> None:
+    """Run a statement on any number of rows, a batch at a time."""
     walk = iter(rows)
     while batch := list(islice(walk, BATCH)):
         connection.execute(statement, batch)
@@ -71,7 +72,7 @@ def read_catalog(connection: Connection) -> Catalog:
 def write_signatures(connection: Connection, signatures: Mapping[str, bytes]) -> None:
     """Add signatures by the digest of the photo's content; those that are there stay."""
     rows = ({"digest": digest, "signature": made} for digest, made in signatures.items())
-    _execute_all(connection, insert_new(connection, schema.signature), rows)
+    execute_all(connection, insert_new(connection, schema.signature), rows)
 
 
 def read_signatures(connection: Connection) -> dict[str, bytes]:

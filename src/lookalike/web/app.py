@@ -11,12 +11,20 @@ import lookalike
 from lookalike.store.workspace import Workspace
 from lookalike.web.failures import handle_failures
 from lookalike.web.render import STATIC
-from lookalike.web.routes import account, api, images, people
+from lookalike.web.routes import account, api, images, people, plan, team
 from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeaders
 from lookalike.web.sessions import SessionCookies
 from lookalike.web.site import Options, Site
 
-ROUTERS = (account.open_router, account.router, people.router, images.router, api.router)
+ROUTERS = (
+    account.open_router,
+    account.router,
+    people.router,
+    team.router,
+    plan.router,
+    images.router,
+    api.router,
+)
 
 
 def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:

@@ -1,0 +1,67 @@
+"""The queue of questions: what was discovered and has no label yet, in the order in which it is asked."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lookalike.annotate.order import balanced, first
+from lookalike.core.types import Pool
+from lookalike.discover.questions import Questions, questions
+from lookalike.recipes.discover import judged_labels
+from lookalike.store.questions import read_campaign
+from lookalike.store.queue import CHOSEN, POOL, RANDOM, Asked, ask, ask_first, lowest_place, withdraw_missing
+from lookalike.store.settling import now_ms
+from lookalike.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Queued:
+    """What became of the queue: pairs that joined it, and pairs that left it because a photo has gone."""
+
+    new: int
+    withdrawn: int
+
+
+def queue_pairs(workspace: Workspace) -> Queued:
+    """Put the pool's pairs and the random ones that have no label yet into the queue; it may be run at any time.
+
+    Pairs that wait there already stay as they are. Order: balanced over queries, see `annotate.order`.
+    """
+    pool, drawn = workspace.pool(), workspace.random_pairs()
+    left = questions(pool, drawn, judged_labels(workspace)) if pool is not None else None
+    now = now_ms()
+    with workspace.database.write() as connection:
+        withdrawn = withdraw_missing(connection, now)
+        if left is None or pool is None:
+            return Queued(0, withdrawn)
+        campaign = read_campaign(connection)
+        listed = list(_pairs(workspace, left, pool, campaign.seed))
+        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn)
+
+
+def queue_first(workspace: Workspace, chosen: Questions) -> int:
+    """Put pairs that an audit wants in front of all others, in its order; returns how many are new in the queue."""
+    category = _categories(workspace)
+    with workspace.database.write() as connection:
+        campaign = read_campaign(connection)
+        places = first(len(chosen), lowest_place(connection))
+        ends = zip(chosen.query, chosen.candidate, chosen.item, places, strict=True)
+        listed = [Asked(q, c, item, category(q), CHOSEN, place) for q, c, item, place in ends]
+        return ask_first(connection, listed, campaign.protocol.votes, now_ms())
+
+
+def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iterable[Asked]:
+    """The pairs that are left, each unordered one once; its kind is the pool's where it is in the pool."""
+    category = _categories(workspace)
+    ends = list(zip(left.query.tolist(), left.candidate.tolist(), left.item.tolist(), strict=True))
+    directed = {(q, c) for q, c, _ in ends}
+    pooled = set(zip(pool.query, pool.item, strict=True))
+    once = [pair for pair in ends if not ((pair[1], pair[0]) in directed and pair[1] < pair[0])]
+    places = balanced([q for q, _, _ in once], [(q, c) for q, c, _ in once], seed)
+    for (q, c, item), place in zip(once, places, strict=True):
+        kind = POOL if (q, item) in pooled else RANDOM
+        yield Asked(q, c, item, category(q), kind, place, both=(c, q) in directed)
+
+
+def _categories(workspace: Workspace) -> Callable[[str], str]:
+    catalog = workspace.catalog
+    return lambda image: str(catalog.category[catalog.row[image]])

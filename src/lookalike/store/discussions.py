@@ -1,0 +1,161 @@
+"""Pairs in discussion: comments, proposals of those who voted, verdicts of a lead. History is append-only."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, select, true
+
+from lookalike.annotate.protocol import DISCUSSION, OPEN
+from lookalike.annotate.question import Question, decide, propose, refused
+from lookalike.core.errors import ArgumentError
+from lookalike.store.questions import load_discussed, save
+from lookalike.store.rows import insert_new
+from lookalike.store.sweep import close
+from lookalike.store.votes import present
+from lookalike.store.votes_schema import annotator, claim, comment, question, verdict
+
+LONGEST = 4_000
+PAGE = 50
+
+_LISTED = (
+    question.c.id,
+    question.c.query,
+    question.c.candidate,
+    question.c.category,
+    question.c.state,
+    question.c.label,
+    question.c.changed,
+)
+
+
+@dataclass(frozen=True)
+class Discussed:
+    """One pair in a list of discussions."""
+
+    question: int
+    query: str
+    candidate: str
+    category: str
+    state: str
+    label: int | None
+    changed: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one annotator has said of a pair: a vote, a proposal, a decision or a comment, and when."""
+
+    kind: str
+    annotator: int
+    name: str
+    text: str
+    at: int
+
+
+def discussions(
+    connection: Connection,
+    *,
+    state: str = DISCUSSION,
+    after: int = 0,
+    who: int | None = None,
+    limit: int = PAGE,
+) -> tuple[Discussed, ...]:
+    """Pairs of a state with ids above `after`, for pages of a list; `who` keeps those that they voted on."""
+    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after)
+    if who is not None:
+        mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind == "vote")
+        asked = asked.where(question.c.id.in_(mine))
+    found = connection.execute(asked.order_by(question.c.id).limit(limit))
+    return tuple(Discussed(*row) for row in found)
+
+
+def discussed(connection: Connection, which: int) -> Discussed:
+    """One pair; one that is open is shown to nobody, for its votes are blind."""
+    found = connection.execute(select(*_LISTED).where(question.c.id == which)).first()
+    if found is None or found.state == OPEN:
+        raise refused("unknown")
+    return Discussed(*found)
+
+
+def thread(connection: Connection, which: int) -> tuple[Said, ...]:
+    """All that was said of a pair that is no longer open: its votes first, then comments and verdicts by time."""
+    discussed(connection, which)
+    votes = _said(
+        connection, claim, (literal("vote"), claim.c.answer, claim.c.since), claim.c.kind == "vote", which
+    )
+    spoken = _said(connection, comment, (literal("comment"), comment.c.text, comment.c.at), true(), which)
+    ruled = _said(connection, verdict, (verdict.c.kind, verdict.c.verdict, verdict.c.at), true(), which)
+    return (
+        *sorted(votes, key=lambda said: said.annotator),
+        *sorted(spoken + ruled, key=lambda said: said.at),
+    )
+
+
+def _said(
+    connection: Connection,
+    table: Table,
+    columns: tuple[ColumnElement[Any], ...],
+    condition: ColumnElement[bool],
+    which: int,
+) -> list[Said]:
+    kind, words, at = columns
+    asked = (
+        select(kind, annotator.c.id, annotator.c.name, words, at)
+        .join(annotator, annotator.c.id == table.c.annotator)
+        .where(table.c.question == which, condition)
+        .order_by(at)
+    )
+    return [Said(*row) for row in connection.execute(asked)]
+
+
+def add_comment(connection: Connection, which: int, who: int, text: str, token: str, now: int) -> None:
+    """Add to the thread of a pair; the same form sent twice is there once."""
+    words = text.strip()
+    if not words or len(words) > LONGEST:
+        raise ArgumentError(
+            "A comment cannot be empty." if not words else f"A comment has at most {LONGEST:,} characters.",
+            fix="Write a few words." if not words else "Shorten it, or write two.",
+        )
+    discussed(connection, which)
+    present(connection, who)
+    row = {
+        "question": which,
+        "annotator": who,
+        "text": words.replace("\0", ""),
+        "at": now,
+        "token": token[:200],
+    }
+    connection.execute(insert_new(connection, comment), row)
+
+
+def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
+    """Say what one who voted now thinks of a pair; where all of them think the same, it settles."""
+    present(connection, who)
+    before = load_discussed(connection, which)
+    after = propose(before, who, said)
+    row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}
+    connection.execute(insert(verdict), row)
+    _write(connection, which, before, after, now)
+
+
+def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
+    """A lead's verdict: similar, dissimilar, exclude; or reopen, which brings a closed pair back to discussion."""
+    present(connection, lead)
+    before = load_discussed(connection, which)
+    after = decide(before, said)
+    row = {"question": which, "annotator": lead, "kind": "decision", "verdict": said, "at": now}
+    connection.execute(insert(verdict), row)
+    _write(connection, which, before, after, now)
+
+
+def _write(connection: Connection, which: int, before: Question, after: Question, now: int) -> None:
+    if after.state == before.state:
+        save(connection, which, before, after, now)
+    else:
+        close(connection, which, before, after, now)
+
+
+def waiting(connection: Connection) -> int:
+    """How many pairs wait for a verdict."""
+    asked = select(func.count()).where(question.c.state == bindparam("state"))
+    return int(connection.execute(asked, {"state": DISCUSSION}).scalar_one())

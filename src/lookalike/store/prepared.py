@@ -1,0 +1,72 @@
+"""Statements that are spelled once and then go straight to the driver: labelling runs the same few for every answer.
+
+SQLAlchemy spells them, for both databases; per execution it would cost several times what the statement itself does.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.dialects.postgresql import psycopg
+from sqlalchemy.dialects.sqlite import pysqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.expression import ClauseElement
+
+_DIALECTS: dict[str, Any] = {
+    "sqlite": pysqlite.dialect(paramstyle="named"),
+    "postgresql": psycopg.dialect(),  # type: ignore[no-untyped-call]
+}
+
+
+class Prepared:
+    """A statement, or one for each database, of numbers and texts; `connection` is in a transaction."""
+
+    def __init__(self, statement: ClauseElement | dict[str, ClauseElement]) -> None:
+        own = statement if isinstance(statement, dict) else dict.fromkeys(_DIALECTS, statement)
+        compiled = {name: own[name].compile(dialect=_DIALECTS[name]) for name in _DIALECTS}
+        self._spelled = {name: str(one) for name, one in compiled.items()}
+        self._fixed = {
+            name: {key: value for key, value in one.params.items() if value is not None}
+            for name, one in compiled.items()
+        }
+
+    def rows(self, connection: Connection, **values: Any) -> list[Any]:  # noqa: ANN401 - numbers and texts
+        """Run it and return its rows, as tuples."""
+        cursor = self._execute(connection, values)
+        found: list[Any] = cursor.fetchall()
+        cursor.close()
+        return found
+
+    def run(self, connection: Connection, **values: Any) -> int:  # noqa: ANN401
+        """Run it and return how many rows it has changed."""
+        cursor = self._execute(connection, values)
+        count = int(cursor.rowcount)
+        cursor.close()
+        return count
+
+    def _execute(self, connection: Connection, values: dict[str, Any]) -> Any:  # noqa: ANN401 - the driver's own
+        name = connection.dialect.name
+        spelled, given = self._spelled[name], self._fixed[name] | values
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(spelled, given)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _translated(connection, spelled, given, error) from error
+        return cursor
+
+
+def _translated(
+    connection: Connection, spelled: str, given: dict[str, Any], error: Exception
+) -> BaseException:
+    """The error as SQLAlchemy would raise it."""
+    dialect: Any = connection.dialect
+    driver: Any = connection.connection.dbapi_connection
+    cut = dialect.is_disconnect(error, driver, None)
+    return DBAPIError.instance(
+        spelled, given, error, dialect.loaded_dbapi.Error, connection_invalidated=cut, dialect=dialect
+    )
+
+
+def only(found: Sequence[Any]) -> Any:  # noqa: ANN401 - a row
+    """The row of a statement that finds one at most; None where it found none."""
+    return found[0] if found else None

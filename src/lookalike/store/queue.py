@@ -1,0 +1,120 @@
+"""Pairs into the queue of questions, and out of it where a photo has gone."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from lookalike.annotate.protocol import EXCLUDED, LABELS, OPEN, SETTLED
+from lookalike.core.checks import one_of
+from lookalike.store import schema
+from lookalike.store.rows import BATCH, execute_all, insert_new
+from lookalike.store.sweep import recount
+from lookalike.store.votes_schema import claim, gold, question
+
+POOL, RANDOM, CHOSEN, GOLD = "pool", "random", "chosen", "gold"
+KINDS = (POOL, RANDOM, CHOSEN, GOLD)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A pair that joins the queue. `both`: its reverse was put forward too; `kind` says by what it came."""
+
+    query: str
+    candidate: str
+    item: str
+    category: str
+    kind: str
+    place: int
+    both: bool = False
+
+
+def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+    """Add pairs to the queue, each needing so many votes; returns how many are new: (a, b) and (b, a) are one."""
+    before = _count(connection)
+    execute_all(connection, insert_new(connection, question), (_row(pair, needed, now) for pair in pairs))
+    recount(connection)
+    return _count(connection) - before
+
+
+def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+    """Add pairs in front of all others; those that wait in the queue already move there. Returns how many are new."""
+    listed = list(pairs)
+    new = ask(connection, listed, needed, now)
+    for pair in listed:
+        low, high = sorted((pair.query, pair.candidate))
+        same = (question.c.low == low, question.c.high == high, question.c.state == OPEN)
+        connection.execute(update(question).where(*same).values(place=pair.place))
+    return new
+
+
+def lowest_place(connection: Connection) -> int:
+    """The place of the pair that is asked first."""
+    found = connection.execute(select(func.min(question.c.place))).scalar()
+    return int(found or 0)
+
+
+def withdraw_missing(connection: Connection, now: int) -> int:
+    """Exclude open pairs whose photos are no longer in the catalog; returns how many. Their votes are kept."""
+    there = select(schema.image.c.image)
+    gone = (question.c.state == OPEN, question.c.query.not_in(there) | question.c.candidate.not_in(there))
+    which = connection.execute(select(question.c.id).where(*gone).with_for_update()).scalars().all()
+    for first in range(0, len(which), BATCH):
+        some = which[first : first + BATCH]
+        connection.execute(delete(claim).where(claim.c.question.in_(some), claim.c.kind != "vote"))
+        away = {"state": EXCLUDED, "free": 0, "settles": None, "changed": now}
+        connection.execute(update(question).where(question.c.id.in_(some)).values(**away))
+    if which:
+        recount(connection)
+    return len(which)
+
+
+def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: int | None, now: int) -> None:
+    """Make a pair a gold pair: its answer is known, annotators are checked with it. It takes no label from this."""
+    one_of(answer, tuple(LABELS), "answer")
+    low, high = sorted((pair.query, pair.candidate))
+    row = {**_row(pair, 0, now), "kind": GOLD, "state": EXCLUDED, "free": 0}
+    connection.execute(insert_new(connection, question), row)
+    which = connection.execute(
+        select(question.c.id).where(question.c.low == low, question.c.high == high)
+    ).scalar_one()
+    connection.execute(delete(gold).where(gold.c.question == which))
+    connection.execute(insert(gold), {"question": which, "answer": answer, "note": note, "by": by, "at": now})
+    recount(connection)
+
+
+def settled_elsewhere(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
+    """Close open pairs nobody has voted on that got a label from a file meanwhile; returns how many."""
+    untouched = (question.c.state == OPEN, question.c.takers == "")
+    rows = connection.execute(select(question.c.id, question.c.query, question.c.candidate).where(*untouched))
+    which = [row.id for row in rows if (row.query, row.candidate) in labelled]
+    for first in range(0, len(which), BATCH):
+        away = {"state": SETTLED, "free": 0, "changed": now}
+        some = which[first : first + BATCH]
+        connection.execute(update(question).where(question.c.id.in_(some), *untouched).values(**away))
+    if which:
+        recount(connection)
+    return len(which)
+
+
+def _row(pair: Asked, needed: int, now: int) -> dict[str, object]:
+    low, high = sorted((pair.query, pair.candidate))
+    return {
+        "place": pair.place,
+        "query": pair.query,
+        "candidate": pair.candidate,
+        "low": low,
+        "high": high,
+        "both": int(pair.both),
+        "item": pair.item,
+        "category": pair.category,
+        "kind": one_of(pair.kind, KINDS, "kind"),
+        "needed": needed,
+        "free": needed,
+        "state": OPEN,
+        "changed": now,
+    }
+
+
+def _count(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(question)).scalar_one())
