@@ -11,8 +11,8 @@ import time
 
 import pytest
 from databases import KINDS
-from voting_teams import Team, live_votes, shop, states
 from sqlalchemy import func, insert, select, text
+from voting_teams import Team, live_votes, shop, states
 
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 from lookalike.recipes.backup import backup, restore

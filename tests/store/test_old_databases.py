@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from databases import KINDS
-from voting_teams import shop
 from sqlalchemy import text
+from voting_teams import shop
 
 from lookalike.core.errors import WorkspaceError
 from lookalike.recipes.backup import restore

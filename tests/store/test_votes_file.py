@@ -8,8 +8,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from voting_teams import Team, live_votes, shop, states
 from sqlalchemy import func, select
+from voting_teams import Team, live_votes, shop, states
 
 from lookalike.annotate.protocol import DISCUSSION, Outcome
 from lookalike.annotate.replay import Event, replay

@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from serving import Served, draw_shop, make_shop, serving
+
+from lookalike.store import passwords
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(monkeypatch):
+    """Hashes that take a millisecond; tests/store/test_people.py has those of the app."""
+    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
-import uvicorn
 from PIL import Image
 
 from lookalike.catalog.read import catalog_from
@@ -19,6 +18,7 @@ from lookalike.recipes.serve import listen
 from lookalike.store.settings import Settings
 from lookalike.store.workspace import Workspace
 from lookalike.web.app import create_app
+from lookalike.web.server import server
 from lookalike.web.site import Options, Site
 
 PASSWORD = "a long password"
@@ -159,20 +159,17 @@ def serving(workspace: Workspace, clock: Clock | None = None, **options: object)
     clock = clock or Clock()
     app = create_app(workspace, Options(clock=clock, **options))
     listening = listen("127.0.0.1", 0)
-    config = uvicorn.Config(
-        app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    running = server(app)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     port = listening.getsockname()[1]
     try:
-        while not server.started and thread.is_alive():
+        while not running.started and thread.is_alive():
             thread.join(0.01)
         assert thread.is_alive(), "the server did not start"
         yield Served(workspace, app.state.site, clock, port)
     finally:
-        server.should_exit = True
+        running.should_exit = True
         thread.join(30)
         listening.close()
         workspace.database.close()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from lookalike.recipes.serve import Ready
 
-GRACE_SECONDS = 5
-
 
 def serve(
     workspace: WorkspaceOption = Path(),
@@ -63,24 +61,12 @@ def _say(ready: "Ready", address: str, workspace: Path) -> None:
 
 
 def _run(app: "FastAPI", listening: "socket.socket", behind_https: bool) -> None:
-    import uvicorn
+    from lookalike.web.server import server
 
-    config = uvicorn.Config(
-        app,
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=behind_https,
-        forwarded_allow_ips="127.0.0.1,::1",
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
     for number in (signal.SIGINT, signal.SIGTERM):  # the server hands them on once it has ended
         signal.signal(number, lambda *_: None)
     with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+        server(app, behind_https=behind_https).run(sockets=[listening])
 
 
 def _shown(host: str) -> str:
