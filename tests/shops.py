@@ -1,7 +1,6 @@
 """A database with some people and some pairs, and a clock that a test turns: what the tests of labelling work on."""
 
 import random
-import weakref
 
 from sqlalchemy import insert, select
 
@@ -34,16 +33,8 @@ def fill(connection, people, pairs, needed=2):
 class Shop:
     """People 1, 2, ... and pairs q0-c0, q1-c1, ..., each needing two votes."""
 
-<<<<<<< HEAD
-    def __init__(self, place, people=2, pairs=6, share=0.0, **campaign):
-        self.database = Database(place, connections=2)
-        weakref.finalize(
-            self, self.database.close
-        )  # connections that are kept are closed, not left to be found
-=======
     def __init__(self, place, people=2, pairs=6, share=0.0, connections=0, **campaign):
         self.database = Database(place, connections=connections)
->>>>>>> guard
         self.database.migrate()
         self.now = NOW
         self.draw = random.Random(0)

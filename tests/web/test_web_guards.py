@@ -17,12 +17,17 @@ LEADS = {
     ("GET", "/team/people/{number}/remove"),
     ("POST", "/team/people/{number}/remove"),
     ("GET", "/team/audit"),
+    ("GET", "/team/review"),
+    ("GET", "/plan"),
+    ("POST", "/plan/ahead"),
+    ("POST", "/plan/first"),
 }
 
 EVERYBODY = {
     ("GET", "/"),
     ("POST", "/logout"),
     ("GET", "/account"),
+    ("GET", "/team"),
     ("POST", "/account/password"),
     ("POST", "/account/sessions"),
     ("POST", "/account/tokens"),
