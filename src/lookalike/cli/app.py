@@ -24,9 +24,11 @@ from lookalike.cli.positiveness import positiveness
 from lookalike.cli.report import report
 from lookalike.cli.reproduce import reproduce
 from lookalike.cli.search import search
+from lookalike.cli.serve import serve
 from lookalike.cli.settle import settle
 from lookalike.cli.status import status
 from lookalike.cli.studio import studio
+from lookalike.cli.users import users
 from lookalike.core.errors import LookalikeError
 
 FAILED = 1
@@ -49,6 +51,8 @@ app.add_typer(catalog, name="catalog")
 app.command()(embed)
 app.command()(discover)
 app.add_typer(labels, name="labels")
+app.command()(serve)
+app.add_typer(users, name="users")
 app.command()(evaluate)
 app.command()(finetune)
 app.command()(settle)

@@ -1,0 +1,68 @@
+"""Photos of the catalog, small and without metadata. Nothing but what the catalog lists is ever opened."""
+
+import asyncio
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lookalike.core.errors import AccessError, CatalogError
+from lookalike.store.thumbnails import SIZES, Listed, Thumbnail, listed
+from lookalike.web.deps import SIGNED_IN, SitePart
+from lookalike.web.failures import wants_json
+from lookalike.web.site import Site
+
+router = APIRouter(prefix="/images", dependencies=SIGNED_IN, include_in_schema=False)
+FOR_EVER = "private, max-age=31536000, immutable"
+MISSING = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 240" role="img" aria-label="photo missing">'
+    '<rect width="240" height="240" fill="#e6e3dd"/><path d="M90 90l60 60M150 90l-60 60" stroke="#565e68" '
+    'stroke-width="6" stroke-linecap="round"/><text x="120" y="196" text-anchor="middle" font-size="18" '
+    'font-family="system-ui, sans-serif" fill="#3c434b">photo missing</text></svg>'
+)
+
+
+def image_address(image: str, digest: str, size: int) -> str:
+    """Where an image's photo is; another content has another address.
+
+    >>> image_address("bed/1 2.jpg", "0123456789", 960)
+    '/images/960/bed/1%202.jpg?v=01234567'
+    """
+    return f"/images/{size}/{quote(image)}?v={digest[:8]}"
+
+
+@router.get("/{size}/{image:path}")
+async def photo(request: Request, site: SitePart, size: int, image: str) -> Response:
+    """The photo of a catalog image, `size` pixels on its wider side or less."""
+    one = await run_in_threadpool(_listed, site, image) if size in SIZES else None
+    if one is None:
+        sizes = ", ".join(map(str, SIZES))
+        raise AccessError("The catalog has no such image.", fix=f"Sizes are {sizes}.", code="unknown-image")
+    tag = f'"{one.digest}-{size}"'
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": FOR_EVER})
+    try:
+        found = await run_in_threadpool(site.thumbnails.kept, one, size) or await _made(site, one, size)
+    except CatalogError as error:
+        if wants_json(request):
+            raise AccessError(error.problem, fix=error.fix, code="photo-missing") from error
+        return Response(MISSING, 404, media_type="image/svg+xml")
+    headers = {"ETag": tag, "Cache-Control": FOR_EVER} if found.current else {"Cache-Control": "no-store"}
+    return Response(found.jpeg, headers=headers, media_type="image/jpeg")
+
+
+async def _made(site: Site, one: Listed, size: int) -> Thumbnail:
+    """Make a thumbnail; who asks for the same one meanwhile waits for it."""
+    key = (one.digest, one.path, size)
+    if key not in site.making:
+        loop = asyncio.get_running_loop()
+        site.making[key] = loop.run_in_executor(site.decoders, site.thumbnails.make, one, size)
+        site.making[key].add_done_callback(lambda _: site.making.pop(key, None))
+    return await asyncio.shield(site.making[key])
+
+
+def _listed(site: Site, image: str) -> Listed | None:
+    with site.database.read() as connection:
+        return listed(connection, image)

@@ -1,0 +1,90 @@
+"""What the routes work with: the workspace, its database, the clock, the key. One per running app."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlalchemy import Connection
+from starlette.requests import HTTPConnection
+
+from lookalike.store.access import new_secret, signing_key
+from lookalike.store.database import Database
+from lookalike.store.thumbnails import Thumbnail, Thumbnails
+from lookalike.store.workspace import DATABASE, Workspace
+from lookalike.store.writer import Writer
+from lookalike.web.throttle import Throttle
+
+T = TypeVar("T")
+READERS = 12  # connections that are kept open for pages
+DECODERS = 2  # photos decoded at once: each may take some hundred megabytes
+
+
+def milliseconds() -> int:
+    """The time, in whole milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the app is served. `hosts` are the names that browsers may know it by, without a port.
+
+    `https`: people reach it through https, so cookies are sent through nothing else.
+    """
+
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    https: bool = False
+    body_limit: int = 1 << 20
+    clock: Callable[[], int] = milliseconds
+
+
+@dataclass
+class Site:
+    """State of the running app; `writer` and `key` are there from its start to its end."""
+
+    workspace: Workspace
+    options: Options
+    database: Database
+    thumbnails: Thumbnails
+    throttle: Throttle = field(default_factory=Throttle)
+    making: dict[tuple[str, str, int], "asyncio.Future[Thumbnail]"] = field(default_factory=dict)
+    writer: Writer = field(init=False)
+    decoders: ThreadPoolExecutor = field(init=False)
+    key: str = field(init=False)
+
+    @classmethod
+    def of(cls, workspace: Workspace, options: Options) -> "Site":
+        """A site that is not open yet."""
+        place = workspace.settings.database or workspace.folder / DATABASE
+        thumbnails = Thumbnails(workspace.folder, workspace.settings)
+        return cls(workspace, options, Database(place, connections=READERS), thumbnails)
+
+    def open(self) -> None:
+        """Begin to write; makes the key that signs sessions where there is none."""
+        self.writer = Writer(self.database)
+        self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
+        made = new_secret()
+        self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
+
+    def close(self) -> None:
+        """Finish what was submitted and close the database."""
+        self.decoders.shutdown(wait=True, cancel_futures=True)
+        self.writer.close()
+        self.database.close()
+
+    def now(self) -> int:
+        """The time in milliseconds."""
+        return self.options.clock()
+
+    async def write(self, call: Callable[[Connection], T]) -> T:
+        """What a call returns whose transaction is on the disk. A client that hangs up does not stop it."""
+        return await asyncio.shield(asyncio.wrap_future(self.writer.submit(call)))
+
+
+def site_of(request: HTTPConnection) -> Site:
+    """The site a request came to."""
+    found = request.app.state.site
+    assert isinstance(found, Site)  # noqa: S101 - create_app put it there
+    return found
