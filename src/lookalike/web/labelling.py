@@ -40,15 +40,15 @@ class Labelling:
     def hashes(self, connection: Connection, images: Iterable[str]) -> dict[str, str]:
         """The hash of each image's photo, "" for one that the catalog no longer has."""
         wanted = set(images)
-        known = self._hashes
-        missing = wanted - known.keys()
+        found = {image: self._hashes[image] for image in wanted if image in self._hashes}
+        missing = wanted - found.keys()
         if missing:
-            found = digests(connection, missing)
-            if len(known) > MOST_HASHES:
-                known.clear()
-            known.update(found)
-            return {image: known.get(image) or found.get(image, "") for image in wanted}
-        return {image: known.get(image, "") for image in wanted}
+            read = digests(connection, missing)
+            if len(self._hashes) > MOST_HASHES:
+                self._hashes = {}
+            self._hashes.update(read)
+            found.update({image: read.get(image, "") for image in missing})
+        return found
 
     def forget_hashes(self) -> None:
         """Ask the catalog again from now on."""

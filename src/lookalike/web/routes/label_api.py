@@ -20,7 +20,7 @@ from lookalike.store.people import Person
 from lookalike.store.standing import report_photo, standing
 from lookalike.store.votes import LONGEST, answer, next_pairs, take_answer_back
 from lookalike.web.claimant import claimant
-from lookalike.web.described import REPORTED, answered, body, described
+from lookalike.web.described import gives, takes
 from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.shown import given_pairs
 
@@ -31,7 +31,7 @@ LATEST = 1 << 53
 LONGEST_TOKEN = 200
 
 
-@router.get("/next", **described("GivenAndProgress", "midnight"))
+@router.get("/next", **gives("GivenAndProgress", midnight=True))
 async def following(request: Request) -> Response:
     """The pairs that are yours to answer now, oldest first; none: nothing is left for you."""
     labelling = labelling_of(request)
@@ -46,7 +46,7 @@ async def following(request: Request) -> Response:
     return await _done(request, labelling, give)
 
 
-@router.post("/answer", **answered())
+@router.post("/answer", **takes("Answer", "Receipt"))
 async def take(request: Request) -> Response:
     """Answer a pair you were given and get the next ones. The same answer sent again gets the same receipt."""
     labelling = labelling_of(request)
@@ -68,7 +68,7 @@ async def take(request: Request) -> Response:
     return await _done(request, labelling, vote)
 
 
-@router.post("/undo", **body("Undo", "Given"))
+@router.post("/undo", **takes("Undo", "Given"))
 async def undo(request: Request) -> Response:
     """Take back the answer that you gave under a token; its pair comes first of those that are yours now."""
     labelling = labelling_of(request)
@@ -84,7 +84,7 @@ async def undo(request: Request) -> Response:
     return await _done(request, labelling, back)
 
 
-@router.post("/missing", **body("Missing", "Reported", extra=REPORTED))
+@router.post("/missing", **takes("Missing", "Reported"))
 async def missing(request: Request) -> Response:
     """Tell the leads that a photo cannot be shown; it goes into the audit log, once for each image."""
     labelling = labelling_of(request)
