@@ -10,7 +10,7 @@ from lookalike.core.errors import VoteError
 from lookalike.store import schema
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
-from lookalike.store.leases import Rules, signing_key
+from lookalike.store.leases import Rules, lease_key
 from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
 from lookalike.store.votes import answer, next_pairs, take_answer_back
@@ -35,7 +35,7 @@ class Shop:
             ]
             connection.execute(insert(tables.annotator), names)
             ask(connection, listed, 2, NOW)
-            self.rules = Rules(Campaign(**campaign), signing_key(connection))
+            self.rules = Rules(Campaign(**campaign), lease_key(connection))
 
     def give(self, who):
         with self.database.write() as connection:

@@ -30,6 +30,13 @@ def init(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the splits and of later samples.", min=0)] = 0,
     max_megapixels: Annotated[float, typer.Option(help="Larger photos are left out.")] = 100.0,
+    database: Annotated[
+        str,
+        typer.Option(
+            help="postgresql://user@host/name, for a team; the password: ~/.pgpass or PGPASSWORD.",
+            show_default="a file in the workspace",
+        ),
+    ] = "",
     replace: Annotated[bool, typer.Option("--replace", help="Start an existing workspace afresh.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -46,6 +53,7 @@ def init(
             columns=pairs(column, "--column", "image=filename"),
             seed=seed,
             max_megapixels=max_megapixels,
+            database=database,
             replace=replace,
             progress=bar,
         )

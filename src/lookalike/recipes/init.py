@@ -7,7 +7,7 @@ from pathlib import Path
 from lookalike.catalog import Reading, catalog_from
 from lookalike.core.progress import Progress
 from lookalike.store.settings import Settings
-from lookalike.store.workspace import Workspace
+from lookalike.store.workspace import Workspace, require_database
 
 
 def init(
@@ -19,6 +19,7 @@ def init(
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
     max_megapixels: float = 100.0,
+    database: str = "",
     replace: bool = False,
     generated: bool = False,
     progress: Progress | None = None,
@@ -28,6 +29,7 @@ def init(
         source = Path.cwd()
     if not replace:
         Workspace.require_absent(folder)
+    require_database(database, replace=replace)
     reading = catalog_from(
         source,
         images=images,
@@ -45,6 +47,7 @@ def init(
         max_megapixels=max_megapixels,
         seed=seed,
         generated=generated,
+        database=database,
     )
     made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
     return made, reading

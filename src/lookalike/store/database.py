@@ -93,7 +93,7 @@ class Database:
         if said != ["ok"]:
             raise StorageError(
                 f"{self.name} is damaged: {said[0]}.",
-                fix="Restore it with `lookalike restore BACKUP`, or make the workspace again with `lookalike init`.",
+                fix="Restore it from a backup (lookalike restore FILE), or start afresh with `lookalike init`.",
             )
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ def database_error(error: DatabaseError, doing: str, name: str) -> LookalikeErro
             return found
     return StorageError(
         f"{name} is damaged or no Lookalike database: {said}.",
-        fix="Restore it with `lookalike restore BACKUP`, or make the workspace again with `lookalike init`.",
+        fix="Restore it from a backup (lookalike restore FILE), or make the workspace again with `lookalike init`.",
     )
 
 

@@ -4,19 +4,14 @@ It outlives the lease's row: a vote that comes late, because its sender was offl
 """
 
 import hmac
-import json
-import secrets
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.question import refused
-from lookalike.store.rows import insert_new
-from lookalike.store.votes_schema import campaign
-
-SECRET = "secret"
+from lookalike.store.access import new_secret, signing_key
 
 
 @dataclass(frozen=True)
@@ -38,15 +33,9 @@ class Ticket:
     side: int
 
 
-def signing_key(connection: Connection) -> bytes:
-    """The key of this database, made on first use."""
-    asked = select(campaign.c.value).where(campaign.c.name == SECRET)
-    found = connection.execute(asked).scalar()
-    if found is None:
-        made = {"name": SECRET, "value": json.dumps(secrets.token_hex(32))}
-        connection.execute(insert_new(connection, campaign), made)
-        found = connection.execute(asked).scalar_one()
-    return bytes.fromhex(json.loads(found))
+def lease_key(connection: Connection) -> bytes:
+    """The key that signs tokens: the database's own, made into another one than sessions are signed with."""
+    return blake2b(signing_key(connection, new_secret()).encode(), person=b"leases").digest()
 
 
 def token_of(ticket: Ticket, key: bytes) -> str:

@@ -5,7 +5,7 @@ import time
 from sqlalchemy import Connection, func, select
 
 from lookalike.store.database import Database
-from lookalike.store.leases import Rules, signing_key
+from lookalike.store.leases import Rules, lease_key
 from lookalike.store.questions import read_campaign
 from lookalike.store.sweep import MANY, sweep
 from lookalike.store.votes_schema import annotator, progress, question
@@ -25,7 +25,7 @@ def rules_of(connection: Connection) -> Rules:
     people = connection.execute(select(func.count()).where(annotator.c.removed.is_(None))).scalar_one()
     answers = questions * campaign.protocol.votes / max(people, 1)
     share = min(MOST_REPEATED, campaign.repeats / answers) if answers else 0.0
-    return Rules(campaign, signing_key(connection), share)
+    return Rules(campaign, lease_key(connection), share)
 
 
 def settle_due(database: Database) -> int:

@@ -61,7 +61,7 @@ class Workspace:
         if not self.settings.database and not (folder / DATABASE).is_file():
             raise StorageError(
                 f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
-                fix="Restore them with `lookalike restore BACKUP`, or start afresh: "
+                fix="Restore them from a backup (lookalike restore FILE), or start afresh: "
                 "lookalike init PHOTOS_OR_TABLE --replace",
             )
         self.database = Database(self.settings.database or folder / DATABASE)
@@ -85,8 +85,8 @@ class Workspace:
             if not replace:
                 cls.require_absent(folder)
             _clear(folder)
+            require_database(settings.database, replace=replace)
             database = Database(settings.database or folder / DATABASE)
-            _require_unused(database, replace)
             database.migrate()
             with database.write() as connection:
                 empty(connection)
@@ -292,9 +292,12 @@ class Workspace:
                 write_random_pairs(connection, drawn)
 
 
-def _require_unused(database: Database, replace: bool) -> None:
-    """Refuse a PostgreSQL database that holds another workspace's catalog."""
-    if replace or database.is_sqlite or database.version() is None:
+def require_database(given: str, *, replace: bool) -> None:
+    """Refuse a PostgreSQL database that cannot be reached, or that holds another workspace's catalog."""
+    if not given:
+        return
+    database = Database(given)
+    if database.version() is None or replace:
         return
     with database.read() as connection:
         used = connection.execute(select(schema.image.c.row).limit(1)).first()

@@ -1,0 +1,104 @@
+"""The team as figures: agreement, self-consistency, gold pairs, pace, and what these say of each annotator."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lookalike.annotate import agreement, pace
+from lookalike.annotate.agreement import Agreement
+from lookalike.annotate.consistency import Consistency, Gold, consistency, gold, together
+from lookalike.annotate.pace import Hour, Pace, Worked
+from lookalike.annotate.patterns import VoteTable, vote_table
+from lookalike.annotate.remarks import Known, Remark, remarks
+from lookalike.store import figures
+from lookalike.store.database import Database
+
+RECENT_HOURS = 48
+HOUR_MS = pace.HOUR_MS
+
+
+@dataclass(frozen=True)
+class Member:
+    """One annotator: who they are and their own figures; None where there is nothing to figure yet."""
+
+    annotator: int
+    name: str
+    is_there: bool
+    agreement: Agreement | None
+    consistency: Consistency | None
+    gold: Gold | None
+    pace: Pace | None
+
+
+@dataclass(frozen=True)
+class Team:
+    """All figures of the team page. `twos` are agreements of each two annotators who share a pair."""
+
+    agreement: Agreement
+    categories: Mapping[str, Agreement]
+    members: tuple[Member, ...]
+    twos: Mapping[tuple[int, int], Agreement]
+    consistency: Consistency
+    gold: Gold
+    pace: Pace
+    recent: tuple[Hour, ...]
+    remarks: tuple[Remark, ...]
+
+    def member(self, annotator: int) -> Member | None:
+        """One annotator, None where nobody has this id."""
+        return next((one for one in self.members if one.annotator == annotator), None)
+
+
+def team(database: Database, now: int, *, seed: int = 0) -> Team:
+    """The team's figures, read from the small tables in one snapshot; `seed` is of the bootstrap."""
+    with database.read() as connection:
+        people = figures.read_people(connection)
+        votes = vote_table(figures.read_tally(connection))
+        worked = figures.read_worked(connection)
+        repeats = figures.read_repeats(connection)
+        golds = figures.read_gold(connection)
+    overall = agreement.agreement(votes, seed=seed)
+    each, paces = agreement.by_annotator(votes, seed=seed), pace.by_annotator(worked)
+    members = tuple(
+        Member(
+            annotator=who,
+            name=name,
+            is_there=is_there,
+            agreement=each.get(who),
+            consistency=consistency(repeats[who], seed=seed) if who in repeats else None,
+            gold=gold(golds[who]) if who in golds else None,
+            pace=paces.get(who),
+        )
+        for who, (name, is_there) in sorted(people.items())
+    )
+    return Team(
+        agreement=overall,
+        categories=agreement.by_category(votes, seed=seed),
+        members=members,
+        twos=agreement.by_two(votes, seed=seed),
+        consistency=consistency(together(repeats.values()), seed=seed),
+        gold=gold([row for rows in golds.values() for row in rows]),
+        pace=pace.pace(worked),
+        recent=recent(worked, now),
+        remarks=remarks({one.annotator: _known(one, votes, overall, seed) for one in members}),
+    )
+
+
+def recent(worked: list[Worked], now: int) -> tuple[Hour, ...]:
+    """The last 48 hours by the clock, those in which somebody worked."""
+    return pace.hours(worked, now // HOUR_MS - RECENT_HOURS + 1)
+
+
+def _known(one: Member, votes: VoteTable, overall: Agreement, seed: int) -> Known:
+    """What remarks look at; of the others among themselves where there are two others at least."""
+    others = None
+    if one.agreement is not None and len(votes.annotators) > 2:
+        others = agreement.agreement(votes.without(one.annotator), seed=seed)
+    return Known(
+        name=one.name,
+        agreement=one.agreement,
+        others=others,
+        consistency=one.consistency,
+        gold=one.gold,
+        pace=one.pace,
+        unsure_of_all=overall.unsure.value,
+    )

@@ -1,0 +1,117 @@
+"""The figures kept while votes come in, read from their small tables: nothing here walks over the questions."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, and_, bindparam, func, select
+
+from lookalike.annotate.pace import Worked
+from lookalike.annotate.protocol import OPEN
+from lookalike.annotate.question import VOTE
+from lookalike.store import votes_schema as schema
+
+GOLD, REPEAT = "gold", "repeat"
+
+
+def read_people(connection: Connection) -> dict[int, tuple[str, bool]]:
+    """Annotator -> name, and whether they are still there."""
+    asked = select(schema.annotator.c.id, schema.annotator.c.name, schema.annotator.c.removed)
+    return {who: (name, removed is None) for who, name, removed in connection.execute(asked)}
+
+
+def read_tally(connection: Connection) -> list[tuple[str, str, int]]:
+    """(category, pattern, questions) of blind votes."""
+    columns = (schema.tally.c.category, schema.tally.c.pattern, schema.tally.c.questions)
+    return [
+        (row[0], row[1], row[2]) for row in connection.execute(select(*columns).order_by(*columns[:2])).all()
+    ]
+
+
+def read_worked(connection: Connection) -> list[Worked]:
+    """What each did in each hour, in order of hours."""
+    columns = [schema.pace.c[name] for name in Worked._fields]
+    asked = select(*columns).order_by(schema.pace.c.hour, schema.pace.c.annotator)
+    return [Worked(*row) for row in connection.execute(asked).all()]
+
+
+def read_progress(connection: Connection) -> dict[tuple[str, str], int]:
+    """(kind, state) -> questions."""
+    columns = (schema.progress.c.kind, schema.progress.c.state, schema.progress.c.questions)
+    return {(kind, state): count for kind, state, count in connection.execute(select(*columns)).all()}
+
+
+def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]]:
+    """Annotator -> their answers to one pair at three times -> pairs; "" for one that is not given yet.
+
+    The first is the vote that stands now. Where it was undone and not given again there is no first answer, and the
+    pair is left out.
+    """
+    second, third, vote = schema.check.alias(), schema.check.alias(), schema.claim
+    answered = func.coalesce(third.c.answer, "")
+    mine = and_(vote.c.question == second.c.question, vote.c.annotator == second.c.annotator)
+    again = and_(
+        third.c.annotator == second.c.annotator,
+        third.c.question == second.c.question,
+        third.c.kind == REPEAT,
+        third.c.turn == 3,
+    )
+    asked = (
+        select(second.c.annotator, vote.c.answer, second.c.answer, answered, func.count())
+        .select_from(
+            second.join(vote, and_(mine, vote.c.kind == VOTE)).join(third, again, isouter=True),
+        )
+        .where(second.c.kind == REPEAT, second.c.turn == 2)
+        .group_by(second.c.annotator, vote.c.answer, second.c.answer, answered)
+    )
+    found: dict[int, dict[tuple[str, ...], int]] = {}
+    for annotator, *answers, pairs in connection.execute(asked):
+        found.setdefault(annotator, {})[tuple(answers)] = pairs
+    return found
+
+
+def read_gold(connection: Connection) -> dict[int, list[tuple[str, str, int]]]:
+    """Annotator -> (known answer, answer given, how many) of gold pairs that were answered."""
+    check, gold = schema.check, schema.gold
+    columns = (check.c.annotator, gold.c.answer, check.c.answer)
+    asked = (
+        select(*columns, func.count())
+        .select_from(check.join(gold, gold.c.question == check.c.question))
+        .where(check.c.kind == GOLD, check.c.answer != "")
+        .group_by(*columns)
+        .order_by(*columns)
+    )
+    found: dict[int, list[tuple[str, str, int]]] = {}
+    for annotator, truth, answer, count in connection.execute(asked):
+        found.setdefault(annotator, []).append((truth, answer, count))
+    return found
+
+
+def read_checks(connection: Connection) -> tuple[int, int]:
+    """How many hidden checks are answered, and how many of those planned are still to be."""
+    answered = schema.check.c.answer != ""
+    asked = select(answered, func.count()).group_by(answered)
+    counts = {bool(done): count for done, count in connection.execute(asked)}
+    return counts.get(True, 0), counts.get(False, 0)
+
+
+def open_questions(progress: dict[tuple[str, str], int]) -> int:
+    """How many questions still take votes; gold pairs are checks only.
+
+    >>> open_questions({("pool", "open"): 7, ("random", "open"): 2, ("gold", "open"): 5, ("pool", "settled"): 9})
+    9
+    """
+    return sum(count for (kind, state), count in progress.items() if state == OPEN and kind != GOLD)
+
+
+def question_ids(connection: Connection, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """The questions of some image pairs, in either order; pairs that were never asked are missing."""
+    question = schema.question
+    asked = select(question.c.id).where(
+        question.c.low == bindparam("one"), question.c.high == bindparam("other")
+    )
+    found = {}
+    for pair in dict.fromkeys(pairs):
+        one, other = sorted(pair)
+        row = connection.execute(asked, {"one": one, "other": other}).first()
+        if row is not None:
+            found[pair] = int(row[0])
+    return found

@@ -1,0 +1,78 @@
+"""A remark stands where an interval carries it, and nowhere else."""
+
+from lookalike.annotate.agreement import agreement, by_annotator
+from lookalike.annotate.consistency import consistency, gold
+from lookalike.annotate.pace import HOUR_MS, Worked, pace
+from lookalike.annotate.patterns import vote_table
+from lookalike.annotate.remarks import Known, remarks
+
+GOOD = [("", "1+ 2+", 90), ("", "1- 2-", 90), ("", "1+ 2-", 5), ("", "1- 2+", 5)]
+
+
+def of(rows, annotator, **more):
+    votes = vote_table(rows)
+    known = Known(
+        "Kim",
+        agreement=by_annotator(votes)[annotator],
+        others=agreement(votes.without(annotator)),
+        unsure_of_all=agreement(votes).unsure.value,
+        **more,
+    )
+    return {one.kind: one.text for one in remarks({annotator: known})}
+
+
+def test_good_figures_need_no_remark():
+    rows = [
+        *GOOD,
+        ("", "1+ 3+", 90),
+        ("", "1- 3-", 90),
+        ("", "1+ 3-", 10),
+        ("", "2+ 3+", 50),
+        ("", "2- 3-", 50),
+    ]
+    steady = consistency({("similar",) * 3: 190, ("similar", "dissimilar", "similar"): 5})
+    right = gold([("similar", "similar", 40), ("dissimilar", "similar", 1)])
+    worked = pace([Worked(3, hour, 120 + hour % 3, HOUR_MS) for hour in range(30)])
+    assert of(rows, 3, consistency=steady, gold=right, pace=worked) == {}
+
+
+def test_votes_that_have_nothing_to_do_with_the_others_are_named_and_stand_apart():
+    rows = [*GOOD, *(("", pattern, 40) for pattern in ("1+ 3+", "1+ 3-", "1- 3+", "1- 3-"))]
+    found = of(rows, 3)
+    assert set(found) == {"chance", "apart"}
+    assert found["chance"].startswith(
+        "These votes do not show that Kim agrees with the others more often than chance"
+    )
+    assert "kappa 0.00 [" in found["chance"]
+    assert "50 % [" in found["apart"]
+    assert "95 % [" in found["apart"]
+
+
+def test_few_votes_carry_no_remark():
+    assert of([*GOOD, ("", "1+ 3-", 5), ("", "1- 3+", 4)], 3) == {}
+
+
+def test_of_two_nobody_stands_apart():
+    rows = [("", "1+ 2+", 40), ("", "1+ 2-", 40), ("", "1- 2+", 40), ("", "1- 2-", 40)]
+    assert set(of(rows, 1)) == set(of(rows, 2)) == {"chance"}
+
+
+def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figures():
+    rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 60), ("", "1+ 3?", 40)]
+    found = of(
+        rows,
+        3,
+        consistency=consistency({("similar", "dissimilar", "similar"): 60, ("similar",) * 3: 60}),
+        gold=gold([("similar", "similar", 12), ("dissimilar", "similar", 10)]),
+        pace=pace([Worked(3, hour, 2_000, HOUR_MS) for hour in range(30)]),
+    )
+    assert set(found) == {"wavering", "gold", "unsure", "haste"}
+    assert "67 % [" in found["wavering"]
+    assert "55 % [" in found["gold"]
+    assert "of 22 times" in found["gold"]
+    assert "25 % [" in found["unsure"]
+    assert "1.8 s" in found["haste"]
+
+
+def test_nothing_known_is_nothing_said():
+    assert remarks({1: Known("Kim"), 2: Known("Ann")}) == ()
