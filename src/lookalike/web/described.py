@@ -61,7 +61,10 @@ GIVEN: Schema = {"type": "array", "items": PAIR, "description": "The pairs that 
 COUNTS = ("answered", "today", "open", "discussion", "settled", "excluded")
 PROGRESS = _object(**{name: WHOLE for name in COUNTS}, per_hour={"type": ["number", "null"]})
 RECEIPT = _object(token=TEXT, answer=SAID, at=WHOLE)
-ANSWER = {**_object(token=TOKEN, answer=SAID), "description": "`took`: milliseconds from showing to answering."}
+ANSWER = {
+    **_object(token=TOKEN, answer=SAID),
+    "description": "`took`: milliseconds from showing to answering.",
+}
 ANSWER["properties"] = {**ANSWER["properties"], "took": MILLISECONDS}
 REPORTED = _object(new={"type": "boolean"})
 BODIES = {

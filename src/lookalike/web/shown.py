@@ -37,3 +37,16 @@ def _given(pair: Given, hashes: Mapping[str, str]) -> dict[str, Any]:
         "left": photo(left, hashes),
         "right": photo(right, hashes),
     }
+
+
+def pictures(connection: Connection, labelling: Labelling, pairs: Sequence[Any]) -> list[dict[str, Any]]:
+    """Pairs of a list, each with where its photos are small, beside another and large."""
+    hashes = labelling.hashes(connection, (image for pair in pairs for image in (pair.query, pair.candidate)))
+    return [
+        {"pair": pair, "query": _small(pair.query, hashes), "candidate": _small(pair.candidate, hashes)}
+        for pair in pairs
+    ]
+
+
+def _small(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
+    return {**photo(image, hashes), "small_url": image_address(image, hashes.get(image, ""), LIST)}
