@@ -27,16 +27,34 @@ from lookalike.web.routes import (
     label,
     label_api,
     people,
+    plan,
+    team,
 )
 from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeaders
 from lookalike.web.sessions import SessionCookies
 from lookalike.web.site import Options, Site
 
 ROUTERS = (
-    account.open_router, account.router, people.router, images.router, api.router,
-    label.router, label_api.router, discuss.router, discuss_api.router,
-    guidelines.router, guidelines.lead_router, gold.router, campaign.router, guidelines_api.router, guidelines_api.lead_router, campaign_api.router, docs.router,
-)  # fmt: skip
+    account.open_router,
+    account.router,
+    people.router,
+    team.router,
+    plan.router,
+    images.router,
+    api.router,
+    label.router,
+    label_api.router,
+    discuss.router,
+    discuss_api.router,
+    guidelines.router,
+    guidelines.lead_router,
+    gold.router,
+    campaign.router,
+    guidelines_api.router,
+    guidelines_api.lead_router,
+    campaign_api.router,
+    docs.router,
+)
 
 
 def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from lookalike.web import words
 from lookalike.web.site import site_of
 
 STATIC = Path(__file__).parent / "static"
@@ -67,6 +68,8 @@ def environment() -> Environment:
     )
     made.globals["static"] = static
     made.filters["moment"] = moment
+    for filter in (words.percent, words.coefficient, words.between, words.hours, words.number):
+        made.filters[filter.__name__] = filter
     return made
 
 

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection
 
+from lookalike.recipes.team import Team
 from lookalike.store.access import new_secret, signing_key
 from lookalike.store.database import Database
 from lookalike.store.thumbnails import Thumbnail, Thumbnails
@@ -50,6 +51,9 @@ class Site:
     thumbnails: Thumbnails
     throttle: Throttle = field(default_factory=Throttle)
     making: dict[tuple[str, str, int], "asyncio.Future[Thumbnail]"] = field(default_factory=dict)
+    figures: tuple[int, Team] | None = None  # when they were worked out, and the team's figures
+    work: Any = None  # what routes/plan.py works out beside
+    beside: ProcessPoolExecutor | None = None
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
     key: str = field(init=False)
@@ -70,6 +74,8 @@ class Site:
 
     def close(self) -> None:
         """Finish what was submitted and close the database."""
+        if self.beside is not None:
+            self.beside.shutdown(wait=False, cancel_futures=True)
         self.decoders.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.database.close()
