@@ -8,7 +8,17 @@ from lookalike.core.types import Pool
 from lookalike.discover.questions import Questions, questions
 from lookalike.recipes.discover import judged_labels
 from lookalike.store.questions import read_campaign
-from lookalike.store.queue import CHOSEN, POOL, RANDOM, Asked, ask, ask_first, lowest_place, withdraw_missing
+from lookalike.store.queue import (
+    CHOSEN,
+    POOL,
+    RANDOM,
+    Asked,
+    ask,
+    ask_first,
+    asked_pairs,
+    lowest_place,
+    withdraw_missing,
+)
 from lookalike.store.settling import now_ms
 from lookalike.store.workspace import Workspace
 
@@ -36,6 +46,19 @@ def queue_pairs(workspace: Workspace) -> Queued:
         campaign = read_campaign(connection)
         listed = list(_pairs(workspace, left, pool, campaign.seed))
         return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn)
+
+
+def count_waiting(workspace: Workspace) -> int:
+    """How many pairs `queue_pairs` would put into the queue now."""
+    pool, drawn = workspace.pool(), workspace.random_pairs()
+    if pool is None:
+        return 0
+    left = questions(pool, drawn, judged_labels(workspace))
+    pairs = {
+        (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
+    }
+    with workspace.database.read() as connection:
+        return len(pairs - asked_pairs(connection))
 
 
 def queue_first(workspace: Workspace, chosen: Questions) -> int:

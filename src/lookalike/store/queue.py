@@ -48,6 +48,12 @@ def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: 
     return new
 
 
+def asked_pairs(connection: Connection) -> set[tuple[str, str]]:
+    """All pairs of the queue, whatever became of them, each as its two images in order."""
+    found = connection.execute(select(question.c.low, question.c.high))
+    return {(low, high) for low, high in found}
+
+
 def lowest_place(connection: Connection) -> int:
     """The place of the pair that is asked first."""
     found = connection.execute(select(func.min(question.c.place))).scalar()
