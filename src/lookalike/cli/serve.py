@@ -48,6 +48,8 @@ def serve(
 
 
 def _say(ready: "Ready", address: str, workspace: Path) -> None:
+    if ready.new:
+        say(f"{plural(ready.new, 'pair')} of the pool joined the queue.")
     say(f"Serving {address} ({plural(ready.questions, 'open question')}, {plural(ready.people, 'account')}).")
     if not ready.has_lead:
         say("There is no lead yet; make one in another terminal, then log in:")

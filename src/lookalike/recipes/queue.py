@@ -17,6 +17,7 @@ from lookalike.store.queue import (
     ask_first,
     asked_pairs,
     lowest_place,
+    settled_elsewhere,
     withdraw_missing,
 )
 from lookalike.store.settling import now_ms
@@ -25,10 +26,11 @@ from lookalike.store.workspace import Workspace
 
 @dataclass(frozen=True)
 class Queued:
-    """What became of the queue: pairs that joined it, and pairs that left it because a photo has gone."""
+    """What became of the queue: pairs that joined it; that left it because a photo has gone, or a label came in."""
 
     new: int
     withdrawn: int
+    labelled: int = 0
 
 
 def queue_pairs(workspace: Workspace) -> Queued:
@@ -37,15 +39,17 @@ def queue_pairs(workspace: Workspace) -> Queued:
     Pairs that wait there already stay as they are. Order: balanced over queries, see `annotate.order`.
     """
     pool, drawn = workspace.pool(), workspace.random_pairs()
-    left = questions(pool, drawn, judged_labels(workspace)) if pool is not None else None
+    labelled = judged_labels(workspace)
+    left = questions(pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
         withdrawn = withdraw_missing(connection, now)
+        done = settled_elsewhere(connection, labelled, now)
         if left is None or pool is None:
-            return Queued(0, withdrawn)
+            return Queued(0, withdrawn, done)
         campaign = read_campaign(connection)
         listed = list(_pairs(workspace, left, pool, campaign.seed))
-        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn)
+        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn, done)
 
 
 def count_waiting(workspace: Workspace) -> int:
