@@ -53,6 +53,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/losses.py
 	$(BIN)/python benchmarks/finetune.py
+	$(BIN)/python benchmarks/team.py
 
 clean: ## remove the environment and the demo
 	rm -rf $(VENV) $(DEMO)

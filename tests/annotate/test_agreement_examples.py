@@ -73,6 +73,6 @@ def test_the_oracles_give_the_printed_values_too():
 
 def test_unsure_is_a_missing_vote_and_counted_apart():
     rows = [("", "1+ 2+", 20), ("", "1- 2-", 20), ("", "1? 2+", 10), ("", "1? 2?", 10)]
-    found = agreement(vote_table(rows), replicates=0)
+    found = agreement(vote_table(rows).counts, replicates=0)
     assert (found.pairs, found.shared, found["percent"].value) == (60, 40, 1.0)
     assert found.unsure.value == pytest.approx(30 / 120)

@@ -18,21 +18,21 @@ def votes_of(counts):
 
 
 def test_below_ten_pairs_there_is_a_value_but_no_interval():
-    nine, ten = agreement(votes_of((4, 1, 1, 3))), agreement(votes_of((4, 1, 1, 4)))
+    nine, ten = agreement(votes_of((4, 1, 1, 3)).counts), agreement(votes_of((4, 1, 1, 4)).counts)
     assert math.isnan(nine["gwet"].low)
     assert nine["gwet"].reason == "an interval takes 10 pairs"
     assert ten["gwet"].low < ten["gwet"].value < ten["gwet"].high
 
 
 def test_where_all_agree_there_is_no_interval_rather_than_a_certain_one():
-    found = agreement(votes_of((30, 0, 0, 30)))
+    found = agreement(votes_of((30, 0, 0, 30)).counts)
     assert found["percent"].value == 1.0
     assert math.isnan(found["percent"].low)
     assert "no spread" in found["percent"].reason
 
 
 def test_where_replicates_have_no_value_there_is_no_interval():
-    found = agreement(votes_of((19, 1, 0, 0)))[
+    found = agreement(votes_of((19, 1, 0, 0)).counts)[
         "fleiss"
     ]  # a third of the replicates misses the one other vote
     assert not math.isnan(found.value)
@@ -42,7 +42,7 @@ def test_where_replicates_have_no_value_there_is_no_interval():
 
 def test_a_seed_repeats_its_interval_and_another_moves_it_a_little():
     votes = votes_of((60, 8, 6, 40))
-    one, again, other = (agreement(votes, seed=seed)["krippendorff"] for seed in (1, 1, 2))
+    one, again, other = (agreement(votes.counts, seed=seed)["krippendorff"] for seed in (1, 1, 2))
     assert one == again
     assert one.low != other.low
     assert one.low == pytest.approx(other.low, abs=0.02)
@@ -89,6 +89,6 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(similar, pairs):
 
 def _values(counts, *, replicates, seed=0):
     votes = votes_of(counts)
-    overall = agreement(votes, replicates=replicates, seed=seed)
+    overall = agreement(votes.counts, replicates=replicates, seed=seed)
     two = by_two(votes, replicates=replicates, seed=seed)[1, 2]
     return {**overall.figures, "cohen": two["cohen"]}

@@ -44,7 +44,7 @@ def test_the_interval_holds_the_long_run_pace(count):
         answers = random.poisson(random.uniform(80, 180, count) * active)
         rows = [
             Worked(1, h, int(y), round(x * HOUR_MS))
-            for h, (y, x) in enumerate(zip(answers, active, strict=False))
+            for h, (y, x) in enumerate(zip(answers, active, strict=True))
         ]
         found = pace(rows).per_hour
         hits += found.low <= 130 <= found.high

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lookalike.annotate.figure import Figure
 from lookalike.annotate.pace import HOUR_MS, Worked, pace
+from lookalike.annotate.patterns import vote_table
 from lookalike.annotate.plan import DAY_MS, discussed, expected_end, forecast, hours_left, queries_for
 from lookalike.annotate.protocol import Protocol
 from lookalike.core.errors import ArgumentError
@@ -55,10 +56,11 @@ def test_work_long_ago_foresees_no_end():
 
 
 def test_the_share_to_discuss_follows_the_protocol():
-    patterns = {"1+ 2+": 6, "1+ 2-": 2, "1? 2?": 1, "1- 2-": 1}
+    rows = [("", "1+ 2+", 6), ("", "1+ 2-", 2), ("", "1? 2?", 1), ("", "1- 2-", 1)]
+    patterns = vote_table(rows).counts
     assert discussed(patterns, Protocol("consensus", 2)).value == 0.3
     assert discussed(patterns, Protocol("majority", 2)).value == 0.0
-    assert math.isnan(discussed({}, Protocol()).value)
+    assert math.isnan(discussed(vote_table([]).counts, Protocol()).value)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=10, max_size=40))
@@ -95,7 +97,7 @@ def test_too_few_queries_have_no_forecast():
     assert (none.value.reason, none.steps) == ("no query has a label", ())
     assert queries_for(few, 0.1) == 0
     with pytest.raises(ArgumentError, match="half_width"):
-        queries_for(few, 0)
+        queries_for(few, 0.0)
 
 
 def test_forecasts_come_true_where_queries_are_drawn_alike():

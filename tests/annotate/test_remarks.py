@@ -14,8 +14,8 @@ def of(rows, annotator, **more):
     known = Known(
         "Kim",
         agreement=by_annotator(votes)[annotator],
-        others=agreement(votes.without(annotator)),
-        unsure_of_all=agreement(votes).unsure.value,
+        others=agreement(votes.counts_without(annotator)),
+        unsure_of_all=agreement(votes.counts).unsure.value,
         **more,
     )
     return {one.kind: one.text for one in remarks({annotator: known})}
@@ -58,7 +58,7 @@ def test_of_two_nobody_stands_apart():
 
 
 def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figures():
-    rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 60), ("", "1+ 3?", 40)]
+    rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 59), ("", "1- 3+", 1), ("", "1+ 3?", 40)]
     found = of(
         rows,
         3,

@@ -70,4 +70,4 @@ def test_damaged_and_stale_vectors_stay_what_they_are(folder):
 
 def test_there_is_a_step_for_every_earlier_format():
     assert sorted(upgrade.STEPS) == list(range(1, FORMAT))
-    assert {path.stem for path in WRITTEN.glob("*.zip")} == {f"format-{n}" for n in range(1, FORMAT)}
+    assert {path.stem for path in WRITTEN.glob("format-*.zip")} == {f"format-{n}" for n in range(1, FORMAT)}

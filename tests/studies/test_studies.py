@@ -110,3 +110,15 @@ def test_people_with_wrong_labels(tmp_path, capsys):
     where = ["--journal", str(tmp_path / "j.jsonl"), "--data", str(DATA), "--shares", "0.1"]
     study("flips")["main"](["people", *where, *FEW])
     assert "| 10 % | 0." in capsys.readouterr().out
+
+
+def test_agreement_tells_foreseen_errors_beside_true_ones(capsys):
+    study("agreement")["main"](["--images", "400", "--repeats", "50", "--gold", "100"])
+    told = capsys.readouterr().out
+    for part in (
+        "krippendorff",
+        "experts 3 and 4: Cohen's kappa 0.",
+        "expert 4 again",
+        "from 100 gold pairs",
+    ):
+        assert part in told

@@ -14,7 +14,7 @@ from jaxtyping import Float64, Int64
 
 from lookalike.annotate import coefficients
 from lookalike.annotate.figure import Figure, share
-from lookalike.annotate.patterns import UNSURE_CODE, VoteTable
+from lookalike.annotate.patterns import UNSURE_CODE, Counts, VoteTable
 from lookalike.annotate.resampled import REPLICATES, Values, figures
 
 ANSWERS = 2  # dissimilar, similar
@@ -39,18 +39,18 @@ class Agreement:
         return self.figures[name]
 
 
-def agreement(votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATES) -> Agreement:
+def agreement(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -> Agreement:
     """Percent agreement, Fleiss' kappa, Krippendorff's alpha and Gwet's AC1 over all votes.
 
     These depend on how many gave which answer only, so pairs with the same counts are one cell.
 
     >>> from lookalike.annotate.patterns import vote_table
-    >>> found = agreement(vote_table([("", "1+ 2+", 20), ("", "1+ 2-", 5), ("", "1- 2+", 10), ("", "1- 2-", 15)]))
+    >>> votes = vote_table([("", "1+ 2+", 20), ("", "1+ 2-", 5), ("", "1- 2+", 10), ("", "1- 2-", 15)])
+    >>> found = agreement(votes.counts)
     >>> round(found["percent"].value, 3), round(found["krippendorff"].value, 3), found.shared
     (0.7, 0.4, 50)
     """
-    counts = np.stack([(votes.answer == answer).sum(axis=1) for answer in range(ANSWERS)], axis=1)
-    cells, pairs = _collapsed(counts, votes.pairs)
+    cells, pairs = _collapsed(votes.said[:, :ANSWERS], votes.pairs)
     shared = int(pairs[cells.sum(axis=1) >= 2].sum())
     measures: dict[str, Values] = {
         "percent": partial(coefficients.percent_agreement, cells),
@@ -59,11 +59,12 @@ def agreement(votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATES) 
         "gwet": partial(coefficients.gwet_ac1, cells),
     }
     made = figures(measures, pairs, shared, seed=seed, replicates=replicates)
-    asked = (votes.answer >= 0).any(axis=1)
-    return Agreement(int(votes.pairs[asked].sum()), shared, _unsure(votes.answer, votes.pairs), made)
+    every, unsure = votes.said.sum(axis=1), votes.said[:, UNSURE_CODE]
+    share_unsure = share(int((unsure * votes.pairs).sum()), int((every * votes.pairs).sum()), of="votes")
+    return Agreement(int(votes.pairs[every > 0].sum()), shared, share_unsure, made)
 
 
-def by_category(votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATES) -> dict[str, Agreement]:
+def by_category(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -> dict[str, Agreement]:
     """Agreement on the pairs of each category, by name."""
     return {
         str(category): agreement(votes.only(votes.category == category), seed=seed, replicates=replicates)
@@ -140,8 +141,12 @@ def _collapsed(
     rows: np.ndarray, pairs: Int64[np.ndarray, " rows"]
 ) -> tuple[Float64[np.ndarray, "cells columns"], Int64[np.ndarray, " cells"]]:
     """Distinct rows in order, and how many pairs have each."""
-    cells, place = np.unique(rows.astype(np.int64), axis=0, return_inverse=True)
-    count = np.bincount(place.reshape(-1), weights=pairs, minlength=len(cells))
+    columns = rows.shape[1]
+    base = int(rows.max(initial=0)) + 2  # -1 is not asked
+    scale = base ** np.arange(columns)[::-1]
+    code, place = np.unique((rows.astype(np.int64) + 1) @ scale, return_inverse=True)
+    count = np.bincount(place, weights=pairs, minlength=len(code))
+    cells = code[:, None] // scale % base - 1
     return cells.astype(np.float64), count.round().astype(np.int64)
 
 

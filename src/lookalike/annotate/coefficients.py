@@ -114,5 +114,4 @@ def _corrected(observed: Values, by_chance: Values) -> Values:
 
 def _ratio(over: np.ndarray, under: np.ndarray) -> np.ndarray:
     """The quotient, NaN where the denominator is 0 but for rounding."""
-    under = np.broadcast_to(under, over.shape)
     return np.divide(over, under, out=np.full(over.shape, np.nan), where=np.abs(under) > 1e-12)

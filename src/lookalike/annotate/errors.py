@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import comb, isnan, nan, sqrt
 
+from lookalike.annotate.figure import Figure, undefined
 from lookalike.core.checks import at_least, one_of
 from lookalike.core.errors import ArgumentError
 
@@ -82,20 +83,34 @@ def expected_errors(
     return tuple(majority_error(error, n, similar) for n in votes)
 
 
-def wrong_together(gold_error: float, agreement: float) -> float:
+def wrong_together(right: Figure, agreement: float) -> Figure:
     """The share of wrong labels among pairs that two votes agree on, without any assumption of independence.
 
-    One of the two is wrong where they differ, both where both are wrong (B): e = B + (1 - A) / 2. So B = e - (1 - A)
-    / 2 and the share is B / A. It takes the error e of one vote on pairs *like those that are labelled*: gold pairs
-    that are easier make it too low. NaN where B comes out below 0: then gold pairs cannot be like the others.
+    With e the error of one vote and A the share of two votes that agree: one of the two is wrong where they differ,
+    both where both are wrong (B). So e = B + (1 - A) / 2, and the share is
 
-    >>> round(wrong_together(0.08, 0.90), 4)
-    0.0333
+        B / A = (e - (1 - A) / 2) / A,   at least 0
+
+    `right` is 1 - e, from gold pairs *like those that are labelled*; easier ones make the share too low. It is a
+    small difference of larger numbers: hundreds of gold answers are needed, and the interval (from Wilson's of
+    `right`; A rests on far more pairs) says so. Undefined where even its upper end is below 0: then the gold pairs
+    cannot be like the others.
+
+    >>> from lookalike.annotate.figure import share
+    >>> found = wrong_together(share(1840, 2000), 0.90)
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.033, 0.021, 0.047)
     """
-    if isnan(gold_error) or isnan(agreement) or agreement == 0:
-        return nan
-    together = gold_error - (1 - agreement) / 2
-    return together / agreement if together >= 0 else nan
+    if isnan(right.value) or isnan(agreement) or agreement == 0:
+        return undefined(right.reason or "no pair has two votes", right.count)
+    value, low, high = (
+        (1 - one - (1 - agreement) / 2) / agreement for one in (right.value, right.high, right.low)
+    )
+    if high < 0:
+        return undefined(
+            "votes differ more often than errors on gold pairs allow: these are easier", right.count
+        )
+    return Figure(max(0.0, value), max(0.0, low), high, right.count)
 
 
 def _require_error(error: float) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Int8, Int64, Shaped
@@ -12,7 +13,21 @@ from lookalike.core.errors import StorageError
 
 SIGNS = {SIMILAR: "+", DISSIMILAR: "-", UNSURE: "?"}
 CODES = {"-": 0, "+": 1, "?": 2}
+BY_CODE = (DISSIMILAR, SIMILAR, UNSURE)
 UNSURE_CODE, NOT_ASKED = 2, -1
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many pairs got how many votes of each answer: `said` counts dissimilar, similar and unsure ones."""
+
+    said: Int64[np.ndarray, "rows 3"]
+    pairs: Int64[np.ndarray, " rows"]
+    category: Shaped[np.ndarray, " rows"]
+
+    def only(self, rows: Bool[np.ndarray, " rows"]) -> "Counts":
+        """The rows of a mask."""
+        return Counts(self.said[rows], self.pairs[rows], self.category[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,20 +43,20 @@ class VoteTable:
     pairs: Int64[np.ndarray, " rows"]
     category: Shaped[np.ndarray, " rows"]
 
-    @property
-    def definite(self) -> Bool[np.ndarray, "rows annotators"]:
-        """Where somebody said similar or dissimilar."""
-        return (self.answer == 0) | (self.answer == 1)
-
     def only(self, rows: Bool[np.ndarray, " rows"]) -> "VoteTable":
         """The rows of a mask."""
         return VoteTable(self.annotators, self.answer[rows], self.pairs[rows], self.category[rows])
 
-    def without(self, annotator: int) -> "VoteTable":
-        """The votes of all but one."""
-        kept = [at for at, one in enumerate(self.annotators) if one != annotator]
-        names = tuple(self.annotators[at] for at in kept)
-        return VoteTable(names, self.answer[:, kept], self.pairs, self.category)
+    @cached_property
+    def counts(self) -> Counts:
+        """How many gave each answer, whoever they are."""
+        said = np.stack([(self.answer == answer).sum(axis=1) for answer in range(3)], axis=1)
+        return Counts(said.astype(np.int64), self.pairs, self.category)
+
+    def counts_without(self, annotator: int) -> Counts:
+        """How many of all others gave each answer."""
+        own = self.answer[:, [self.annotators.index(annotator)]] == np.arange(3)
+        return Counts(self.counts.said - own, self.pairs, self.category)
 
 
 def pattern(answers: Mapping[int, str]) -> str:
@@ -59,8 +74,7 @@ def answers_of(pattern: str) -> dict[int, str]:
     >>> answers_of("3+ 7-")
     {3: 'similar', 7: 'dissimilar'}
     """
-    names = {sign: answer for answer, sign in SIGNS.items()}
-    return {annotator: names["-+?"[code]] for annotator, code in _read(pattern)}
+    return {annotator: BY_CODE[code] for annotator, code in _read(pattern)}
 
 
 def vote_table(rows: Iterable[tuple[str, str, int]]) -> VoteTable:

@@ -1,6 +1,6 @@
 """Hours left, the expected end, and how much narrower intervals get as labels grow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isnan, nan, sqrt
 
@@ -9,7 +9,7 @@ from jaxtyping import Float64
 
 from lookalike.annotate.figure import Figure, deviate, share, undefined
 from lookalike.annotate.pace import HOUR_MS, Worked
-from lookalike.annotate.patterns import answers_of
+from lookalike.annotate.patterns import BY_CODE, Counts
 from lookalike.annotate.protocol import DISCUSSION, Protocol
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
@@ -73,18 +73,20 @@ def expected_end(left: Figure, worked: Sequence[Worked], now: int) -> tuple[floa
     return value, low, high
 
 
-def discussed(patterns: Mapping[str, int], protocol: Protocol) -> Figure:
+def discussed(votes: Counts, protocol: Protocol) -> Figure:
     """The share of pairs whose blind votes lead to a discussion, with Wilson's interval.
 
-    >>> discussed({"1+ 2+": 8, "1+ 2-": 1, "1? 2+": 1}, Protocol("consensus", 2)).value
+    >>> from lookalike.annotate.patterns import vote_table
+    >>> votes = vote_table([("", "1+ 2+", 8), ("", "1+ 2-", 1), ("", "1? 2+", 1)])
+    >>> discussed(votes.counts, Protocol("consensus", 2)).value
     0.2
     """
     talked = sum(
         pairs
-        for pattern, pairs in patterns.items()
-        if protocol.outcome(list(answers_of(pattern).values())).state == DISCUSSION
+        for said, pairs in zip(votes.said.tolist(), votes.pairs.tolist(), strict=True)
+        if protocol.outcome(np.repeat(BY_CODE, said).tolist()).state == DISCUSSION
     )
-    return share(talked, sum(patterns.values()))
+    return share(talked, int(votes.pairs.sum()))
 
 
 def forecast(

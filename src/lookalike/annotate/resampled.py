@@ -10,6 +10,7 @@ from lookalike.annotate.figure import FEWEST, LEVEL, Figure
 REPLICATES = 2000
 MOST_UNDEFINED = 0.05  # share of replicates without a value
 SAME = 1e-12
+NONE = np.empty(0)
 
 Values = Callable[[np.ndarray], np.ndarray]
 
@@ -52,7 +53,7 @@ def figures(
         if np.isnan(value):
             found[name] = Figure(value, value, value, count, no_value if count else no_pairs)
         else:
-            found[name] = _with_interval(value, measure(weights), count)
+            found[name] = _with_interval(value, measure(weights) if len(weights) else NONE, count)
     return found
 
 

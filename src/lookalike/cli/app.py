@@ -8,7 +8,9 @@ import typer
 from rich.text import Text
 
 import lookalike
+from lookalike.cli.agreement import agreement
 from lookalike.cli.audit import audit
+from lookalike.cli.backup import backup, restore
 from lookalike.cli.bias import bias
 from lookalike.cli.catalog import catalog
 from lookalike.cli.console import err, print_json, printable
@@ -50,7 +52,10 @@ app.command()(init)
 app.add_typer(catalog, name="catalog")
 app.command()(embed)
 app.command()(discover)
+labels.command("agreement")(agreement)
 app.add_typer(labels, name="labels")
+app.command()(backup)
+app.command()(restore)
 app.command()(serve)
 app.add_typer(users, name="users")
 app.command()(evaluate)

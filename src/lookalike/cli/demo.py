@@ -84,6 +84,8 @@ def demo(
         f"lookalike audit --workspace {output}",
         *([f"lookalike evaluate {taught.encoder} {taught.name} --workspace {output}"] if taught else []),
         f"lookalike search {example} --encoder hog -k 5 --workspace {output}",
+        f"lookalike users add YOUR_NAME --role lead --workspace {output}",
+        f"lookalike serve --workspace {output}",
         "lookalike init YOUR_PHOTOS --workspace FOLDER",
     )
 

@@ -126,8 +126,16 @@ def discover(
     elif told.labelled:
         next_step("lookalike evaluate", workspace=workspace)
     else:
-        say("To label them, write the pairs to a file with an empty label column.")
-        next_step("lookalike discover --pairs pairs.csv", workspace=workspace)
+        say(
+            "To label them in the browser, alone or as a team, make a lead and serve the app; or write the pairs "
+            "to a file with an empty label column."
+        )
+        next_step(
+            "lookalike users add NAME --role lead",
+            "lookalike serve",
+            "lookalike discover --pairs pairs.csv",
+            workspace=workspace,
+        )
 
 
 def condition(text: str) -> tuple[str, str]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from lookalike.recipes.serve import Ready
 
-GRACE_SECONDS = 5
-
 
 def serve(
     workspace: WorkspaceOption = Path(),
@@ -50,6 +48,8 @@ def serve(
 
 
 def _say(ready: "Ready", address: str, workspace: Path) -> None:
+    if ready.new:
+        say(f"{plural(ready.new, 'pair')} of the pool joined the queue.")
     say(f"Serving {address} ({plural(ready.questions, 'open question')}, {plural(ready.people, 'account')}).")
     if not ready.has_lead:
         say("There is no lead yet; make one in another terminal, then log in:")
@@ -63,24 +63,12 @@ def _say(ready: "Ready", address: str, workspace: Path) -> None:
 
 
 def _run(app: "FastAPI", listening: "socket.socket", behind_https: bool) -> None:
-    import uvicorn
+    from lookalike.web.server import server
 
-    config = uvicorn.Config(
-        app,
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=behind_https,
-        forwarded_allow_ips="127.0.0.1,::1",
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
     for number in (signal.SIGINT, signal.SIGTERM):  # the server hands them on once it has ended
         signal.signal(number, lambda *_: None)
     with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+        server(app, behind_https=behind_https).run(sockets=[listening])
 
 
 def _shown(host: str) -> str:

@@ -11,11 +11,11 @@ from lookalike.rank.pairs import JudgedPairs, Unusable, judged_pairs
 from lookalike.recipes.discover import labelled
 from lookalike.store.label_files import (
     LabelFile,
-    label_format,
     read_label_file,
     require_faultless,
     write_label_file,
 )
+from lookalike.store.label_formats import QRELS, VSD, format_out
 from lookalike.store.qrels import contradicted
 from lookalike.store.workspace import Workspace
 
@@ -63,22 +63,22 @@ class Exported:
 def export_labels(
     workspace: Workspace, path: Path, *, format: str | None = None, level: str | None = None
 ) -> Exported:
-    """Write labels to a CSV, Parquet or TREC qrels file.
+    """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file.
 
-    All of them as they came: importing the file again gives the same bytes. Only qrels cannot hold a pair with both
-    labels, and leave it out. With `level` the qrels hold what measures at that level use, candidates
+    All of them as they came: importing the file again gives the same bytes. Only qrels and tags cannot hold a pair
+    with both labels, and leave it out. With `level` the qrels hold what measures at that level use, candidates
     named by item ids at item level.
     """
-    written = label_format(path, format)
-    if level is not None and written != "qrels":
+    written = format_out(path, format)
+    if level is not None and written != QRELS:
         raise ArgumentError(
-            f"Labels of a level go to TREC qrels, but {path} is to be a table.",
+            f"Labels of a level go to TREC qrels, but {path} is to be another format.",
             fix="Name the file labels.qrels, or leave out --level.",
         )
     labels, left_out = workspace.labels(), NONE_LEFT_OUT
     if level is not None:
         labels, left_out = settled(judged_pairs(workspace.catalog, labels, Rule(level=level)))
-    elif written == "qrels":
+    elif written in (QRELS, VSD):
         labels, left_out = _one_per_pair(labels)
     write_label_file(labels, path, format)
     return Exported(len(labels), left_out)

@@ -18,7 +18,7 @@ from lookalike.annotate.errors import (
 )
 from lookalike.annotate.figure import Figure
 from lookalike.annotate.pace import Pace
-from lookalike.annotate.patterns import VoteTable, vote_table
+from lookalike.annotate.patterns import Counts
 from lookalike.annotate.plan import Forecast, discussed, expected_end, forecast, hours_left
 from lookalike.core.checks import codes
 from lookalike.core.progress import Progress
@@ -45,7 +45,7 @@ class LabelErrors:
     of_one_slip: float
     from_agreement: tuple[Expected, ...]
     from_slips: tuple[Expected, ...]
-    wrong_together: float
+    wrong_together: Figure
 
 
 @dataclass(frozen=True)
@@ -96,25 +96,24 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     """
     with database.read() as connection:
         progress = figures.read_progress(connection)
-        tally = figures.read_tally(connection)
+        votes = figures.read_counts(connection)
         worked = figures.read_worked(connection)
         done, due = figures.read_checks(connection)
         repeats = together(figures.read_repeats(connection).values())
         golds = [row for rows in figures.read_gold(connection).values() for row in rows]
-    votes = vote_table(tally)
     waiting = figures.open_questions(progress)
-    settled = int(((votes.answer >= 0).sum(axis=1) * votes.pairs).sum())
+    settled = int((votes.said.sum(axis=1) * votes.pairs).sum())
     needed = waiting * campaign.protocol.votes
     given = min(max(0, sum(row.answers for row in worked) - done - settled), needed)
     found = pace.pace(worked)
     left = hours_left(needed - given + due, found.per_hour)
     end, low, high = expected_end(left, worked, now)
-    talked = discussed(_patterns(tally), campaign.protocol)
+    talked = discussed(votes, campaign.protocol)
     errors = label_errors(
         votes,
         campaign.protocol.name,
         slips=consistency(repeats, seed=seed).flips.value,
-        gold_right=gold(golds).right.value,
+        right=gold(golds).right,
     )
     return Plan(
         questions=waiting,
@@ -133,7 +132,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     )
 
 
-def label_errors(votes: VoteTable, protocol: str, *, slips: float, gold_right: float) -> LabelErrors:
+def label_errors(votes: Counts, protocol: str, *, slips: float, right: Figure) -> LabelErrors:
     """Expected errors of labels from the votes themselves, from repeats, and from gold pairs."""
     agreed = agreement.agreement(votes, replicates=0)["percent"].value
     similar = _similar_votes(votes)
@@ -143,7 +142,7 @@ def label_errors(votes: VoteTable, protocol: str, *, slips: float, gold_right: f
         of_one_slip=slip,
         from_agreement=expected_errors(one, protocol, similar),
         from_slips=expected_errors(slip, protocol, similar),
-        wrong_together=wrong_together(1 - gold_right, agreed),
+        wrong_together=wrong_together(right, agreed),
     )
 
 
@@ -182,16 +181,7 @@ def similar_share(labels: Labels, most: int) -> Forecast:
     return forecast(similar, every, labels=len(labels), most=max(most, len(names)))
 
 
-def _patterns(tally: Sequence[tuple[str, str, int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for _, pattern, questions in tally:
-        found[pattern] = found.get(pattern, 0) + questions
-    return found
-
-
-def _similar_votes(votes: VoteTable) -> float:
+def _similar_votes(votes: Counts) -> float:
     """The share of definite votes that say similar; NaN where there are none."""
-    similar, definite = (
-        int((where.sum(axis=1) * votes.pairs).sum()) for where in (votes.answer == 1, votes.definite)
-    )
-    return similar / definite if definite else nan
+    dissimilar, similar, _ = (votes.said * votes.pairs[:, None]).sum(axis=0).tolist()
+    return similar / (similar + dissimilar) if similar + dissimilar else nan

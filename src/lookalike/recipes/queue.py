@@ -8,17 +8,29 @@ from lookalike.core.types import Pool
 from lookalike.discover.questions import Questions, questions
 from lookalike.recipes.discover import judged_labels
 from lookalike.store.questions import read_campaign
-from lookalike.store.queue import CHOSEN, POOL, RANDOM, Asked, ask, ask_first, lowest_place, withdraw_missing
+from lookalike.store.queue import (
+    CHOSEN,
+    POOL,
+    RANDOM,
+    Asked,
+    ask,
+    ask_first,
+    asked_pairs,
+    lowest_place,
+    settled_elsewhere,
+    withdraw_missing,
+)
 from lookalike.store.settling import now_ms
 from lookalike.store.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Queued:
-    """What became of the queue: pairs that joined it, and pairs that left it because a photo has gone."""
+    """What became of the queue: pairs that joined it; that left it because a photo has gone, or a label came in."""
 
     new: int
     withdrawn: int
+    labelled: int = 0
 
 
 def queue_pairs(workspace: Workspace) -> Queued:
@@ -27,15 +39,30 @@ def queue_pairs(workspace: Workspace) -> Queued:
     Pairs that wait there already stay as they are. Order: balanced over queries, see `annotate.order`.
     """
     pool, drawn = workspace.pool(), workspace.random_pairs()
-    left = questions(pool, drawn, judged_labels(workspace)) if pool is not None else None
+    labelled = judged_labels(workspace)
+    left = questions(pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
         withdrawn = withdraw_missing(connection, now)
+        done = settled_elsewhere(connection, labelled, now)
         if left is None or pool is None:
-            return Queued(0, withdrawn)
+            return Queued(0, withdrawn, done)
         campaign = read_campaign(connection)
         listed = list(_pairs(workspace, left, pool, campaign.seed))
-        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn)
+        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn, done)
+
+
+def count_waiting(workspace: Workspace) -> int:
+    """How many pairs `queue_pairs` would put into the queue now."""
+    pool, drawn = workspace.pool(), workspace.random_pairs()
+    if pool is None:
+        return 0
+    left = questions(pool, drawn, judged_labels(workspace))
+    pairs = {
+        (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
+    }
+    with workspace.database.read() as connection:
+        return len(pairs - asked_pairs(connection))
 
 
 def queue_first(workspace: Workspace, chosen: Questions) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.core.errors import ArgumentError, WorkspaceError
+from lookalike.recipes.queue import queue_pairs
 from lookalike.store import people
 from lookalike.store.serving import open_questions
 from lookalike.store.workspace import Workspace
@@ -16,15 +17,16 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 
 @dataclass(frozen=True)
 class Ready:
-    """What is there: open questions, people who can log in, and whether one of them leads."""
+    """What is there: open questions, people who can log in, whether one of them leads; pairs that have just joined."""
 
     questions: int
     people: int
     has_lead: bool
+    new: int = 0
 
 
 def look(workspace: Workspace) -> Ready:
-    """What there is to do.
+    """Take new pairs of the pool into the queue, and say what there is to do.
 
     Raises WorkspaceError for a catalog without photos: there is nothing to show.
     """
@@ -33,8 +35,10 @@ def look(workspace: Workspace) -> Ready:
             "This workspace has vectors only and no photos: there is nothing to show to experts.",
             fix="Make a workspace from the photos: lookalike init PHOTOS --workspace FOLDER",
         )
+    new = queue_pairs(workspace).new
     with workspace.database.read() as connection:
-        return Ready(open_questions(connection), people.active(connection), people.has_leader(connection))
+        questions, accounts = open_questions(connection), people.active(connection)
+        return Ready(questions, accounts, people.has_leader(connection), new)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: Ready) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ from lookalike.annotate import agreement, pace
 from lookalike.annotate.agreement import Agreement
 from lookalike.annotate.consistency import Consistency, Gold, consistency, gold, together
 from lookalike.annotate.pace import Hour, Pace, Worked
-from lookalike.annotate.patterns import VoteTable, vote_table
+from lookalike.annotate.patterns import VoteTable
 from lookalike.annotate.remarks import Known, Remark, remarks
 from lookalike.store import figures
 from lookalike.store.database import Database
 
 RECENT_HOURS = 48
+MOST_FOR_TWOS = 10
 HOUR_MS = pace.HOUR_MS
 
 
@@ -48,16 +49,20 @@ class Team:
         return next((one for one in self.members if one.annotator == annotator), None)
 
 
-def team(database: Database, now: int, *, seed: int = 0) -> Team:
-    """The team's figures, read from the small tables in one snapshot; `seed` is of the bootstrap."""
+def team(database: Database, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
+    """The team's figures, read from the small tables in one snapshot; `seed` is of the bootstrap.
+
+    Fifty people are 1,225 twos: from eleven people on `twos` is empty, unless asked for by `all_twos`.
+    """
     with database.read() as connection:
         people = figures.read_people(connection)
-        votes = vote_table(figures.read_tally(connection))
+        votes, counts = figures.read_patterns(connection), figures.read_counts(connection)
         worked = figures.read_worked(connection)
         repeats = figures.read_repeats(connection)
         golds = figures.read_gold(connection)
-    overall = agreement.agreement(votes, seed=seed)
+    overall = agreement.agreement(counts, seed=seed)
     each, paces = agreement.by_annotator(votes, seed=seed), pace.by_annotator(worked)
+    few = len(votes.annotators) <= MOST_FOR_TWOS
     members = tuple(
         Member(
             annotator=who,
@@ -72,9 +77,9 @@ def team(database: Database, now: int, *, seed: int = 0) -> Team:
     )
     return Team(
         agreement=overall,
-        categories=agreement.by_category(votes, seed=seed),
+        categories=agreement.by_category(counts, seed=seed),
         members=members,
-        twos=agreement.by_two(votes, seed=seed),
+        twos=agreement.by_two(votes, seed=seed) if few or all_twos else {},
         consistency=consistency(together(repeats.values()), seed=seed),
         gold=gold([row for rows in golds.values() for row in rows]),
         pace=pace.pace(worked),
@@ -92,7 +97,7 @@ def _known(one: Member, votes: VoteTable, overall: Agreement, seed: int) -> Know
     """What remarks look at; of the others among themselves where there are two others at least."""
     others = None
     if one.agreement is not None and len(votes.annotators) > 2:
-        others = agreement.agreement(votes.without(one.annotator), seed=seed)
+        others = agreement.agreement(votes.counts_without(one.annotator), seed=seed)
     return Known(
         name=one.name,
         agreement=one.agreement,

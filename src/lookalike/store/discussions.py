@@ -9,13 +9,15 @@ from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.annotate.question import Question, decide, propose, refused
 from lookalike.core.errors import ArgumentError
 from lookalike.store.questions import load_discussed, save
+from lookalike.store.queue import GOLD
 from lookalike.store.rows import insert_new
 from lookalike.store.sweep import close
 from lookalike.store.votes import present
-from lookalike.store.votes_schema import annotator, claim, comment, question, verdict
+from lookalike.store.votes_schema import annotator, claim, comment, question, tally, verdict
 
 LONGEST = 4_000
 PAGE = 50
+AGAIN = 10_000  # milliseconds within which the same verdict of the same person is a button pressed twice
 
 _LISTED = (
     question.c.id,
@@ -26,6 +28,7 @@ _LISTED = (
     question.c.label,
     question.c.changed,
 )
+_SHOWN = (question.c.state != OPEN) & (question.c.kind != GOLD)
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,16 @@ def discussions(
     state: str = DISCUSSION,
     after: int = 0,
     who: int | None = None,
+    category: str | None = None,
     limit: int = PAGE,
 ) -> tuple[Discussed, ...]:
-    """Pairs of a state with ids above `after`, for pages of a list; `who` keeps those that they voted on."""
-    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after)
+    """Pairs of a state with ids above `after`, for pages of a list; `who` keeps those that they voted on.
+
+    Open pairs are listed to nobody, for their votes are blind; neither are gold pairs, which are checks.
+    """
+    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN)
+    if category is not None:
+        asked = asked.where(question.c.category == category)
     if who is not None:
         mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind == "vote")
         asked = asked.where(question.c.id.in_(mine))
@@ -71,8 +80,8 @@ def discussions(
 
 def discussed(connection: Connection, which: int) -> Discussed:
     """One pair; one that is open is shown to nobody, for its votes are blind."""
-    found = connection.execute(select(*_LISTED).where(question.c.id == which)).first()
-    if found is None or found.state == OPEN:
+    found = connection.execute(select(*_LISTED).where(question.c.id == which, _SHOWN)).first()
+    if found is None:
         raise refused("unknown")
     return Discussed(*found)
 
@@ -131,6 +140,9 @@ def add_comment(connection: Connection, which: int, who: int, text: str, token: 
 def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
     """Say what one who voted now thinks of a pair; where all of them think the same, it settles."""
     present(connection, who)
+    if _said_again(connection, which, who, "proposal", said, now):
+        return
+    discussed(connection, which)
     before = load_discussed(connection, which)
     after = propose(before, who, said)
     row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}
@@ -141,11 +153,22 @@ def add_proposal(connection: Connection, which: int, who: int, said: str, now: i
 def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
     """A lead's verdict: similar, dissimilar, exclude; or reopen, which brings a closed pair back to discussion."""
     present(connection, lead)
+    if _said_again(connection, which, lead, "decision", said, now):
+        return
+    discussed(connection, which)
     before = load_discussed(connection, which)
     after = decide(before, said)
     row = {"question": which, "annotator": lead, "kind": "decision", "verdict": said, "at": now}
     connection.execute(insert(verdict), row)
     _write(connection, which, before, after, now)
+
+
+def _said_again(connection: Connection, which: int, who: int, kind: str, said: str, now: int) -> bool:
+    """Whether the last verdict on a pair is this very one, given a moment ago: it is not given twice."""
+    columns = (verdict.c.annotator, verdict.c.kind, verdict.c.verdict, verdict.c.at)
+    asked = select(*columns).where(verdict.c.question == which).order_by(verdict.c.id.desc()).limit(1)
+    last = connection.execute(asked).first()
+    return last is not None and last[:3] == (who, kind, said) and 0 <= now - last.at <= AGAIN
 
 
 def _write(connection: Connection, which: int, before: Question, after: Question, now: int) -> None:
@@ -159,3 +182,9 @@ def waiting(connection: Connection) -> int:
     """How many pairs wait for a verdict."""
     asked = select(func.count()).where(question.c.state == bindparam("state"))
     return int(connection.execute(asked, {"state": DISCUSSION}).scalar_one())
+
+
+def categories(connection: Connection) -> tuple[str, ...]:
+    """The categories of the pairs that are listed."""
+    asked = select(tally.c.category).distinct().order_by(tally.c.category)
+    return tuple(connection.execute(asked).scalars())

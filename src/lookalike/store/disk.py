@@ -14,6 +14,7 @@ from typing import BinaryIO
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside an open database
 
 
 @contextmanager
@@ -47,26 +48,39 @@ def write_file(path: Path, content: bytes) -> None:
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """A file to fill that takes its place at the end, as a whole; whatever stops this before leaves what was there."""
+    with placing(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def placing(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """The path of a file to fill that takes its place at the end, as `writing` does, for those who open it themselves.
+
+    A `private` one can be read by its owner only, from its first byte on.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     with disk_errors(f"writing {path.name}", path):
         _forget_stopped(path)
         try:
-            with temporary.open("wb") as file:
-                yield file
-                file.flush()
+            os.close(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600 if private else 0o666))
+            yield temporary
+            with temporary.open("rb") as file:
                 os.fsync(file.fileno())
             temporary.replace(path)
             sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+            for ending in BESIDE:
+                temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
 
 
 def _forget_stopped(path: Path) -> None:
     """Remove what commands that were killed in the middle of writing this file have left of it."""
     head = f".{path.name}."
     for left in path.parent.iterdir():
-        process = left.name.removeprefix(head).removesuffix(".new")
-        if left.name == f"{head}{process}.new" and process.isdecimal() and not _is_running(int(process)):
+        process, _, kind = left.name.removeprefix(head).partition(".new")  # SQLite's own neighbours: .new-wal
+        whole = f"{head}{process}.new{kind}" == left.name and (not kind or kind in BESIDE)
+        if whole and process.isdecimal() and not _is_running(int(process)):
             left.unlink(missing_ok=True)
 
 

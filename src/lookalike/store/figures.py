@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 
+import numpy as np
 from sqlalchemy import Connection, and_, bindparam, func, select
 
 from lookalike.annotate.pace import Worked
+from lookalike.annotate.patterns import BY_CODE, SIGNS, Counts, VoteTable, vote_table
 from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import VOTE
+from lookalike.core.checks import strings
 from lookalike.store import votes_schema as schema
 
 GOLD, REPEAT = "gold", "repeat"
@@ -18,12 +21,24 @@ def read_people(connection: Connection) -> dict[int, tuple[str, bool]]:
     return {who: (name, removed is None) for who, name, removed in connection.execute(asked)}
 
 
-def read_tally(connection: Connection) -> list[tuple[str, str, int]]:
-    """(category, pattern, questions) of blind votes."""
-    columns = (schema.tally.c.category, schema.tally.c.pattern, schema.tally.c.questions)
-    return [
-        (row[0], row[1], row[2]) for row in connection.execute(select(*columns).order_by(*columns[:2])).all()
+def read_patterns(connection: Connection) -> VoteTable:
+    """Who gave which blind votes, over all categories."""
+    pattern, pairs = schema.tally.c.pattern, func.sum(schema.tally.c.questions)
+    asked = select(pattern, pairs).group_by(pattern).order_by(pattern)
+    return vote_table(("", pattern, int(pairs)) for pattern, pairs in connection.execute(asked).all())
+
+
+def read_counts(connection: Connection) -> Counts:
+    """How many gave which answer, by category: a few rows, however many annotators there are."""
+    pattern, category = schema.tally.c.pattern, schema.tally.c.category
+    each = [
+        func.length(pattern) - func.length(func.replace(pattern, SIGNS[answer], "")) for answer in BY_CODE
     ]
+    columns = [category, *(count.label(name) for count, name in zip(each, BY_CODE, strict=True))]
+    asked = select(*columns, func.sum(schema.tally.c.questions)).group_by(*columns).order_by(*columns)
+    rows = connection.execute(asked).all()
+    said = np.array([row[1:4] for row in rows], np.int64).reshape(-1, 3)
+    return Counts(said, np.array([int(row[4]) for row in rows], np.int64), strings(row[0] for row in rows))
 
 
 def read_worked(connection: Connection) -> list[Worked]:

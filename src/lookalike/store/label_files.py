@@ -1,26 +1,24 @@
-"""Labels as files: CSV and Parquet with the columns query, candidate, label, and TREC qrels."""
+"""Labels as files: CSV and Parquet with the columns query, candidate, label; TREC qrels; tags of VSD-Fashion."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from lookalike.catalog.sheet import Sheet, sheet_of
-from lookalike.core.checks import one_of
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.discover.questions import Questions
 from lookalike.discover.random_pairs import RandomPairs
-from lookalike.store.qrels import ENDINGS, UNJUDGED, looks_like_qrels, read_qrels, write_qrels
-from lookalike.store.tables import ENDINGS as TABLES
-from lookalike.store.tables import require_ending, write_table
+from lookalike.store.label_formats import LABEL_STUDIO, QRELS, TABLE, VOTES, VSD, format_in, format_out
+from lookalike.store.qrels import UNJUDGED, read_qrels, write_qrels
+from lookalike.store.tables import write_table
+from lookalike.store.vsd import read_tags, write_tags
 
 COLUMNS = ("query", "candidate", "label")
 VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
-FORMATS = ("table", "qrels")
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,16 @@ class LabelFile:
 
 
 def read_label_file(table: object, catalog: Catalog, format: str | None = None) -> LabelFile:
-    """Read labels and hold every row against the catalog. `format` is table or qrels; by default what it looks like."""
-    if _is_qrels(table, format):
-        sheet, value, wrong = read_qrels(Path(os.fspath(cast("str", table))))
+    """Read labels and hold every row against the catalog. By default `format` is found by its look."""
+    on_disk = Path(os.fspath(table)) if isinstance(table, str | os.PathLike) else None
+    kind = TABLE if on_disk is None else format_in(on_disk, format)
+    if kind in (LABEL_STUDIO, VOTES):
+        raise LabelsError(
+            f"{on_disk} holds votes, which become labels in a workspace only.",
+            fix="Import it there with `lookalike labels import FILE`, then read its labels.",
+        )
+    if on_disk is not None and kind in (QRELS, VSD):
+        sheet, value, wrong = (read_qrels if kind == QRELS else read_tags)(on_disk)
         query, candidate, label = (sheet.columns[name] for name in COLUMNS)
         blank = np.zeros(len(sheet), dtype=bool)
     else:
@@ -77,13 +82,6 @@ def read_label_file(table: object, catalog: Catalog, format: str | None = None) 
     return LabelFile(
         labels, faults, int(passed_over.sum()), int((blank & ~bad).sum()), sheet.notes, int(unjudged.sum())
     )
-
-
-def _is_qrels(table: object, format: str | None) -> bool:
-    on_disk = isinstance(table, str | os.PathLike)
-    if format is None:
-        return on_disk and looks_like_qrels(Path(os.fspath(cast("str", table))))
-    return one_of(format, FORMATS, "format") == "qrels" and on_disk
 
 
 def _faults(
@@ -114,18 +112,11 @@ def require_faultless(file: LabelFile, name: str) -> None:
         )
 
 
-def label_format(path: Path, format: str | None = None) -> str:
-    """The format a file of labels is written in: as asked for, else by its name."""
-    if format is not None:
-        return one_of(format, FORMATS, "format")
-    require_ending(path, "labels", (*TABLES, *ENDINGS[:2]))
-    return "table" if path.name.lower().endswith(TABLES) else "qrels"
-
-
 def write_label_file(labels: Labels, path: Path, format: str | None = None) -> None:
     """Write labels in their order; the ending says the format. The same labels give the same bytes."""
-    if label_format(path, format) == "qrels":
-        write_qrels(labels, path)
+    kind = format_out(path, format)
+    if kind in (QRELS, VSD):
+        (write_qrels if kind == QRELS else write_tags)(labels, path)
         return
     columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
     write_table(dict(zip(COLUMNS, columns, strict=True)), path)

@@ -13,7 +13,7 @@ HASHER = PasswordHasher()
 _at_once = threading.BoundedSemaphore(2)  # each takes 64 MiB: a crowd at the door waits its turn
 
 
-def hashed(password: str, hasher: PasswordHasher = HASHER) -> str:
+def hashed(password: str, hasher: PasswordHasher | None = None) -> str:
     """What is kept of a password.
 
     Raises ArgumentError for one that is too short or too long.
@@ -29,24 +29,26 @@ def hashed(password: str, hasher: PasswordHasher = HASHER) -> str:
             fix="Use a shorter one.",
         )
     with _at_once:
-        return hasher.hash(password.encode("utf-8", "surrogatepass"))
+        return (hasher or HASHER).hash(password.encode("utf-8", "surrogatepass"))
 
 
-def matches(kept: str, password: str, hasher: PasswordHasher = HASHER) -> bool:
+def matches(kept: str, password: str, hasher: PasswordHasher | None = None) -> bool:
     """Whether this is the password. As slow where nothing is kept (""), so that time tells no names."""
     with _at_once:
         try:
-            hasher.verify(kept or _nobody(), password[: MOST + 1].encode("utf-8", "surrogatepass"))
+            (hasher or HASHER).verify(
+                kept or _nobody(HASHER), password[: MOST + 1].encode("utf-8", "surrogatepass")
+            )
         except (VerificationError, InvalidHashError):
             return False
     return bool(kept)
 
 
-def outdated(kept: str, hasher: PasswordHasher = HASHER) -> bool:
+def outdated(kept: str, hasher: PasswordHasher | None = None) -> bool:
     """Whether it was hashed with other parameters than are used today."""
-    return hasher.check_needs_rehash(kept)
+    return (hasher or HASHER).check_needs_rehash(kept)
 
 
 @cache
-def _nobody() -> str:
-    return HASHER.hash(b"the password of nobody")
+def _nobody(hasher: PasswordHasher) -> str:
+    return hasher.hash(b"the password of nobody")

@@ -81,13 +81,14 @@ def add(connection: Connection, name: str, role: str, now: int, *, kept: str = "
     """
     name, role = clean_name(name), one_of(role, ROLES, "role")
     row = {"name": name, "folded": folded(name), "role": role, "password": kept, "created": now}
-    if connection.execute(insert_new(connection, people).values(row)).rowcount != 1:
+    number = connection.execute(
+        insert_new(connection, people).values(row).returning(people.c.id)
+    ).scalar_one_or_none()
+    if number is None:
         raise AccessError(
             f"The name {name!r} is taken.", fix="Choose another one; case does not count.", code="name-taken"
         )
-    found = named(connection, name)
-    assert found is not None  # noqa: S101 - it was added above, in this transaction
-    return found
+    return person(connection, number)
 
 
 def person(connection: Connection, number: int) -> Person:
@@ -198,7 +199,9 @@ def remove(connection: Connection, number: int, now: int) -> None:
     if _require_here(connection, number).is_lead:
         _require_other(leaders, number)
     _change(connection, number, removed=now, epoch=people.c.epoch + 1, password="")
-    # JOIN(votes): release_all(connection, number, now) of store/votes.py: what they hold goes to others.
+    from lookalike.store.votes import release_all  # which needs this module
+
+    release_all(connection, number, now)  # what they hold goes to others
 
 
 def active(connection: Connection) -> int:

@@ -53,7 +53,7 @@ def read_qrels(path: Path) -> tuple[Sheet, np.ndarray, list[tuple[str, np.ndarra
         ],
         np.int8,
     )
-    twice, contradicted = _repeated(columns["query"], columns["candidate"], label, ~ragged & ~broken)
+    twice, contradicted = repeated(columns["query"], columns["candidate"], label, ~ragged & ~broken)
     faults = [(NOT_FOUR, ragged), (NO_NUMBER, broken), (CONTRADICTED, contradicted), (TWICE, twice)]
     return Sheet(columns, str(path), [line for line, _ in lines], path.parent), label, faults
 
@@ -67,10 +67,10 @@ def write_qrels(labels: Labels, path: Path) -> None:
 
 def contradicted(labels: Labels) -> np.ndarray:
     """Which labels stand beside the other label of the same pair: qrels have one line for a pair."""
-    return _repeated(labels.query, labels.candidate, labels.label, np.ones(len(labels), dtype=bool))[1]
+    return repeated(labels.query, labels.candidate, labels.label, np.ones(len(labels), dtype=bool))[1]
 
 
-def _repeated(
+def repeated(
     query: Sequence[str] | np.ndarray,
     candidate: Sequence[str] | np.ndarray,
     label: np.ndarray,

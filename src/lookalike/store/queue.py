@@ -48,6 +48,12 @@ def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: 
     return new
 
 
+def asked_pairs(connection: Connection) -> set[tuple[str, str]]:
+    """All pairs of the queue, whatever became of them, each as its two images in order."""
+    found = connection.execute(select(question.c.low, question.c.high))
+    return {(low, high) for low, high in found}
+
+
 def lowest_place(connection: Connection) -> int:
     """The place of the pair that is asked first."""
     found = connection.execute(select(func.min(question.c.place))).scalar()
@@ -84,10 +90,13 @@ def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: in
 
 
 def settled_elsewhere(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
-    """Close open pairs nobody has voted on that got a label from a file meanwhile; returns how many."""
+    """Close open pairs that nobody has taken and that got a label from a file meanwhile; returns how many.
+
+    `labelled` are (query image, candidate item).
+    """
     untouched = (question.c.state == OPEN, question.c.takers == "")
-    rows = connection.execute(select(question.c.id, question.c.query, question.c.candidate).where(*untouched))
-    which = [row.id for row in rows if (row.query, row.candidate) in labelled]
+    rows = connection.execute(select(question.c.id, question.c.query, question.c.item).where(*untouched))
+    which = [row.id for row in rows if (row.query, row.item) in labelled]
     for first in range(0, len(which), BATCH):
         away = {"state": SETTLED, "free": 0, "changed": now}
         some = which[first : first + BATCH]

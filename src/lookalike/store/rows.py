@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Insert, Table, delete, insert, select, text
+from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.core.checks import strings
@@ -40,7 +40,7 @@ def insert_new(connection: Connection, table: Table) -> Insert:
     return own.insert(table).on_conflict_do_nothing()
 
 
-def execute_all(connection: Connection, statement: Insert, rows: Iterable[Row]) -> None:
+def execute_all(connection: Connection, statement: UpdateBase, rows: Iterable[Row]) -> None:
     """Run a statement on any number of rows, a batch at a time."""
     walk = iter(rows)
     while batch := list(islice(walk, BATCH)):

@@ -10,8 +10,26 @@ from starlette.staticfiles import StaticFiles
 import lookalike
 from lookalike.store.workspace import Workspace
 from lookalike.web.failures import handle_failures
+from lookalike.web.labelling import Labelling, labelling_runs
 from lookalike.web.render import STATIC
-from lookalike.web.routes import account, api, images, people, plan, team
+from lookalike.web.routes import (
+    account,
+    api,
+    campaign,
+    campaign_api,
+    discuss,
+    discuss_api,
+    docs,
+    gold,
+    guidelines,
+    guidelines_api,
+    images,
+    label,
+    label_api,
+    people,
+    plan,
+    team,
+)
 from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeaders
 from lookalike.web.sessions import SessionCookies
 from lookalike.web.site import Options, Site
@@ -24,6 +42,18 @@ ROUTERS = (
     plan.router,
     images.router,
     api.router,
+    label.router,
+    label_api.router,
+    discuss.router,
+    discuss_api.router,
+    guidelines.router,
+    guidelines.lead_router,
+    gold.router,
+    campaign.router,
+    guidelines_api.router,
+    guidelines_api.lead_router,
+    campaign_api.router,
+    docs.router,
 )
 
 
@@ -46,6 +76,7 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
         ],
     )
     app.state.site = site
+    app.state.labelling = Labelling(site)
     handle_failures(app)
     for router in ROUTERS:
         app.include_router(router)
@@ -58,6 +89,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     site: Site = app.state.site
     site.open()
     try:
-        yield
+        async with labelling_runs(app.state.labelling):
+            yield
     finally:
         site.close()

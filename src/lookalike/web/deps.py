@@ -7,7 +7,7 @@ Both check the CSRF token of everything that is not a GET.
 import hmac
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Path
 from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
@@ -69,6 +69,9 @@ async def own_form(request: Request) -> None:
 SIGNED_IN = [Depends(person), Depends(own_form)]
 LEADS = [Depends(lead), Depends(own_form)]
 ANYBODY = [Depends(visitor), Depends(own_form)]
+
+Number = Annotated[int, Path(ge=0, le=2**63 - 1)]
+"""A number in an address that is asked for in the database."""
 
 SitePart = Annotated[Site, Depends(site_of)]
 PersonPart = Annotated[Person, Depends(person)]

@@ -33,7 +33,7 @@ STATUS = {
 BUSY_SECONDS = "10"
 HTTP_WORDS = {
     400: ("The request could not be read.", "Go back, reload the page and try again."),
-    404: ("There is no such page.", "Check the address, or start from the navigation."),
+    404: ("There is no such page.", "Check the address, or go to the start."),
     405: ("This address does not do that.", "Go back and use the page's own buttons."),
     413: ("This is too large.", "Send less at once."),
 }

@@ -59,6 +59,9 @@ def unpacked(value: str, key: str, now: int) -> Session | None:
         annotator, epoch, began, seen, nonce = _serializer(key).loads(value)
     except (BadData, ValueError, TypeError):
         return None
+    numbers = [epoch, began, seen, *([] if annotator is None else [annotator])]
+    if any(type(number) is not int for number in numbers) or type(nonce) is not str:
+        return None
     found = Session(annotator, epoch, began, seen, nonce)
     return found if found.lives(now) else None
 

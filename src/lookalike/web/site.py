@@ -1,9 +1,10 @@
 """What the routes work with: the workspace, its database, the clock, the key. One per running app."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -52,6 +53,8 @@ class Site:
     throttle: Throttle = field(default_factory=Throttle)
     making: dict[tuple[str, str, int], "asyncio.Future[Thumbnail]"] = field(default_factory=dict)
     figures: tuple[int, Team] | None = None  # when they were worked out, and the team's figures
+    figuring: threading.Lock = field(default_factory=threading.Lock)
+    renewing: Future[Team] | None = None
     work: Any = None  # what routes/plan.py works out beside
     beside: ProcessPoolExecutor | None = None
     writer: Writer = field(init=False)

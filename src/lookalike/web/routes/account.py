@@ -13,7 +13,7 @@ from lookalike.core.errors import AccessError, ArgumentError, LookalikeError
 from lookalike.store import access, invites, passwords, people
 from lookalike.store.people import Login, Person
 from lookalike.web import sessions
-from lookalike.web.deps import ANYBODY, SIGNED_IN, PersonPart, SessionPart, SitePart, address_of
+from lookalike.web.deps import ANYBODY, SIGNED_IN, Number, PersonPart, SessionPart, SitePart, address_of
 from lookalike.web.failures import headers_of, status_of
 from lookalike.web.render import page
 from lookalike.web.site import Site
@@ -192,7 +192,7 @@ async def make_token(request: Request, site: SitePart, person: PersonPart, name:
 
 
 @router.post("/account/tokens/{number}/revoke")
-async def revoke_token(request: Request, site: SitePart, person: PersonPart, number: int) -> Response:
+async def revoke_token(request: Request, site: SitePart, person: PersonPart, number: Number) -> Response:
     """End a token."""
     now, address = site.now(), address_of(request)
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from lookalike.core.errors import AccessError, CatalogError
 from lookalike.store.thumbnails import SIZES, Listed, Thumbnail, listed
-from lookalike.web.deps import SIGNED_IN, SitePart
+from lookalike.web.deps import SIGNED_IN, Number, SitePart
 from lookalike.web.failures import wants_json
 from lookalike.web.site import Site
 
@@ -34,7 +34,7 @@ def image_address(image: str, digest: str, size: int) -> str:
 
 
 @router.get("/{size}/{image:path}")
-async def photo(request: Request, site: SitePart, size: int, image: str) -> Response:
+async def photo(request: Request, site: SitePart, size: Number, image: str) -> Response:
     """The photo of a catalog image, `size` pixels on its wider side or less."""
     one = await run_in_threadpool(_listed, site, image) if size in SIZES else None
     if one is None:

@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Query
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.store import access, invites, people
-from lookalike.web.deps import LEADS, PersonPart, SitePart, address_of
+from lookalike.web.deps import LEADS, Number, PersonPart, SitePart, address_of
 from lookalike.web.render import page
 from lookalike.web.site import Site
 
@@ -17,6 +17,7 @@ router = APIRouter(prefix="/team", dependencies=LEADS, include_in_schema=False)
 PEOPLE = "/team/people"
 LINES = 100
 Word = Annotated[str, Form()]
+Before = Annotated[int | None, Query(ge=0, le=2**63 - 1)]
 
 
 @router.get("/people")
@@ -40,7 +41,7 @@ async def invite(request: Request, site: SitePart, by: PersonPart, role: Word = 
 
 
 @router.post("/people/{number}/reset")
-async def reset(request: Request, site: SitePart, by: PersonPart, number: int) -> Response:
+async def reset(request: Request, site: SitePart, by: PersonPart, number: Number) -> Response:
     """Make a link by which a person sets a new password; shown once."""
     now, address, secret = site.now(), address_of(request), access.new_secret()
 
@@ -55,7 +56,9 @@ async def reset(request: Request, site: SitePart, by: PersonPart, number: int) -
 
 
 @router.post("/people/{number}/role")
-async def change_role(request: Request, site: SitePart, by: PersonPart, number: int, role: Word) -> Response:
+async def change_role(
+    request: Request, site: SitePart, by: PersonPart, number: Number, role: Word
+) -> Response:
     """Change a person's role."""
     now, address = site.now(), address_of(request)
 
@@ -69,7 +72,7 @@ async def change_role(request: Request, site: SitePart, by: PersonPart, number: 
 
 
 @router.get("/people/{number}/remove")
-def ask_to_remove(request: Request, site: SitePart, number: int) -> Response:
+def ask_to_remove(request: Request, site: SitePart, number: Number) -> Response:
     """Whether that is meant."""
     with site.database.read() as connection:
         whose = people.person(connection, number)
@@ -77,7 +80,7 @@ def ask_to_remove(request: Request, site: SitePart, number: int) -> Response:
 
 
 @router.post("/people/{number}/remove")
-async def remove(request: Request, site: SitePart, by: PersonPart, number: int) -> Response:
+async def remove(request: Request, site: SitePart, by: PersonPart, number: Number) -> Response:
     """Shut a person out."""
     now, address = site.now(), address_of(request)
 
@@ -90,7 +93,7 @@ async def remove(request: Request, site: SitePart, by: PersonPart, number: int) 
 
 
 @router.get("/audit")
-def audit_page(request: Request, site: SitePart, before: int | None = None) -> Response:
+def audit_page(request: Request, site: SitePart, before: Before = None) -> Response:
     """Who did what about accounts, the newest first."""
     with site.database.read() as connection:
         lines = access.audit_log(connection, before=before, most=LINES + 1)

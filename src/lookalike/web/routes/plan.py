@@ -21,7 +21,9 @@ from lookalike.web.render import page
 from lookalike.web.site import Site
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
-AGAIN = {"Refresh": "3"}  # seconds until the page looks whether the work is done
+AGAIN = (
+    "3; url=/plan?look={}#more-labels"  # a new address: one that differs in nothing would not be loaded again
+)
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Work:
 
 
 @router.get("")
-def plan_page(request: Request, site: SitePart) -> Response:
+def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
     """Hours left, errors to expect, and what was last worked out of more labels."""
     with site.database.read() as connection:
         campaign = read_campaign(connection)
@@ -55,11 +57,12 @@ def plan_page(request: Request, site: SitePart) -> Response:
     return page(
         request,
         "plan.html.j2",
-        headers=AGAIN if work is not None and work.found is None else {},
+        headers={"Refresh": AGAIN.format(site.now())} if work is not None and work.found is None else {},
         found=plan(site.database, campaign, site.now()),
         campaign=campaign,
         encoders=site.workspace.encoders,
         most=MOST_ENCODERS,
+        asked=asked,
         work=work,
         ahead=None if work is None else work.found,
     )

@@ -16,7 +16,7 @@ from lookalike.web.render import page
 from lookalike.web.site import Site
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
-FRESH_MS = 10_000  # figures with their intervals are worked out at most this often
+FRESH_MS, STALE_MS = 10_000, 600_000
 MOST_TWOS = 45
 
 
@@ -48,12 +48,27 @@ def review_page(request: Request, site: SitePart) -> Response:
 
 
 def figures_of(site: Site) -> Team:
-    """The team's figures, not older than some seconds."""
+    """The team's figures as they were some seconds ago; what is older is worked out anew behind the page.
+
+    With fifty people the intervals take seconds: only the first page after a long while waits for them.
+    """
     now = site.now()
     had = site.figures
-    if had is None or not 0 <= now - had[0] < FRESH_MS:
-        had = site.figures = (now, team(site.database, now))
-    return had[1]
+    if had is not None and 0 <= now - had[0] < FRESH_MS:
+        return had[1]
+    with site.figuring:
+        if site.renewing is None or site.renewing.done():
+            site.renewing = site.decoders.submit(_renew, site)
+    if had is not None and 0 <= now - had[0] < STALE_MS:
+        return had[1]
+    return site.renewing.result()
+
+
+def _renew(site: Site) -> Team:
+    now = site.now()
+    found = team(site.database, now)
+    site.figures = now, found
+    return found
 
 
 def progress_of(site: Site) -> dict[str, int]:

@@ -1,0 +1,116 @@
+"""The history of one pair played again through the rules: what it leads to, or which rule it breaks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, PROTOCOLS, SETTLED, Outcome, Protocol
+from lookalike.annotate.question import (
+    REOPEN,
+    SKIP,
+    VOTE,
+    Question,
+    decide,
+    expire,
+    propose,
+    refused,
+    skip,
+    undo,
+    vote,
+)
+from lookalike.core.errors import VoteError
+
+UNDO, PROPOSAL, DECISION = "undo", "proposal", "decision"
+ANSWERED = (VOTE, SKIP, UNDO)
+RULED = (PROPOSAL, DECISION)
+NO_END = 2**60  # an undo that is in the history was in time
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that an annotator did to a pair. `answer` of a proposal or decision is its verdict."""
+
+    event: str
+    annotator: int
+    answer: str = ""
+    token: str = ""
+    at: int = 0
+    side: int = 0
+
+
+def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0) -> Question:
+    """What a history leads to; VoteError where the rules refuse a step, or it cannot have ended so.
+
+    Answers are played in their order, then verdicts in theirs: a pair takes no votes once it is closed. How votes
+    settle depends on the protocol of that time, and pairs are also closed without votes, so `ended` is given and only
+    held against what can be. A pair that is open with all its votes settles `grace` after the last of them.
+
+    >>> votes = [Event("vote", 1, "similar", "t"), Event("vote", 2, "similar", "u", at=5)]
+    >>> replay(votes, 2, Outcome("settled", 1)).label
+    1
+    >>> replay(votes[:1], 2, Outcome("settled", 1))
+    Traceback (most recent call last):
+    lookalike.core.errors.VoteError: Its votes cannot have led to settled (1).
+    The history of this pair is not whole; export it again.
+    """
+    question = Question(needed)
+    for event in events:
+        if event.event in ANSWERED:
+            question = _answered(expire(question, event.at), event)
+    question = expire(question, NO_END)
+    verdicts = [event for event in events if event.event in RULED]
+    if not verdicts:
+        return _ended(question, ended, grace)
+    question = _closed(question, verdicts[0].answer == REOPEN)
+    for event in verdicts:
+        if event.event == PROPOSAL:
+            question = propose(question, event.annotator, event.answer)
+        else:
+            question = decide(question, event.answer)
+    if Outcome(question.state, question.label) != ended:
+        raise _impossible("verdicts", ended)
+    return question
+
+
+def _answered(question: Question, event: Event) -> Question:
+    who, token, at = event.annotator, event.token, event.at
+    if event.event == SKIP:
+        return skip(question, who, token, at)
+    if event.event == UNDO:
+        return undo(question, who, token, at, at - 1)
+    done = vote(question, who, token, event.answer, at, NO_END)
+    mine = replace(done.claims[-1], side=event.side)
+    return replace(done, claims=(*done.claims[:-1], mine))
+
+
+def _closed(question: Question, reopened: bool) -> Question:
+    """The pair as it was when the first verdict came."""
+    if not reopened and len(question.votes) != question.needed:
+        raise refused("closed")
+    state = SETTLED if reopened else DISCUSSION
+    return replace(question, state=state, settles=None, claims=question.votes)
+
+
+def _ended(question: Question, ended: Outcome, grace: int) -> Question:
+    votes = question.votes
+    if ended == Outcome(OPEN):
+        full = votes and len(votes) == question.needed
+        return replace(question, settles=max(claim.since for claim in votes) + grace if full else None)
+    closed = replace(question, state=ended.state, label=ended.label, settles=None, claims=votes)
+    withdrawn = ended == Outcome(EXCLUDED)  # a photo has gone, or it is a gold pair
+    elsewhere = ended == Outcome(SETTLED) and not votes  # its label came from a file
+    if withdrawn or elsewhere:
+        return closed
+    whole = votes and len(votes) == question.needed
+    answers = [claim.answer for claim in votes]
+    if not whole or ended not in [Protocol(name, len(votes)).outcome(answers) for name in PROTOCOLS]:
+        raise _impossible("votes", ended)
+    return closed
+
+
+def _impossible(what: str, ended: Outcome) -> VoteError:
+    label = "" if ended.label is None else f" ({ended.label})"
+    return VoteError(
+        f"Its {what} cannot have led to {ended.state}{label}.",
+        fix="The history of this pair is not whole; export it again.",
+        code="inconsistent",
+    )

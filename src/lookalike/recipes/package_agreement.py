@@ -1,0 +1,76 @@
+"""How far annotators agree, as the two files of a package: for people and for programs."""
+
+import json
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
+
+from lookalike.annotate.agreement import Agreement
+from lookalike.annotate.consistency import Consistency
+from lookalike.annotate.figure import Figure
+from lookalike.recipes.team import Team
+
+
+def agreement_texts(team: Team, names: Mapping[str, str]) -> dict[str, str]:
+    """agreement.md and agreement.json; annotators by the names they are to have there."""
+    rows = {
+        "all": _agreement(team.agreement),
+        "by_category": {name or "(none)": _agreement(one) for name, one in sorted(team.categories.items())},
+        "by_annotator": {
+            names.get(one.name, one.name): _agreement(one.agreement)
+            for one in team.members
+            if one.agreement is not None
+        },
+        "self_consistency": _consistency(team.consistency),
+    }
+    plain = json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return {"agreement.json": plain, "agreement.md": _page(rows)}
+
+
+def _agreement(one: Agreement) -> dict[str, Any]:
+    figures = {name: _figure(figure) for name, figure in one.figures.items()}
+    return {"pairs": one.pairs, "shared": one.shared, "unsure": _figure(one.unsure), **figures}
+
+
+def _consistency(one: Consistency) -> dict[str, Any]:
+    found = {"same": one.same, "own": one.own, "flips": one.flips}
+    return {"asked": one.asked, "finished": one.finished} | {
+        name: _figure(figure) for name, figure in found.items()
+    }
+
+
+def _figure(one: Figure) -> dict[str, Any]:
+    """A figure for programs: null where it is undefined, and why."""
+    numbers = {name: getattr(one, name) for name in ("value", "low", "high")}
+    defined = {name: None if isnan(number) else number for name, number in numbers.items()}
+    return {**defined, "count": one.count, "reason": one.reason}
+
+
+def _page(rows: Mapping[str, Any]) -> str:
+    lines = [
+        "# Agreement",
+        "",
+        "Blind votes, before anybody saw another's. Intervals of 95 % in brackets; - is undefined.",
+    ]
+    groups = (
+        ("All pairs", {"all": rows["all"]}),
+        ("By category", rows["by_category"]),
+        ("Each annotator with the others", rows["by_annotator"]),
+        ("The same annotator again (hidden repeats)", {"all": rows["self_consistency"]}),
+    )
+    for title, group in groups:
+        lines += ["", f"## {title}", ""]
+        for name, values in group.items():
+            parts = (
+                f"{key} {_shown(value) if isinstance(value, dict) else f'{value:,}'}"
+                for key, value in values.items()
+            )
+            lines.append(f"- {name}: {', '.join(parts)}")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(figure: Mapping[str, Any]) -> str:
+    if figure["value"] is None:
+        return "-"
+    between = "" if figure["low"] is None else f" [{figure['low']:.3f}, {figure['high']:.3f}]"
+    return f"{figure['value']:.3f}{between}"

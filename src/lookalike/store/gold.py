@@ -1,0 +1,98 @@
+"""Gold pairs: pairs whose answer is known, and how often annotators give it."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, case, delete, func, select
+
+from lookalike.core.errors import ArgumentError, VoteError
+from lookalike.store import schema
+from lookalike.store.checks import GOLD as GOLD_CHECK
+from lookalike.store.guidelines import LONGEST_NOTE, known_images
+from lookalike.store.queue import GOLD, Asked, add_gold
+from lookalike.store.votes_schema import annotator, check, gold, question
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A gold pair: its known answer; how often it was answered, and how often so."""
+
+    question: int
+    query: str
+    candidate: str
+    answer: str
+    note: str
+    asked: int
+    right: int
+
+
+@dataclass(frozen=True)
+class GoldScore:
+    """How many gold pairs one annotator has answered, and how many rightly."""
+
+    annotator: int
+    name: str
+    asked: int
+    right: int
+
+
+_ANSWERED = (check.c.kind == GOLD_CHECK) & check.c.answer.not_in(("", "skip"))
+_ASKED = func.sum(case((_ANSWERED, 1), else_=0))
+_RIGHT = func.sum(case((_ANSWERED & (check.c.answer == gold.c.answer), 1), else_=0))
+
+
+def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
+    """All gold pairs, the newest first. An answer of unsure is no right one; a skip is no answer."""
+    columns = (question.c.id, question.c.query, question.c.candidate, gold.c.answer, gold.c.note)
+    asked = (
+        select(*columns, _ASKED, _RIGHT)
+        .select_from(gold.join(question, question.c.id == gold.c.question))
+        .outerjoin(check, (check.c.question == gold.c.question) & (check.c.kind == GOLD_CHECK))
+        .group_by(*columns, gold.c.at)
+        .order_by(gold.c.at.desc(), question.c.id.desc())
+    )
+    return tuple(Gold(*row) for row in connection.execute(asked))
+
+
+def gold_scores(connection: Connection) -> tuple[GoldScore, ...]:
+    """Who has answered gold pairs, and how many rightly."""
+    asked = (
+        select(annotator.c.id, annotator.c.name, _ASKED, _RIGHT)
+        .select_from(check.join(gold, gold.c.question == check.c.question))
+        .join(annotator, annotator.c.id == check.c.annotator)
+        .where(_ANSWERED)
+        .group_by(annotator.c.id, annotator.c.name)
+        .order_by(annotator.c.name)
+    )
+    return tuple(GoldScore(*row) for row in connection.execute(asked))
+
+
+def make_gold(
+    connection: Connection, query: str, candidate: str, answer: str, note: str, by: int, now: int
+) -> None:
+    """Make a pair of two images of the catalog a gold pair. The new answer of one that is gold already counts."""
+    if query == candidate or not known_images(connection, query, candidate):
+        raise VoteError(
+            "A gold pair needs two images of the catalog.", fix="Copy their ids from a page.", code="unknown"
+        )
+    if len(note) > LONGEST_NOTE:
+        raise ArgumentError(f"A note has at most {LONGEST_NOTE} characters.", fix="Shorten it.")
+    ends = select(schema.image.c.image, schema.image.c.item, schema.image.c.category)
+    found = {
+        row.image: row for row in connection.execute(ends.where(schema.image.c.image.in_((query, candidate))))
+    }
+    if found[query].item == found[candidate].item:
+        raise ArgumentError("These two photos show one item.", fix="Choose photos of two items.")
+    pair = Asked(query, candidate, found[candidate].item, found[query].category, GOLD, place=0)
+    add_gold(connection, pair, answer, note.replace("\0", "").strip(), by, now)
+
+
+def remove_gold(connection: Connection, which: int) -> None:
+    """Make a pair no gold pair any more; who has not answered it is not asked it. Answers to it are kept."""
+    waiting = (
+        check.c.question == which,
+        check.c.kind == GOLD_CHECK,
+        check.c.answer == "",
+        check.c.token.is_(None),
+    )
+    connection.execute(delete(check).where(*waiting))
+    connection.execute(delete(gold).where(gold.c.question == which))

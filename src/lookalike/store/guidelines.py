@@ -1,0 +1,142 @@
+"""The guidelines that experts label by: every version is kept; the first comes with Lookalike. Example pairs."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from lookalike.core.errors import ArgumentError, VoteError
+from lookalike.store import schema
+from lookalike.store.votes_schema import annotator, example, guideline
+
+LONGEST = 40_000
+LONGEST_NOTE = 500
+MOST_EXAMPLES = 100
+FIRST = """\
+# What is similar?
+
+Two photos are **similar** when what they show looks alike in style, design and relatedness, so that each would do \
+as an alternative recommendation for the other. Judge by the eye alone.
+
+Two photos are **dissimilar** when somebody who looks for the one would not want to be shown the other.
+
+## What counts
+
+- Style: the period, the mood, how plain or rich it is.
+- Design: shape, proportions, parts, material, pattern, colour.
+- Relatedness: things of one kind and for one use.
+
+## What does not count
+
+- The photo itself: background, light, angle, how large the thing is in it.
+- Brand, price, whether it is in stock.
+- Which photo is left and which is right: the sides are drawn at random.
+
+## When you cannot tell
+
+Say **unsure**: the pair is then discussed with the others. **Skip** what you cannot see well enough; \
+it comes back later, or to somebody else. Nobody sees your answers before theirs are in.
+"""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """One version of the text. 0 is the one that comes with Lookalike; `who` is "" and `at` None for it."""
+
+    version: int
+    text: str
+    who: str = ""
+    at: int | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair shown with the guidelines."""
+
+    id: int
+    query: str
+    candidate: str
+    label: int
+    note: str
+
+
+def read_guideline(connection: Connection, version: int | None = None) -> Guideline:
+    """A version of the text, the newest where none is named."""
+    if version == 0:
+        return Guideline(0, FIRST)
+    found = _VERSIONS if version is None else _VERSIONS.where(guideline.c.id == version)
+    row = connection.execute(found.order_by(guideline.c.id.desc()).limit(1)).first()
+    if row is None and version is not None:
+        raise VoteError("There is no such version.", fix="Go back to the list of versions.", code="unknown")
+    return Guideline(0, FIRST) if row is None else Guideline(row.id, row.text, row.name or "", row.at)
+
+
+def guideline_versions(connection: Connection, most: int = 200) -> tuple[Guideline, ...]:
+    """The newest versions first; the one that comes with Lookalike last."""
+    rows = connection.execute(_VERSIONS.order_by(guideline.c.id.desc()).limit(most))
+    return (*(Guideline(row.id, row.text, row.name or "", row.at) for row in rows), Guideline(0, FIRST))
+
+
+def write_guideline(connection: Connection, text: str, who: int, based_on: int, now: int) -> int:
+    """Keep a new version and return its number; the same text again is none.
+
+    Raises VoteError (code edited) where somebody else has changed it since `based_on`: nothing is overwritten unseen.
+    """
+    words = text.replace("\r\n", "\n").replace("\0", "").strip() + "\n"
+    if not words.strip() or len(words) > LONGEST:
+        raise ArgumentError(
+            "Guidelines cannot be empty."
+            if not words.strip()
+            else f"Guidelines have at most {LONGEST:,} characters.",
+            fix="Write what similar means." if not words.strip() else "Shorten them.",
+        )
+    now_is = read_guideline(connection)
+    if words == now_is.text:
+        return now_is.version
+    if now_is.version != based_on:
+        raise VoteError(
+            f"{now_is.who or 'Somebody'} has changed the guidelines since you began to edit.",
+            fix="Copy your text, reload the page, and put both together.",
+            code="edited",
+        )
+    row = {"text": words, "annotator": who, "at": now}
+    return int(connection.execute(insert(guideline).values(row).returning(guideline.c.id)).scalar_one())
+
+
+def examples(connection: Connection) -> tuple[Example, ...]:
+    """The example pairs, in their order."""
+    columns = (example.c.id, example.c.query, example.c.candidate, example.c.label, example.c.note)
+    found = connection.execute(select(*columns).order_by(example.c.place, example.c.id))
+    return tuple(Example(*row) for row in found)
+
+
+def add_example(connection: Connection, query: str, candidate: str, label: int, note: str) -> None:
+    """Show a pair of the catalog with the guidelines; one that is there already gets the new note and label."""
+    if not known_images(connection, query, candidate):
+        raise VoteError("The catalog has no such images.", fix="Choose a pair from the list.", code="unknown")
+    if len(note) > LONGEST_NOTE:
+        raise ArgumentError(f"A note has at most {LONGEST_NOTE} characters.", fix="Shorten it.")
+    pair = (example.c.query == query, example.c.candidate == candidate)
+    connection.execute(delete(example).where(*pair))
+    place = connection.execute(select(func.coalesce(func.max(example.c.place), 0) + 1)).scalar_one()
+    if len(examples(connection)) >= MOST_EXAMPLES:
+        raise ArgumentError(f"There are {MOST_EXAMPLES} examples, which is the most.", fix="Remove some.")
+    row = {"query": query, "candidate": candidate, "label": label, "place": place}
+    connection.execute(insert(example).values(**row, note=note.replace("\0", "").strip()))
+
+
+def remove_example(connection: Connection, which: int) -> None:
+    """Show a pair no longer; one that has gone already stays away."""
+    connection.execute(delete(example).where(example.c.id == which))
+
+
+def known_images(connection: Connection, *images: str) -> bool:
+    """Whether the catalog has all of these images, and no two are the same."""
+    if any("\0" in image for image in images):  # PostgreSQL cannot even be asked
+        return False
+    found = select(func.count()).where(schema.image.c.image.in_(images))
+    return connection.execute(found).scalar_one() == len(images)
+
+
+_VERSIONS = select(guideline.c.id, guideline.c.text, annotator.c.name, guideline.c.at).outerjoin(
+    annotator, annotator.c.id == guideline.c.annotator
+)

@@ -1,0 +1,74 @@
+"""Where one annotator stands, and what is left for all of them; read from kept counts, so a million pairs cost nothing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, func, insert, select
+
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
+from lookalike.store import schema
+from lookalike.store.votes import HOUR
+from lookalike.store.votes_schema import annotator, audit, pace, progress
+
+LEAST = 60_000  # less work than this gives no pace
+_ANSWERS = select(annotator.c.answers).where(annotator.c.id == bindparam("who"))
+_TODAY = select(func.sum(pace.c.answers)).where(
+    pace.c.annotator == bindparam("who"), pace.c.hour >= bindparam("first")
+)
+_LATELY = select(func.sum(pace.c.answers), func.sum(pace.c.active)).where(
+    pace.c.annotator == bindparam("who"), pace.c.hour >= bindparam("first")
+)
+_STATES = (
+    select(progress.c.state, func.sum(progress.c.questions))
+    .where(progress.c.kind != "gold")
+    .group_by(progress.c.state)
+)
+_DIGESTS = select(schema.image.c.image, schema.image.c.digest).where(
+    schema.image.c.image.in_(bindparam("images", expanding=True))
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Answers of one annotator, in all and since their midnight; `per_hour` of work lately, None: too little of it.
+
+    The others count the pairs of each state: open ones still need somebody's answer.
+    """
+
+    answered: int
+    today: int
+    per_hour: float | None
+    open: int
+    discussion: int
+    settled: int
+    excluded: int
+
+
+def standing(connection: Connection, who: int, now: int, midnight: int) -> Standing:
+    """Where an annotator stands. Hours are whole ones, so `midnight` is taken back to the hour it lies in."""
+    answered = connection.execute(_ANSWERS, {"who": who}).scalar() or 0
+    first = min(max(midnight, 0), now) // HOUR
+    today = connection.execute(_TODAY, {"who": who, "first": first}).scalar() or 0
+    lately, active = connection.execute(_LATELY, {"who": who, "first": now // HOUR - 1}).one()
+    per_hour = float(lately) * HOUR / float(active) if active and active >= LEAST else None
+    states = {state: int(count) for state, count in connection.execute(_STATES)}
+    counts = (states.get(state, 0) for state in (OPEN, DISCUSSION, SETTLED, EXCLUDED))
+    return Standing(int(answered), int(today), per_hour, *counts)
+
+
+def digests(connection: Connection, images: Iterable[str]) -> dict[str, str]:
+    """The hash of each image's photo; images the catalog no longer has are left out."""
+    return {image: digest for image, digest in connection.execute(_DIGESTS, {"images": list(images)})}
+
+
+def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:
+    """Tell the leads, in the audit log, that a photo is missing; once for each image. Returns whether it is new."""
+    said = {"action": PHOTO_MISSING, "subject": image[:200]}
+    known = select(audit.c.id).where(audit.c.action == PHOTO_MISSING, audit.c.subject == said["subject"])
+    if connection.execute(known.limit(1)).first() is not None:
+        return False
+    connection.execute(insert(audit), {**said, "at": now, "annotator": who, "address": address[:200]})
+    return True
+
+
+PHOTO_MISSING = "photo missing"

@@ -1,0 +1,86 @@
+"""The labelling page. Its script makes it fast; without one it is a plain form."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from lookalike.core.errors import VoteError
+from lookalike.store.guidelines import examples, read_guideline
+from lookalike.store.people import Person
+from lookalike.store.standing import Standing, standing
+from lookalike.store.votes import answer, next_pairs, take_answer_back
+from lookalike.web.deps import SIGNED_IN, PersonPart
+from lookalike.web.labelling import Labelling, labelling_of
+from lookalike.web.markup import marked_up
+from lookalike.web.render import page
+from lookalike.web.shown import given_pairs, pictures
+
+router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
+DAY = 86_400_000
+HERE = "/label"
+Word = Annotated[str, Form()]
+
+
+@router.get(HERE)
+async def label_page(request: Request, person: PersonPart) -> Response:
+    """The pair that is to be answered, or why there is none."""
+    return await _shown(request, labelling_of(request), person)
+
+
+@router.post(HERE)
+async def label_form(
+    request: Request, person: PersonPart, token: Word = "", answer_: Annotated[str, Form(alias="answer")] = ""
+) -> Response:
+    """Take the form's answer (or undo), and show the next pair."""
+    labelling = labelling_of(request)
+    now = labelling.site.now()
+
+    def take(connection: Connection) -> None:
+        if answer_ == "undo":
+            take_answer_back(connection, labelling.rules, person.id, token, now)
+        else:
+            answer(connection, labelling.rules, person.id, token, answer_, now, labelling.draw)
+
+    try:
+        await labelling.site.write(take)
+    except VoteError as refusal:
+        return await _shown(request, labelling, person, refusal)
+    done = "" if answer_ == "undo" else f"?last={token}"
+    return RedirectResponse(HERE + done, 303)
+
+
+async def _shown(
+    request: Request, labelling: Labelling, person: Person, refusal: VoteError | None = None
+) -> Response:
+    now = labelling.site.now()
+
+    def give(connection: Connection) -> tuple[list[dict[str, Any]], Standing]:
+        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        stands = standing(connection, person.id, now, now - now % DAY)
+        return given_pairs(connection, labelling, given), stands
+
+    given, stands = await labelling.site.write(give)
+    guidance = await run_in_threadpool(_guidance, labelling)
+    last = request.query_params.get("last", "")[:200]
+    state = {
+        "person": person.id, "given": given, "progress": asdict(stands),
+        "break_minutes": labelling.rules.campaign.break_minutes,
+    }  # fmt: skip
+    status = 200 if refusal is None else 409
+    return page(
+        request, "label.html.j2", status=status, given=given, standing=stands, state=json.dumps(state), last=last,
+        refusal=refusal, **guidance,
+    )  # fmt: skip
+
+
+def _guidance(labelling: Labelling) -> dict[str, Any]:
+    """The guidelines as the page shows them over the photos."""
+    with labelling.site.database.read() as connection:
+        shown = pictures(connection, labelling, examples(connection))
+        return {"guideline": marked_up(read_guideline(connection).text), "examples": shown}

@@ -1,0 +1,18 @@
+// Requests to the server. A refusal is an answer; only a network that fails throws.
+const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+
+export async function call(path, body) {
+  const options = { credentials: "same-origin", cache: "no-store", headers: { Accept: "application/json", "X-CSRF-Token": csrf } };
+  if (body) {
+    Object.assign(options, { method: "POST", body: JSON.stringify(body), keepalive: true });
+    options.headers["Content-Type"] = "application/json";
+  }
+  const answer = await fetch(path, options);
+  const said = await answer.json().catch(() => null);
+  if (answer.ok && said === null) throw new TypeError("half an answer");
+  return { status: answer.status, said, after: Number(answer.headers.get("Retry-After") ?? 0) };
+}
+
+export function midnight() {
+  return new Date().setHours(0, 0, 0, 0);
+}

@@ -1,0 +1,96 @@
+// The labelling page: answers at once, sends in order, and loses nothing.
+import { call, midnight } from "./call.js";
+import { Deck } from "./pair.js";
+import { Outbox } from "./queue.js";
+import { listen } from "./keys.js";
+import { Zoom } from "./zoom.js";
+import { Pace } from "./pace.js";
+import { nothing, progress, refused, said, waiting } from "./words.js";
+
+const RECHECK = 15_000, REFRESH = 60_000;
+const root = document.getElementById("labelling");
+const state = JSON.parse(root.dataset.state);
+const form = document.getElementById("answers");
+const undoButton = document.getElementById("undo");
+const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"));
+const pace = new Pace(state.person, state.break_minutes);
+const figures = state.progress;
+let shownAt = performance.now();
+
+const outbox = new Outbox(state.person, {
+  send: (path, body) => call(path, body),
+  accepted: (entry, answer) => { renew(entry, answer); deck.merge(answer.given, outbox); },
+  refused: (entry, error) => {
+    refused(entry, error);
+    if (!entry) return;
+    deck.giveUp(entry);
+    outbox.refresh();
+  },
+  refreshed: (answer) => { Object.assign(figures, answer.progress); deck.merge(answer.given, outbox); tell(); },
+  changed: () => { deck.drop(outbox); waiting(outbox); },
+});
+const deck = new Deck(document.getElementById("stage"), state.person, {
+  shown: (pair) => {
+    zoom.reset();
+    shownAt = performance.now();
+    form.hidden = !pair;
+    form.elements.token.value = pair ? pair.token : "";
+    nothing(pair ? null : figures);
+    undoButton.disabled = !deck.last;
+  },
+  skip: () => say("skip"),
+  missing: (image) => call("/api/label/missing", { image }),
+});
+
+function say(answer) {
+  const pair = deck.current;
+  if (!pair || (answer !== "skip" && !deck.visible)) return;
+  performance.mark("key");
+  const took = Math.round(performance.now() - shownAt);
+  deck.remember({ ...pair, answer });
+  outbox.push({ kind: "answer", token: pair.token, answer, took });
+  painted();
+  if (answer !== "skip") { figures.today += 1; figures.answered += 1; pace.worked(); }
+  said(`Answered: ${answer}.`);
+  tell();
+}
+
+function undo() {
+  const pair = deck.last;
+  if (!pair) return;
+  outbox.push({ kind: "undo", token: pair.token });
+  deck.back();
+  if (pair.answer !== "skip") { figures.today -= 1; figures.answered -= 1; }
+  said("Undone. Answer it again.");
+  tell();
+}
+
+function renew(entry, answer) {
+  if (entry.kind === "undo") {
+    outbox.renew(entry.token, answer.given[0].token);
+    deck.renew(entry.token, answer.given[0]);
+    form.elements.token.value = deck.current ? deck.current.token : "";
+  }
+}
+
+// How long it took from the key until the next pair was painted: after two frames it is on the screen.
+function painted() {
+  requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("key to pair", "key")));
+}
+
+function tell() { progress(figures); if (!deck.current) nothing(figures); }
+
+form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value); });
+document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });
+listen({ say, undo, zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
+addEventListener("online", () => outbox.now());
+addEventListener("storage", () => { deck.drop(outbox); outbox.now(); waiting(outbox); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) outbox.refresh(); });
+setInterval(() => { if (!deck.current && !document.hidden) outbox.refresh(); }, RECHECK);
+setInterval(() => { if (!document.hidden) outbox.refresh(); }, REFRESH);
+
+outbox.path = () => `/api/label/next?midnight=${midnight()}`;
+deck.merge(state.given, outbox);
+waiting(outbox);
+outbox.refresh();
+document.getElementById("stage").focus({ preventScroll: true });

@@ -1,0 +1,128 @@
+// Answers on their way: kept in the browser until the server has acknowledged them, sent one at a time and in order.
+// Each is a key of its own in localStorage, so two tabs that write at once lose nothing. Sent twice they count once.
+const FIRST_WAIT = 1_000, LONGEST_WAIT = 30_000, PATIENCE = 15_000;
+const tab = Math.random().toString(36).slice(2, 8);
+
+export class Outbox {
+  constructor(person, hooks) {
+    this.prefix = `lookalike ${person} `;
+    this.hooks = hooks;
+    this.trouble = null; // why nothing is sent at the moment: network, server, login, page
+    this.path = () => "/api/label/next";
+    this.acknowledged = new Set(); // tokens whose answer was taken here; late news may still list their pairs
+    this.wanted = false;
+    this.running = false;
+    this.pause = FIRST_WAIT;
+    this.last = 0;
+  }
+
+  entries() {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(this.prefix)).sort();
+    return keys.map((key) => ({ key, ...JSON.parse(localStorage.getItem(key) ?? "{}") }));
+  }
+
+  // Tokens that were answered and not taken back.
+  answered() {
+    const tokens = new Set(this.acknowledged);
+    for (const entry of this.entries()) {
+      if (entry.kind === "answer") tokens.add(entry.token);
+      else tokens.delete(entry.token);
+    }
+    return tokens;
+  }
+
+  undoing(token) {
+    return this.entries().some((entry) => entry.kind === "undo" && entry.token === token);
+  }
+
+  push(entry) {
+    this.last = Math.max(this.last + 1, Date.now());
+    const key = `${this.prefix}${String(this.last).padStart(16, "0")} ${tab}`;
+    localStorage.setItem(key, JSON.stringify(entry));
+    this.hooks.changed();
+    this.now();
+  }
+
+  // An undone pair is given again under a new token: what was already said of it since goes under that one.
+  renew(old, token) {
+    this.acknowledged.delete(old);
+    for (const { key, ...entry } of this.entries()) {
+      if (entry.token === old) localStorage.setItem(key, JSON.stringify({ ...entry, token }));
+    }
+  }
+
+  refresh() { this.wanted = true; this.now(); }
+
+  now() {
+    clearTimeout(this.timer);
+    if (!this.running) this.run();
+  }
+
+  async run() {
+    this.running = true;
+    const work = async () => { while (await this.step()); };
+    try {
+      if (navigator.locks) await navigator.locks.request(this.prefix, work); // one tab sends at a time
+      else await work();
+    } catch {
+      this.later("network", 0);
+    } finally {
+      this.running = false;
+    }
+  }
+
+  // Sends what is first. True: there may be more to do now.
+  async step() {
+    const entry = this.entries()[0];
+    if (!entry && !this.wanted) return false;
+    this.wanted = this.wanted && Boolean(entry);
+    let answer;
+    try {
+      answer = await withPatience(entry ? this.hooks.send(...request(entry)) : this.hooks.send(this.path()));
+    } catch {
+      if (!entry) this.wanted = true;
+      return this.later("network", 0);
+    }
+    const { status, said, after } = answer;
+    if (status === 401) return this.stop("login");
+    if (status === 403 && said?.error?.code === "csrf") return this.stop("page");
+    if (status === 429 || status >= 500) return this.later("server", after);
+    this.recover();
+    if (entry) this.finish(entry, status, said);
+    else if (status === 200) this.hooks.refreshed(said);
+    else this.hooks.refused(null, said?.error);
+    this.hooks.changed();
+    return true;
+  }
+
+  finish(entry, status, said) {
+    localStorage.removeItem(entry.key);
+    if (status === 200 && entry.kind === "answer") this.acknowledged.add(entry.token);
+    if (status === 200) this.hooks.accepted(entry, said);
+    else this.hooks.refused(entry, said?.error);
+  }
+
+  recover() { this.trouble = null; this.pause = FIRST_WAIT; }
+
+  stop(trouble) {
+    this.trouble = trouble;
+    this.hooks.changed();
+    return false;
+  }
+
+  later(trouble, seconds) {
+    const pause = Math.max(this.pause, 1000 * seconds);
+    this.pause = Math.min(2 * this.pause, LONGEST_WAIT);
+    this.timer = setTimeout(() => this.now(), pause);
+    return this.stop(trouble);
+  }
+}
+
+function request({ kind, token, answer, took }) {
+  return kind === "undo" ? ["/api/label/undo", { token }] : ["/api/label/answer", { token, answer, took }];
+}
+
+function withPatience(promise) {
+  const limit = new Promise((_, fail) => setTimeout(() => fail(new Error("no answer")), PATIENCE));
+  return Promise.race([promise, limit]);
+}

@@ -1,0 +1,122 @@
+"""`lookalike serve` and `lookalike users`, as a person types them."""
+
+import http.client
+import io
+import re
+import signal
+import socket
+
+import pytest
+
+from lookalike.recipes.serve import allowed_hosts
+from lookalike.store import people
+from lookalike.store.workspace import Workspace
+
+
+@pytest.fixture
+def shop(lookalike, photos, tmp_path):
+    assert lookalike("init", photos).status == 0
+    return tmp_path
+
+
+def add(lookalike, monkeypatch, name, *options, password="a long password"):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+    return lookalike("users", "add", name, "--password-stdin", *options)
+
+
+def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch):
+    assert "Next: lookalike users add" in lookalike("users", "list").out
+    assert "Added Lea as a lead." in add(lookalike, monkeypatch, " Lea ", "--role", "lead").out
+    invited = lookalike("users", "add", "Ann", "--invite")
+    assert re.search(r"/invite/[\w-]{43}\n", invited.out)
+    listed = lookalike("users", "list", "--json").json["people"]
+    assert [(one["name"], one["role"], one["has_password"]) for one in listed] == [
+        ("Ann", "annotator", False),
+        ("Lea", "lead", True),
+    ]
+    assert lookalike("users", "reset", "ANN", "--json").json["link"].startswith("/invite/")
+    assert lookalike("users", "remove", "ann").status == 0
+    assert "removed" in lookalike("users", "list").out
+    with Workspace(shop).database.read() as connection:
+        assert people.authenticate(connection, "Lea", "a long password").person.is_lead
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("users", "add", "LEA", "--invite"), "is taken"),
+        (("users", "add", "a\nb", "--invite"), "printable characters"),
+        (("users", "add", "Ann"), "--password-stdin"),
+        (("users", "remove", "Lea"), "last lead"),
+        (("users", "remove", "Nobody"), "lookalike users list"),
+        (("users", "reset", "Nobody"), "There is nobody of the name"),
+    ],
+)
+def test_what_is_refused_says_why(lookalike, shop, monkeypatch, arguments, said):
+    add(lookalike, monkeypatch, "Lea", "--role", "lead")
+    refused = lookalike(*arguments)
+    assert (refused.status, said in refused.err) == (1, True), refused.err
+
+
+def test_a_short_password_adds_nobody(lookalike, shop, monkeypatch):
+    assert "must have 10" in add(lookalike, monkeypatch, "Ann", password="short").err
+    assert lookalike("users", "list", "--json").json == {"people": []}
+
+
+def test_an_address_that_others_reach_needs_a_password_first(lookalike, shop, monkeypatch):
+    for host in ("0.0.0.0", "192.0.2.7", "shop.example"):
+        refused = lookalike("serve", "--host", host)
+        assert (refused.status, "nobody has a password yet" in refused.err) == (1, True)
+    lookalike("users", "add", "Invited", "--role", "lead", "--invite")
+    assert "nobody has a password yet" in lookalike("serve", "--host", "0.0.0.0").err
+    add(lookalike, monkeypatch, "Lea", "--role", "lead")
+    assert "--allow-host" in lookalike("serve", "--host", "0.0.0.0").err
+    assert "is no address of this machine" in lookalike("serve", "--host", "no such name").err
+
+
+def test_names_that_browsers_may_know_it_by():
+    from lookalike.recipes.serve import Ready
+
+    ready = Ready(0, 1, True)
+    local = ("127.0.0.1", "localhost", "[::1]")
+    assert allowed_hosts("127.0.0.1", (), Ready(0, 0, False)) == local
+    assert allowed_hosts("::1", ("Shop.example",), ready) == (*local, "shop.example")
+    assert allowed_hosts("0.0.0.0", ("192.0.2.7",), ready) == (*local, "192.0.2.7")
+    assert allowed_hosts("2001:db8::1", (), ready) == (*local, "[2001:db8::1]")
+
+
+def test_a_port_that_is_taken_says_so(lookalike, shop):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = lookalike("serve", "--port", port)
+    assert refused.status == 1
+    assert f"Cannot listen on port {port} of 127.0.0.1: address already in use." in refused.err
+    assert "--port" in refused.err
+
+
+def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
+    settings = shop / "lookalike.toml"
+    settings.write_text(re.sub(r"(?m)^photos = .*$", 'photos = ""', settings.read_text()))
+    refused = lookalike("serve")
+    assert (refused.status, "vectors only" in refused.err) == (1, True)
+
+
+def test_it_serves_until_it_is_told_to_stop(shop, started):
+    process = started("serve", "--port", 0, cwd=shop)
+    said = process.stdout.readline()
+    port = int(re.search(r"http://127\.0\.0\.1:(\d+) ", said)[1])
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    line.request("GET", "/login")
+    answer = line.getresponse()
+    assert (answer.status, answer.getheader("server")) == (200, None)
+    answer.read()
+    process.send_signal(signal.SIGINT)  # with a connection still open
+    out, err = process.communicate(timeout=60)
+    line.close()
+    assert process.returncode == 0
+    assert "There is no lead yet" in out
+    assert "lookalike users add NAME --role lead" in out
+    assert out.endswith("Stopped. Every answer that was acknowledged is kept.\n")
+    assert err == ""

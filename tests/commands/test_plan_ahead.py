@@ -1,0 +1,52 @@
+"""What more labels buy, from a workspace with two encoders and part of its pool labelled."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lookalike.core.types import Labels
+from lookalike.recipes.plan import plan_for
+from lookalike.recipes.settle import settle
+from lookalike.store.workspace import Workspace
+
+
+@pytest.fixture
+def labelled(workspace):
+    opened = Workspace(workspace)
+    pool = opened.pool()
+    asked = np.isin(pool.query, pool.queries[:20])
+    label = np.random.default_rng(0).integers(0, 2, int(asked.sum()))
+    opened.add_labels(Labels.of(pool.query[asked], pool.candidate[asked], label), "votes")
+    return opened
+
+
+def test_it_foresees_the_share_of_similar_pairs_and_each_encoders_measures(labelled):
+    found, labels = plan_for(labelled, ["color", "hog"]), labelled.labels()
+    assert found.similar.value.value == pytest.approx(float(np.mean(labels.label)))
+    assert found.similar.value.count == 20
+    assert found.similar.steps[-1].queries == len(labelled.pool().queries)
+    assert set(found.measures) == {
+        (name, measure) for name in ("color", "hog") for measure in ("DCS(alpha=10)", "EHR@5")
+    }
+    for made in found.measures.values():
+        assert made.value.low < made.value.value < made.value.high
+        assert made.steps[-1].half_width < made.steps[0].half_width
+
+
+def test_telling_two_encoders_apart_is_what_settle_says(labelled):
+    found = plan_for(labelled, ["color", "hog"]).settling
+    wanted = settle(labelled, ["color", "hog"])
+    assert repr((found.standings, found.plan)) == repr(
+        (wanted.standings, wanted.plan)
+    )  # NaN equals itself here
+    assert plan_for(labelled, ["color"]).settling is None
+    assert plan_for(labelled).measures == {}
+
+
+def test_without_labels_there_is_no_forecast_yet_and_no_error(workspace):
+    found = plan_for(Workspace(workspace), ["color", "hog"])
+    assert math.isnan(found.similar.value.value)
+    assert found.similar.value.reason == "no query has a label"
+    assert found.measures == {}
+    assert found.settling.judged == 0

@@ -1,0 +1,35 @@
+"""Fixtures of the app's tests."""
+
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from serving import Served, draw_shop, make_shop, serving
+
+from lookalike.store import passwords
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(monkeypatch):
+    """Hashes that take a millisecond; tests/store/test_people.py has those of the app."""
+    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+
+
+@pytest.fixture(scope="session")
+def shop_photos(tmp_path_factory) -> Path:
+    """The photos of the small shop."""
+    return draw_shop(tmp_path_factory.mktemp("shop") / "photos")
+
+
+@pytest.fixture
+def served(tmp_path, shop_photos) -> Served:
+    """The small shop, served, on SQLite; its clock stands still."""
+    with serving(make_shop(tmp_path / "work", shop_photos, tmp_path)) as running:
+        yield running
+
+
+@pytest.fixture
+def served_on(tmp_path, shop_photos, database_place) -> Served:
+    """The same on both databases."""
+    with serving(make_shop(tmp_path, shop_photos, database_place)) as running:
+        yield running

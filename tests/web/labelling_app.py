@@ -1,0 +1,161 @@
+"""A small studio workspace behind a real server, with people, pairs to label, and a browser for it."""
+
+import contextlib
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from sqlalchemy import select
+
+from lookalike.catalog.studio import studio
+from lookalike.recipes.init import init
+from lookalike.recipes.people import add_person
+from lookalike.recipes.serve import listen
+from lookalike.recipes.studio import write_studio
+from lookalike.store import schema
+from lookalike.store import votes_schema as tables
+from lookalike.store.queue import Asked, ask
+from lookalike.store.workspace import Workspace
+from lookalike.web.app import create_app
+from lookalike.web.site import Options, milliseconds
+
+PASSWORD = "a long password"
+ANN, BOB, LEA = "Ann", "Bob", "Lea"
+
+
+def draw_photos(folder: Path, images: int = 200) -> Path:
+    """Photos of furniture, two of each item."""
+    write_studio(folder, studio(images, photos_per_item=2, seed=0), size=160)
+    return folder
+
+
+def make_workspace(folder: Path, photos: Path, pairs: int = 12, votes: int = 2) -> Workspace:
+    """A workspace of the photos with a lead, two annotators and so many pairs to label, all settings as usual."""
+    workspace, _ = init(photos, folder, generated=True)
+    for name, role in ((ANN, "annotator"), (BOB, "annotator"), (LEA, "lead")):
+        add_person(workspace, name, role, PASSWORD, milliseconds())
+    catalog = workspace.catalog
+    firsts = [row for row in range(len(catalog)) if row == 0 or catalog.item[row] != catalog.item[row - 1]]
+    near = [(a, b) for step in range(1, len(firsts)) for a, b in zip(firsts, firsts[step:], strict=False)]
+    listed = [
+        Asked(
+            str(catalog.image[a]),
+            str(catalog.image[b]),
+            str(catalog.item[b]),
+            str(catalog.category[a]),
+            "pool",
+            n,
+        )
+        for n, (a, b) in enumerate(near[:pairs])
+    ]
+    with workspace.database.write() as connection:
+        ask(connection, listed, votes, milliseconds())
+    return workspace
+
+
+class Client(requests.Session):
+    """A session with one server: addresses are paths, and redirections are followed only when told."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = address
+
+    def request(self, method, path, **more):
+        return super().request(method, self.address + path, **{"timeout": 30} | more)
+
+
+@dataclass
+class Shop:
+    """A running app and its workspace."""
+
+    workspace: Workspace
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def rows(self, statement):
+        with self.workspace.database.read() as connection:
+            return connection.execute(statement).all()
+
+    def votes(self, name: str) -> list[tuple[int, str]]:
+        """Question and answer of all that one has ever said, undos and skips too, in order."""
+        who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
+        said = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
+        return [tuple(row) for row in self.rows(said.order_by(tables.vote.c.id))]
+
+    def standing_votes(self, name: str) -> dict[int, str]:
+        """The live votes of one."""
+        who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
+        held = (tables.claim.c.annotator == who, tables.claim.c.kind == "vote")
+        return dict(map(tuple, self.rows(select(tables.claim.c.question, tables.claim.c.answer).where(*held))))
+
+    def labels(self) -> list[tuple[str, str, int]]:
+        columns = (schema.label.c.query, schema.label.c.candidate, schema.label.c.label)
+        return [tuple(row) for row in self.rows(select(*columns))]
+
+    def client(self, name: str, password: str = PASSWORD) -> "Client":
+        """An HTTP client that is logged in and sends the token of its session."""
+        made = Client(self.address)
+        page = made.get("/login").text
+        made.post("/login", data={"csrf": csrf(page), "name": name, "password": password})
+        made.headers["X-CSRF-Token"] = csrf(made.get("/account").text)
+        return made
+
+
+def csrf(page: str) -> str:
+    """The token of a page's forms."""
+    return page.split('name="csrf" ', 1)[1].split('"', 2)[1]
+
+
+@contextlib.contextmanager
+def serving_shop(workspace: Workspace, port: int = 0) -> Iterator[Shop]:
+    """Serve until the block ends."""
+    listening = listen("127.0.0.1", port)
+    app = create_app(workspace, Options())
+    config = uvicorn.Config(app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            thread.join(0.01)
+        assert thread.is_alive(), "the server did not start"
+        yield Shop(workspace, listening.getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a screen."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def log_in(context: BrowserContext, shop: Shop, name: str, password: str = PASSWORD) -> Page:
+    """A page of one who has logged in, on the labelling page."""
+    page = context.new_page()
+    page.goto(f"{shop.address}/login?next=/label")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/label")
+    return page
+
+

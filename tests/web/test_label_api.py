@@ -1,0 +1,133 @@
+"""Labelling over HTTP: the JSON routes and the plain form."""
+
+import pytest
+from labelling_app import ANN, BOB, LEA, Client, draw_photos, make_workspace, serving_shop
+
+
+@pytest.fixture(scope="session")
+def studio_photos(tmp_path_factory):
+    return draw_photos(tmp_path_factory.mktemp("studio") / "photos")
+
+
+@pytest.fixture
+def shop(tmp_path, studio_photos):
+    with serving_shop(make_workspace(tmp_path / "shop", studio_photos)) as running:
+        yield running
+
+
+def test_an_answer_brings_its_receipt_and_the_next_pairs(shop):
+    ann = shop.client(ANN)
+    first = ann.get("/api/label/next").json()
+    assert len(first["given"]) == 4
+    assert first["progress"] == {"answered": 0, "today": 0, "per_hour": None, "open": 12, "discussion": 0, "settled": 0, "excluded": 0}  # fmt: skip
+    pair = first["given"][0]
+    answer = ann.post("/api/label/answer", json={"token": pair["token"], "answer": "similar", "took": 900}).json()
+    assert answer["receipt"]["answer"] == "similar"
+    assert [one["token"] for one in answer["given"][:3]] == [one["token"] for one in first["given"][1:]]
+    assert shop.votes(ANN) == [(pair["question"], "similar")]
+    photo = ann.get(pair["left"]["url"])
+    assert (photo.status_code, photo.headers["content-type"]) == (200, "image/jpeg")
+
+
+def test_the_same_answer_again_is_taken_once_and_another_one_is_refused(shop):
+    ann = shop.client(ANN)
+    token = ann.get("/api/label/next").json()["given"][0]["token"]
+    sent = [ann.post("/api/label/answer", json={"token": token, "answer": "similar"}) for _ in range(3)]
+    assert len({answer.json()["receipt"]["at"] for answer in sent}) == 1
+    other = ann.post("/api/label/answer", json={"token": token, "answer": "dissimilar"})
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "answered")
+    assert len(shop.votes(ANN)) == 1
+
+
+def test_an_undone_pair_comes_first(shop):
+    ann = shop.client(ANN)
+    pair = ann.get("/api/label/next").json()["given"][0]
+    ann.post("/api/label/answer", json={"token": pair["token"], "answer": "similar"})
+    given = ann.post("/api/label/undo", json={"token": pair["token"]}).json()["given"]
+    assert given[0]["question"] == pair["question"]
+    assert given[0]["left"] == pair["left"]
+    assert len({one["token"] for one in given}) == len(given)
+    assert shop.standing_votes(ANN) == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"null", b'{"token": 3, "answer": "similar"}', b'{"token": "x"}', b'\xff\xfe{"a": 1}',
+        b'{"token": "x", "answer": ["similar"]}', b'{"token": "x", "answer": "perhaps"}', b"[" * 100_000,
+        b'{"token": "x", "answer": "similar", "took": -1}', b'{"token": "x", "answer": "similar", "took": 1e400}',
+        b'{"token": "", "answer": "similar"}', b'{"token": "x", "answer": "similar", "extra": 1}',
+        b'{"token": "\\u0000", "answer": "similar"}', b'{"token": "x", "answer": "similar", "took": true}',
+    ],
+)  # fmt: skip
+def test_bodies_that_do_not_fit_are_refused_in_words(shop, body):
+    answer = shop.client(ANN).post("/api/label/answer", data=body)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["fix"]
+
+
+def test_tokens_of_others_are_refused(shop):
+    ann, bob = shop.client(ANN), shop.client(BOB)
+    token = ann.get("/api/label/next").json()["given"][0]["token"]
+    for path, more in (("answer", {"answer": "similar"}), ("undo", {})):
+        answer = bob.post(f"/api/label/{path}", json={"token": token, **more})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "not-leased")
+
+
+def test_without_the_token_of_the_page_nothing_is_taken(shop):
+    ann = shop.client(ANN)
+    token = ann.get("/api/label/next").json()["given"][0]["token"]
+    for given in ("", "0" * 64, "é"):
+        ann.headers["X-CSRF-Token"] = given.encode()
+        answer = ann.post("/api/label/answer", json={"token": token, "answer": "similar"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "csrf")
+    assert shop.votes(ANN) == []
+
+
+def test_a_removed_annotator_is_let_in_no_more(shop):
+    ann = shop.client(ANN)
+    token = ann.get("/api/label/next").json()["given"][0]["token"]
+    shop.client(LEA).post("/team/people/1/remove")
+    answer = ann.post("/api/label/answer", json={"token": token, "answer": "similar"})
+    assert answer.status_code == 401
+    assert shop.votes(ANN) == []
+
+
+def test_a_program_labels_with_its_token(shop):
+    ann = shop.client(ANN)
+    page = ann.post("/account/tokens", data={"name": "mine"}).text
+    token = "lk_" + page.split('value="lk_', 1)[1].split('"', 1)[0]
+    with Client(shop.address) as program:
+        program.headers["Authorization"] = f"Bearer {token}"
+        pair = program.get("/api/label/next").json()["given"][0]
+        sent = {"token": pair["token"], "answer": "unsure"}
+        assert program.post("/api/label/answer", json=sent).status_code == 200
+        program.headers["Authorization"] = "Bearer lk_wrong"
+        assert program.get("/api/label/next").status_code == 401
+    assert shop.votes(ANN) == [(pair["question"], "unsure")]
+
+
+def test_the_plain_form_labels_and_undoes_without_a_script(shop):
+    ann = shop.client(ANN)
+
+    def field(page, form):
+        return page.split(form, 1)[1].split('name="token" value="', 1)[1].split('"', 1)[0]
+
+    page = ann.get("/label").text
+    token = field(page, 'id="answers"')
+    page = ann.post("/label", data={"token": token, "answer": "similar"}).text
+    assert field(page, 'id="undo-form"') == token
+    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    ann.post("/label", data={"token": token, "answer": "undo"})
+    assert [said for _, said in shop.votes(ANN)] == ["similar", "undo"]
+    refused = ann.post("/label", data={"token": "made up", "answer": "similar"})
+    assert (refused.status_code, "not given to you" in refused.text) == (409, True)
+
+
+def test_a_missing_photo_is_told_once(shop):
+    ann = shop.client(ANN)
+    image = ann.get("/api/label/next").json()["given"][0]["left"]["image"]
+    told = [ann.post("/api/label/missing", json={"image": image}).json()["new"] for _ in range(2)]
+    assert told == [True, False]
+    assert ann.post("/api/label/missing", json={"image": "nothing.png"}).status_code == 400
+    assert "photo missing" in shop.client(LEA).get("/team/audit").text

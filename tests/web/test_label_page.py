@@ -1,0 +1,327 @@
+"""The labelling page in a real browser: keys, the network away, two tabs, undo, zoom, a phone."""
+
+import json
+
+import pytest
+from labelling_app import ANN, BOB, chromium, draw_photos, log_in, make_workspace, serving_shop
+from sqlalchemy import update
+
+from lookalike.store import votes_schema as tables
+
+pytestmark = pytest.mark.browser
+ANSWER_KEYS = [
+    ("ArrowRight", "similar"), ("s", "similar"), ("j", "similar"), ("ArrowLeft", "dissimilar"), ("d", "dissimilar"),
+    ("ArrowDown", "unsure"), ("u", "unsure"), (" ", "skip"), ("n", "skip"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def studio_photos(tmp_path_factory):
+    return draw_photos(tmp_path_factory.mktemp("studio") / "photos")
+
+
+@pytest.fixture
+def shop(tmp_path, studio_photos):
+    with serving_shop(make_workspace(tmp_path / "shop", studio_photos, pairs=30)) as running:
+        yield running
+
+
+@pytest.fixture
+def context(browser, shop):
+    """A browser profile; it sees to it that nothing is asked of another host, and that no script fails."""
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    asked, failed = [], []
+    made.on("request", lambda request: asked.append(request.url))
+    made.on("weberror", lambda error: failed.append(str(error.error)))
+    made.on("console", lambda message: failed.append(message.text) if "Content Security" in message.text else None)
+    yield made
+    made.close()
+    assert [url for url in asked if not url.startswith(shop.address)] == []
+    assert failed == []
+
+
+def ready(page):
+    """Wait until the pair that is shown can be answered."""
+    page.wait_for_function("document.querySelectorAll('#stage img[data-zoom]').length === 2")
+
+
+def token(page):
+    return page.locator("#answers input[name=token]").input_value()
+
+
+def press(page, key):
+    """Answer by a key, and wait until the next pair is there."""
+    ready(page)
+    before = token(page)
+    page.keyboard.press(key)
+    page.wait_for_function("had => document.querySelector('#answers input[name=token]').value !== had", arg=before)
+
+
+def sent(page):
+    """Wait until nothing waits to be sent."""
+    page.wait_for_function("!Object.keys(localStorage).some(key => /^lookalike \\d+ \\d/.test(key))")
+
+
+def test_every_key_says_what_the_page_says_it_does(context, shop):
+    page = log_in(context, shop, ANN)
+    for key, _ in ANSWER_KEYS:
+        press(page, key)
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == [said for _, said in ANSWER_KEYS]
+    page.keyboard.press("?")
+    assert page.locator("#keys-box").is_visible()
+    page.keyboard.press("s")
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    assert page.get_by_role("dialog", name="Guidelines").is_visible()
+    page.keyboard.press("g")
+    assert not page.locator("#guide-box").is_visible()
+    assert len(shop.votes(ANN)) == len(ANSWER_KEYS)
+
+
+def test_buttons_say_the_same_and_keep_their_own_enter(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.get_by_role("button", name="Dissimilar").click()
+    ready(page)
+    page.get_by_role("button", name="Similar", exact=False).last.focus()
+    page.keyboard.press("Enter")
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["dissimilar", "similar"]
+
+
+def test_a_key_that_is_held_down_answers_once(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    for _ in range(5):
+        page.keyboard.down("s")
+    page.keyboard.up("s")
+    sent(page)
+    assert len(shop.votes(ANN)) == 1
+
+
+def test_letters_can_be_switched_off(context, shop):
+    page = log_in(context, shop, ANN)
+    page.keyboard.press("?")
+    page.get_by_label("Letters are keys too").uncheck()
+    page.keyboard.press("Escape")
+    ready(page)
+    page.keyboard.press("s")
+    press(page, "ArrowRight")
+    sent(page)
+    assert len(shop.votes(ANN)) == 1
+
+
+@pytest.mark.parametrize("key", ["z", "Backspace"])
+def test_undo_brings_the_pair_back_and_the_new_answer_counts(context, shop, key):
+    page = log_in(context, shop, ANN)
+    press(page, "s")
+    ready(page)
+    page.keyboard.press(key)
+    ready(page)
+    press(page, "d")
+    press(page, "s")
+    sent(page)
+    first = shop.votes(ANN)[0][0]
+    assert shop.votes(ANN)[:3] == [(first, "similar"), (first, "undo"), (first, "dissimilar")]
+    assert len(shop.standing_votes(ANN)) == 2
+
+
+def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(context, shop):
+    page = log_in(context, shop, ANN)
+    page.wait_for_load_state("networkidle")
+    ready(page)
+    context.set_offline(True)
+    for key in ("s", "d", "s"):
+        ready(page)
+        page.keyboard.press(key)
+    page.keyboard.press("z")
+    ready(page)
+    page.keyboard.press("u")
+    page.get_by_text("5 answers wait to be sent").wait_for()
+    assert shop.votes(ANN) == []
+    context.set_offline(False)
+    sent(page)
+    page.locator("#waiting").wait_for(state="hidden")
+    assert [said for _, said in shop.votes(ANN)] == ["similar", "dissimilar", "similar", "undo", "unsure"]
+    assert sorted(shop.standing_votes(ANN).values()) == ["dissimilar", "similar", "unsure"]
+
+
+def test_unsent_answers_outlive_the_page(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.route("**/api/label/answer", lambda route: route.abort())
+    press(page, "s")
+    press(page, "d")
+    page.get_by_text("2 answers wait to be sent").wait_for()
+    page.unroute("**/api/label/answer")
+    page.reload()
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["similar", "dissimilar"]
+
+
+def test_an_answer_whose_receipt_was_lost_is_counted_once(context, shop):
+    page = log_in(context, shop, ANN)
+    lost = []
+
+    def lose(route):
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.fetch().status)
+            route.abort()
+
+    page.route("**/api/label/answer", lose)
+    press(page, "s")
+    sent(page)
+    assert lost == [200]
+    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+
+
+def test_two_tabs_share_the_work(context, shop):
+    one = log_in(context, shop, ANN)
+    other = context.new_page()
+    other.goto(f"{shop.address}/label")
+    ready(one)
+    ready(other)
+    assert token(one) == token(other)
+    held = token(one)
+    one.keyboard.press("s")
+    other.wait_for_function("had => document.querySelector('#answers input[name=token]').value !== had", arg=held)
+    for _ in range(3):
+        press(one, "s")
+        press(other, "d")
+    sent(one)
+    sent(other)
+    said = shop.votes(ANN)
+    assert len(said) == len({which for which, _ in said}) == 7
+    assert one.locator("#refusals").inner_text().strip() == ""
+
+
+def test_a_refused_answer_is_told_in_words_and_the_work_goes_on(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    with shop.workspace.database.write() as connection:
+        connection.execute(update(tables.question).values(state="excluded", free=0))
+        connection.execute(update(tables.question).where(tables.question.c.id > 20).values(state="open", free=2))
+    press(page, "s")
+    page.get_by_text("This pair is no longer open").wait_for()
+    page.get_by_role("button", name="Close").first.click()
+    assert shop.votes(ANN) == []
+
+
+def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    cookies = context.cookies()
+    context.clear_cookies()
+    press(page, "s")
+    page.get_by_text("You have been logged out").wait_for()
+    context.add_cookies(cookies)
+    page.reload()
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+
+
+def test_zoom_enlarges_the_same_part_of_both(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.keyboard.press("x")
+    box = page.locator(".photo").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+    origins = page.evaluate(
+        "[...document.querySelectorAll('#stage img')].map(i => [getComputedStyle(i).transform, getComputedStyle(i).transformOrigin])"
+    )
+    assert origins[0] == origins[1]
+    assert origins[0][0].startswith("matrix(2.5")
+    before = origins[0][1]
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate("getComputedStyle(document.querySelector('#stage img')).transformOrigin") != before
+    assert page.get_by_role("button", name="Zoom").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("Enter")
+    assert page.evaluate("getComputedStyle(document.querySelector('#stage img')).transform") == "none"
+
+
+def test_a_missing_photo_is_told_and_can_be_skipped_and_reported(context, shop):
+    page = log_in(context, shop, ANN)
+    given = json.loads(page.locator("#labelling").get_attribute("data-state"))["given"]
+    image = given[0]["left"]["image"]
+    (shop.workspace.photos / image).unlink()
+    for kept in (shop.workspace.folder / "thumbnails").rglob("*.jpg"):
+        kept.unlink()
+    fresh = context.browser.new_context()
+    page = log_in(fresh, shop, ANN)
+    page.get_by_text("its file is missing or damaged").first.wait_for()
+    page.keyboard.press("s")
+    page.get_by_role("button", name="Tell a lead").first.click()
+    page.get_by_text("A lead will see it").first.wait_for()
+    page.get_by_role("button", name="Skip this pair").first.click()
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["skip"]
+    fresh.close()
+
+
+def test_on_a_phone_the_photos_are_stacked_and_fingers_answer(browser, shop):
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = log_in(phone, shop, ANN)
+    ready(page)
+    upper, lower = (photo.bounding_box() for photo in page.locator("#stage .photo").all())
+    assert upper["y"] + upper["height"] <= lower["y"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("button", name="Dissimilar").tap()
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["dissimilar"]
+    phone.close()
+
+
+def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, studio_photos):
+    with serving_shop(make_workspace(tmp_path / "few", studio_photos, pairs=3)) as few:
+        fresh = context.browser.new_context()
+        page = log_in(fresh, few, ANN)
+        for _ in range(3):
+            ready(page)
+            page.keyboard.press("s")
+        page.get_by_text("Nothing left for you now").wait_for()
+        sent(page)
+        page.get_by_text("3 pairs that you answered, or that others hold, wait for the answers of others").wait_for()
+        page.keyboard.press("z")
+        ready(page)
+        press_last = page.keyboard.press("d")
+        assert press_last is None
+        sent(page)
+        assert len(few.standing_votes(ANN)) == 3
+        fresh.close()
+
+
+def test_a_break_is_suggested_after_long_work_and_can_be_put_away(context, shop):
+    page = log_in(context, shop, ANN)
+    page.evaluate(
+        "id => localStorage.setItem(`lookalike work ${id}`, JSON.stringify({since: Date.now() - 51 * 60000, last: Date.now() - 1000}))",
+        json.loads(page.locator("#labelling").get_attribute("data-state"))["person"],
+    )
+    page.reload()
+    press(page, "s")
+    page.get_by_text("You have worked for 51 minutes").wait_for()
+    page.get_by_role("button", name="Go on").click()
+    press(page, "s")
+    assert not page.locator("#break").is_visible()
+
+
+def test_the_next_pair_is_painted_without_waiting_for_the_network(context, shop, capsys):
+    page = log_in(context, shop, BOB)
+    page.wait_for_load_state("networkidle")
+    page.route("**/api/label/**", lambda route: None)  # never answered
+    for _ in range(3):
+        press(page, "s")
+        ready(page)
+    page.wait_for_function("performance.getEntriesByName('key to pair').length === 3")
+    took = page.evaluate("performance.getEntriesByName('key to pair').map(entry => entry.duration)")
+    with capsys.disabled():
+        print(f"\nkey to next pair painted: {', '.join(f'{one:.0f}' for one in took)} ms")
+    assert len(took) == 3

@@ -1,0 +1,179 @@
+"""Logging in and out, links, passwords, tokens and people, over HTTP, on both databases."""
+
+import json
+import re
+
+from serving import PASSWORD
+
+from lookalike.recipes.people import path_of
+from lookalike.store import access, invites
+
+
+def actions(served) -> list[str]:
+    with served.site.database.read() as connection:
+        return [line.action for line in access.audit_log(connection)][::-1]
+
+
+def test_a_lead_invites_somebody_who_joins_and_logs_in_again(served_on):
+    lea = served_on.logged_in("Lea", "lead")
+    shown = lea.post("/team/people/invite", role="annotator").text
+    (link,) = re.findall(r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", shown)
+    ann = served_on.browser()
+    assert "invited as an annotator" in ann.get(link).text
+    joined = ann.post(link, name="Ann", password=PASSWORD, again=PASSWORD)
+    assert (joined.status, joined.headers["location"]) == (303, "/")
+    assert ann.get("/").headers["location"] == "/label"
+    assert "You are an annotator" in ann.get("/account").text
+    assert served_on.browser().get(link).status == 404
+    ann.post("/logout")
+    assert ann.get("/account").status == 303
+    assert "Ann" in ann.log_in("ann").get("/account").text
+    assert actions(served_on) == ["added lead", "login", "invite", "joined", "logout", "login"]
+
+
+def test_a_login_leads_back_to_the_page_that_was_asked_for_and_nowhere_else(served):
+    served.add("Ann")
+    ann = served.browser()
+    assert ann.get("/account?x=1").headers["location"] == "/login?next=%2Faccount%3Fx%3D1"
+    for given, goes in (
+        ("/account?x=1", "/account?x=1"),
+        ("//elsewhere.example", "/"),
+        ("/\\elsewhere.example", "/"),
+        ("https://elsewhere.example", "/"),
+        ("/a\r\nSet-Cookie: x=1", "/"),
+        ("", "/"),
+    ):
+        ann.get("/login")
+        assert ann.post("/login", name="Ann", password=PASSWORD, next=given).headers["location"] == goes
+
+
+def test_a_wrong_password_says_so_and_keeps_the_name(served):
+    served.add("Ann")
+    browser = served.browser()
+    browser.get("/login")
+    answer = browser.post("/login", name="Ann", password="not this one")
+    assert answer.status == 401
+    assert "The name or the password is wrong." in answer.text
+    assert 'value="Ann"' in answer.text
+    assert "not this one" not in answer.text
+    assert actions(served)[-1] == "login failed"
+
+
+def test_changing_the_password_ends_other_sessions_and_needs_the_present_one(served):
+    here = served.logged_in("Ann")
+    there = served.browser().log_in("Ann")
+    new = "quite another one"
+    wrong = here.post("/account/password", old="not this one", password=new, again=new)
+    assert (wrong.status, "present password is wrong" in wrong.text) == (400, True)
+    differ = here.post("/account/password", old=PASSWORD, password=new, again=new + "x")
+    assert (differ.status, "two passwords differ" in differ.text) == (400, True)
+    short = here.post("/account/password", old=PASSWORD, password="short", again="short")
+    assert (short.status, "must have 10" in short.text) == (400, True)
+    assert there.get("/account").status == 200
+    assert here.post("/account/password", old=PASSWORD, password=new, again=new).status == 303
+    assert here.get("/account").status == 200
+    assert there.get("/account").status == 303
+    assert there.log_in("Ann", new).get("/account").status == 200
+
+
+def test_ending_other_sessions_keeps_this_one(served):
+    here = served.logged_in("Ann")
+    there = served.browser().log_in("Ann")
+    assert here.post("/account/sessions").status == 303
+    assert (here.get("/account").status, there.get("/account").status) == (200, 303)
+
+
+def test_a_link_to_set_a_password_from_the_people_page(served):
+    lea = served.logged_in("Lea", "lead")
+    number = served.add("Ann")
+    shown = lea.post(f"/team/people/{number}/reset").text
+    (link,) = re.findall(r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", shown)
+    ann, new = served.browser(), "quite another one"
+    assert "Set a password" in ann.get(link).text
+    assert ann.post(link, name="ignored", password=new, again=new).status == 303
+    assert "Ann" in ann.get("/account").text
+    assert served.browser().log_in("Ann", new).get("/account").status == 200
+
+
+def test_a_failed_join_keeps_the_link_usable(served):
+    served.add("Taken")
+    with served.site.database.write() as connection:
+        invites.invite(connection, "annotator", "secret", served.clock())
+    ann, link = served.browser(), path_of("secret")
+    ann.get(link)
+    for name, password, again, status in (
+        ("TAKEN", PASSWORD, PASSWORD, 409),
+        ("", PASSWORD, PASSWORD, 400),
+        ("Ann", "short", "short", 400),
+        ("Ann", PASSWORD, "another one", 400),
+        ("Ann", PASSWORD, PASSWORD, 303),
+    ):
+        assert ann.post(link, name=name, password=password, again=again).status == status
+
+
+def test_a_link_ends_after_seven_days(served):
+    with served.site.database.write() as connection:
+        invites.invite(connection, "annotator", "secret", served.clock())
+    served.clock.goes(hours=7 * 24 + 1)
+    answer = served.browser().get(path_of("secret"))
+    assert (answer.status, "This link does not work" in answer.text) == (404, True)
+
+
+def test_a_token_asks_for_its_owner_until_it_is_revoked(served_on):
+    ann = served_on.logged_in("Ann")
+    (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="sorter").text)
+    assert token not in ann.get("/account").text
+    program = served_on.browser()
+    asked = program.get("/api/me", Authorization=f"Bearer {token}")
+    assert json.loads(asked.body)["name"] == "Ann"
+    assert program.get("/images/240/bowl/000/1.png", Authorization=f"Bearer {token}").status == 200
+    assert program.get("/account", Authorization=f"Bearer {token}").status == 303  # pages take cookies only
+    assert program.get("/api/me", Authorization="Bearer lk_wrong").status == 401
+    assert program.get("/api/me", Authorization=token).status == 401
+    (number,) = re.findall(r"/account/tokens/(\d+)/revoke", ann.get("/account").text)
+    other = served_on.logged_in("Other")
+    assert other.post(f"/account/tokens/{number}/revoke").status == 404
+    assert ann.post(f"/account/tokens/{number}/revoke").status == 303
+    refused = program.get("/api/me", Authorization=f"Bearer {token}")
+    assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert json.loads(refused.body)["error"]["code"] == "token"
+
+
+def test_somebody_removed_or_of_another_role_is_out_at_the_next_click(served_on):
+    lea = served_on.logged_in("Lea", "lead")
+    number = served_on.add("Ann")
+    ann = served_on.browser().log_in("Ann")
+    assert lea.post(f"/team/people/{number}/role", role="lead").status == 303
+    assert ann.get("/account").status == 303
+    assert ann.log_in("Ann").get("/team/people").status == 200
+    assert lea.post(f"/team/people/{number}/role", role="annotator").status == 303
+    assert ann.log_in("Ann").get("/team/people").status == 403
+    assert "Remove Ann?" in lea.get(f"/team/people/{number}/remove").text
+    assert lea.post(f"/team/people/{number}/remove").status == 303
+    assert ann.get("/account").status == 303
+    ann.get("/login")
+    assert ann.post("/login", name="Ann", password=PASSWORD).status == 401
+    assert "their votes stay" in lea.get("/team/people").text
+    log = lea.get("/team/audit").text
+    assert all(deed in log for deed in ("role lead", "role annotator", "removed", "login failed"))
+
+
+def test_the_last_lead_cannot_remove_or_demote_themselves(served):
+    number = served.add("Lea", "lead")
+    lea = served.browser().log_in("Lea")
+    for deed, fields in (("remove", {}), ("role", {"role": "annotator"})):
+        answer = lea.post(f"/team/people/{number}/{deed}", **fields)
+        assert (answer.status, "last lead" in answer.text) == (409, True)
+    assert lea.get("/team/people").status == 200
+
+
+def test_the_audit_log_goes_back_page_by_page(served):
+    lea = served.logged_in("Lea", "lead")
+    with served.site.database.write() as connection:
+        for at in range(150):
+            access.record(connection, at, None, f"deed-{at:03d}")
+    first = lea.get("/team/audit").text
+    (older,) = re.findall(r'href="(/team/audit\?before=\d+)"', first)
+    second = lea.get(older).text
+    assert ("deed-149" in first, "deed-010" in first) == (True, False)
+    assert ("deed-149" in second, "deed-010" in second, "Older" in second) == (False, True, False)

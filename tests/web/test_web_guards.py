@@ -1,0 +1,124 @@
+"""Who may use which address: every route of the app, asked by nobody, by an annotator and by a lead."""
+
+import re
+
+import pytest
+
+from lookalike.web.app import create_app
+
+OPEN = {("GET", "/login"), ("POST", "/login"), ("GET", "/invite/{secret}"), ("POST", "/invite/{secret}")}
+"""What nobody needs to be logged in for; /static is the only mounted folder."""
+
+LEADS = {
+    ("GET", "/team/people"),
+    ("POST", "/team/people/invite"),
+    ("POST", "/team/people/{number}/reset"),
+    ("POST", "/team/people/{number}/role"),
+    ("GET", "/team/people/{number}/remove"),
+    ("POST", "/team/people/{number}/remove"),
+    ("GET", "/team/audit"),
+    ("GET", "/team/review"),
+    ("GET", "/plan"),
+    ("POST", "/plan/ahead"),
+    ("POST", "/plan/first"),
+}
+
+EVERYBODY = {
+    ("GET", "/"),
+    ("POST", "/logout"),
+    ("GET", "/account"),
+    ("GET", "/team"),
+    ("POST", "/account/password"),
+    ("POST", "/account/sessions"),
+    ("POST", "/account/tokens"),
+    ("POST", "/account/tokens/{number}/revoke"),
+    ("GET", "/images/{size}/{image:path}"),
+    ("GET", "/api/me"),
+    ("GET", "/api/openapi.json"),
+}
+"""What annotators may use. A new route has to be put into one of these three, or the first test fails."""
+
+FILLED = {"number": "1", "secret": "x", "size": "240", "image": "bowl/000/1.png"}
+
+
+def routes(router) -> set[tuple[str, str]]:
+    """Method and address of every route, those of included routers too; mounted folders are told apart."""
+    found = set()
+    for route in router.routes:
+        inner = getattr(route, "original_router", None)
+        if inner is not None:
+            found |= routes(inner)
+        elif getattr(route, "methods", None):
+            found |= {(method, route.path) for method in route.methods}
+        else:
+            assert route.path == "/static", route
+    return found
+
+
+def filled(path: str) -> str:
+    return re.sub(r"\{(\w+)(:path)?\}", lambda name: FILLED.get(name[1], "1"), path)
+
+
+def test_every_route_is_in_one_of_the_lists(served):
+    known = routes(create_app(served.workspace))
+    assert known == OPEN | LEADS | EVERYBODY
+    assert len(known) == len(OPEN) + len(LEADS) + len(EVERYBODY)
+
+
+def test_nobody_gets_in_anywhere_without_logging_in(served):
+    for method, path in sorted(LEADS | EVERYBODY):
+        answer = served.browser().ask(method, filled(path))
+        if method == "GET" and not path.startswith("/api/"):
+            assert (answer.status, answer.headers["location"][:12]) == (303, "/login?next="), path
+        else:
+            assert answer.status == 401, (method, path)
+
+
+def test_an_annotator_gets_into_no_page_of_leads(served):
+    ann = served.logged_in("Ann")
+    for method, path in sorted(LEADS):
+        sent = {"X-CSRF-Token": ann.csrf}
+        answer = ann.ask(method, filled(path), headers=sent)
+        assert (answer.status, "for leads only" in answer.text) == (403, True), (method, path)
+
+
+@pytest.mark.parametrize("role", ["annotator", "lead"])
+def test_who_may_gets_in(served, role):
+    someone = served.logged_in("Someone", role)
+    allowed = EVERYBODY | LEADS if role == "lead" else EVERYBODY
+    for method, path in sorted(allowed - {("POST", "/logout"), ("POST", "/account/sessions")}):
+        answer = someone.ask(method, filled(path), headers={"X-CSRF-Token": someone.csrf})
+        assert answer.status not in (401, 403, 405, 500), (method, path)
+
+
+def test_every_post_needs_the_token_of_its_own_session(served):
+    lea, other = served.logged_in("Lea", "lead"), served.logged_in("Other", "lead")
+    visitor = served.browser()
+    visitor.get("/login")
+    for method, path in sorted(OPEN | LEADS | EVERYBODY):
+        if method == "GET":
+            continue
+        for wrong in ("", "0" * 64, other.csrf, visitor.csrf, "é" * 64):
+            answer = lea.post(filled(path), csrf=wrong, role="annotator", name="x")
+            assert (answer.status, "form has expired" in answer.text) == (403, True), (path, wrong)
+    assert lea.get("/account").status == 200
+
+
+def test_links_of_pages_lead_into_the_app_only(served):
+    """No page names another host: with the policy on every answer, nothing can be asked elsewhere."""
+    lea = served.logged_in("Lea", "lead")
+    pages = [path for method, path in OPEN | LEADS | EVERYBODY if method == "GET"]
+    for path in (*pages, "/no-such-page"):
+        answer = lea.get(filled(path))
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            continue
+        named = re.findall(r'(?:href|src|action|srcset|poster|data|content)="([^"]*)"', answer.text)
+        assert named
+        outside = [one for one in named if re.match(r"[a-z+]+:|//", one)]
+        assert outside == [], path
+        assert "<style" not in answer.text
+        assert " style=" not in answer.text
+        assert re.findall(r"<script(?![^>]* src=\"/static/)", answer.text) == []
+    style = lea.get("/static/app.css").body.decode()
+    assert "url(" not in style
+    assert "@import" not in style

@@ -1,0 +1,98 @@
+"""The team, review and plan pages: who sees what, and what they say where there is nothing to say yet."""
+
+import re
+
+import pytest
+from sqlalchemy import insert
+
+from lookalike.core.types import Labels
+from lookalike.store import votes_schema as tables
+from lookalike.store.queue import Asked, ask
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def team(served_on):
+    """A lead and two annotators who voted on 40 pairs in two categories; their votes agree on 36."""
+    served = served_on
+    ids = {
+        name: served.add(name, role)
+        for name, role in (("Lead", "lead"), ("Ann", "annotator"), ("Bob", "annotator"))
+    }
+    a, b = ids["Ann"], ids["Bob"]
+    tally = [
+        ("bowl", f"{a}+ {b}+", 20),
+        ("bowl", f"{a}- {b}-", 6),
+        ("rod", f"{a}- {b}-", 10),
+        ("rod", f"{a}+ {b}-", 4),
+    ]
+    hour = served.clock() // HOUR
+    with served.workspace.database.write() as connection:
+        connection.execute(
+            insert(tables.tally),
+            [dict(zip(("category", "pattern", "questions"), row, strict=True)) for row in tally],
+        )
+        connection.execute(
+            insert(tables.pace),
+            [
+                {"annotator": who, "hour": hour - at, "answers": 20, "active": HOUR // 6}
+                for who in (a, b)
+                for at in (0, 1)
+            ],
+        )
+        images = served.workspace.catalog.image
+        ask(connection, [Asked(images[0], images[2], "i", "bowl", "pool", 1)], 2, served.clock())
+    return served
+
+
+def test_a_lead_sees_everybody_and_an_annotator_only_their_own_figures(team):
+    lead = team.browser().log_in("Lead").get("/team").text
+    assert "Ann and Bob" not in lead  # with two people it would say the same as the whole
+    rows = re.findall(r'<th scope="row">(Ann|Bob|Lead)', lead)
+    assert rows == ["Lead", "Ann", "Bob"]
+    own = team.browser().log_in("Ann").get("/team").text
+    assert re.findall(r'<th scope="row">(Ann|Bob|Lead)', own) == ["Ann"]
+    for page in (lead, own):
+        assert "90 %" in page  # of 40 pairs 36 agree
+        assert "0 of 1 pairs are settled" in page
+
+
+@pytest.mark.parametrize("address", ["/team/review", "/plan"])
+def test_review_and_plan_are_for_leads(team, address):
+    assert team.browser().log_in("Ann").get(address).status == 403
+    assert team.browser().log_in("Lead").get(address).status == 200
+
+
+def test_the_plan_says_votes_and_hours_left(team):
+    page = team.browser().log_in("Lead").get("/plan").text
+    assert "2 votes on 1 pairs are still to be given" in page
+    assert ">120" in page  # answers an hour
+
+
+def test_without_votes_every_page_says_so(served):
+    lead = served.logged_in("Lead", "lead")
+    assert "No pairs wait to be labelled yet" in lead.get("/team").text
+    assert "Nobody can tell yet" in lead.get("/team").text
+    assert "No labels contradict each other this way" in lead.get("/team/review").text
+    plan = lead.get("/plan").text
+    assert "No pair waits for a vote" in plan
+    assert "nan" not in plan
+
+
+def test_contradicting_labels_are_listed_with_what_speaks_against_them(served):
+    first, second, third = served.workspace.catalog.image[[0, 4, 8]]
+    labels = Labels.of([first, second, first], [second, third, third], [1, 1, 0])
+    served.workspace.add_labels(labels, "a file")
+    page = served.logged_in("Lead", "lead").get("/team/review").text
+    assert "1 triangle, in 1 dissimilar and 2 similar labels" in page
+    assert page.count("There are no votes here") + page.count("there are no votes here") == 3
+
+
+def test_encoders_that_are_not_there_cannot_be_told_apart(served):
+    lead = served.logged_in("Lead", "lead")
+    lead.get("/plan")
+    said = lead.post("/plan/ahead", encoder="<script>alert(1)</script>")
+    assert said.status == 400
+    assert b"<script>alert" not in said.body
+    assert lead.post("/plan/first").status == 400
