@@ -18,7 +18,7 @@ from lookalike.core.errors import AccessError, VoteError
 from lookalike.store import schema
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
-from lookalike.store.discussions import add_comment, add_decision, add_proposal
+from lookalike.store.discussions import AGAIN, add_comment, add_decision, add_proposal
 from lookalike.store.leases import read_token
 from lookalike.store.queue import Asked, add_gold
 from lookalike.store.sweep import pattern
@@ -59,6 +59,7 @@ class Model:
         self.answers: Counter[int] = Counter()
         self.removed: set[int] = set()
         self.checks: dict[int, tuple[str, str, int]] = {}  # token, answer, when asked or answered
+        self.verdicts: dict[int, tuple] = {}  # of each pair the last one, and when
         self.said = 0
 
     def receipt(self, token: str, said: str) -> Receipt | None:
@@ -279,18 +280,25 @@ class Pair:
     def propose(self, annotator: int, number: int, said: str) -> None:
         def ours():
             self.model.present(annotator)
-            self.change(number, rules.propose(self.model.questions[number], annotator, said))
+            self.rule(number, (annotator, "proposal", said), lambda one: rules.propose(one, annotator, said))
 
         self.same(ours, lambda: self.write(add_proposal, number, annotator, said))
 
     def decide(self, number: int, said: str) -> None:
         def ours():
-            self.change(number, rules.decide(self.model.questions[number], said))
+            self.rule(number, (1, "decision", said), lambda one: rules.decide(one, said))
 
         self.same(ours, lambda: self.write(add_decision, number, 1, said))
 
-    def change(self, number: int, after: Question) -> None:
-        self.model.questions[number] = after
+    def rule(self, number: int, verdict: tuple, does) -> None:
+        """A verdict; the same one again within moments is a button pressed twice."""
+        last, at = self.model.verdicts.get(number, (None, 0))
+        if last == verdict and 0 <= self.shop.now - at <= AGAIN:
+            return
+        if self.model.questions[number].state == OPEN:
+            raise rules.refused("unknown")
+        self.model.questions[number] = does(self.model.questions[number])
+        self.model.verdicts[number] = verdict, self.shop.now
         self.model.said += 1
 
     def comment(self, annotator: int, number: int) -> None:
