@@ -42,7 +42,7 @@ def main() -> None:
     bench.show("nothing answered yet, one annotator", [2])
     bench.show("nothing answered yet, 50 annotators in turn", range(1, PEOPLE + 1))
     vote_ahead(database, min(AHEAD, given.pairs // 3))
-    bench.show(f"{AHEAD:,} of annotator 1 wait for a second vote: annotator 1", [1])
+    bench.show(f"{min(AHEAD, given.pairs // 3):,} of annotator 1 wait for a second vote: annotator 1", [1])
     bench.show("the same, the others", range(2, PEOPLE + 1))
     scatter(database)
     bench.show("2,000 sets of takers stand before what is left", [1])
