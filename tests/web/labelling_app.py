@@ -94,7 +94,9 @@ class Shop:
         """The live votes of one."""
         who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
         held = (tables.claim.c.annotator == who, tables.claim.c.kind == "vote")
-        return dict(map(tuple, self.rows(select(tables.claim.c.question, tables.claim.c.answer).where(*held))))
+        return dict(
+            map(tuple, self.rows(select(tables.claim.c.question, tables.claim.c.answer).where(*held)))
+        )
 
     def labels(self) -> list[tuple[str, str, int]]:
         columns = (schema.label.c.query, schema.label.c.candidate, schema.label.c.label)
@@ -119,7 +121,9 @@ def serving_shop(workspace: Workspace, port: int = 0) -> Iterator[Shop]:
     """Serve until the block ends."""
     listening = listen("127.0.0.1", port)
     app = create_app(workspace, Options())
-    config = uvicorn.Config(app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none")
+    config = uvicorn.Config(
+        app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -159,3 +163,30 @@ def log_in(context: BrowserContext, shop: Shop, name: str, password: str = PASSW
     return page
 
 
+def until(page: Page, said: str, given: object = None) -> None:
+    """Wait until a function of the page says true. Asked from here: the page's own policy lets no text become code."""
+    for _ in range(600):
+        if page.evaluate(said, given):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(said)
+
+
+def ready(page: Page) -> None:
+    """Wait until the pair that is shown can be answered."""
+    until(page, "() => document.querySelectorAll('#stage img[data-zoom]').length === 2")
+
+
+def token(page: Page) -> str:
+    """What the shown pair is answered under."""
+    return page.locator("#answers input[name=token]").input_value()
+
+
+def changed(page: Page, had: str) -> None:
+    """Wait until another pair is shown than that of this token, or none."""
+    until(page, "had => document.querySelector('#answers input[name=token]').value !== had", had)
+
+
+def sent(page: Page) -> None:
+    """Wait until nothing waits to be sent."""
+    until(page, "() => !Object.keys(localStorage).some(key => /^lookalike \\d+ \\d/.test(key))")

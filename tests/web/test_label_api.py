@@ -21,7 +21,9 @@ def test_an_answer_brings_its_receipt_and_the_next_pairs(shop):
     assert len(first["given"]) == 4
     assert first["progress"] == {"answered": 0, "today": 0, "per_hour": None, "open": 12, "discussion": 0, "settled": 0, "excluded": 0}  # fmt: skip
     pair = first["given"][0]
-    answer = ann.post("/api/label/answer", json={"token": pair["token"], "answer": "similar", "took": 900}).json()
+    answer = ann.post(
+        "/api/label/answer", json={"token": pair["token"], "answer": "similar", "took": 900}
+    ).json()
     assert answer["receipt"]["answer"] == "similar"
     assert [one["token"] for one in answer["given"][:3]] == [one["token"] for one in first["given"][1:]]
     assert shop.votes(ANN) == [(pair["question"], "similar")]
