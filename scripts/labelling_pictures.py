@@ -13,7 +13,18 @@ from playwright.sync_api import Browser, Page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
 
-from labelling_app import ANN, BOB, LEA, Shop, chromium, draw_photos, log_in, make_workspace, ready, serving_shop
+from labelling_app import (
+    ANN,
+    BOB,
+    LEA,
+    Shop,
+    chromium,
+    draw_photos,
+    log_in,
+    make_workspace,
+    ready,
+    serving_shop,
+)
 
 TARGET = Path(__file__).parents[1] / "docs/images"
 VIEWS = {
@@ -38,12 +49,12 @@ def prepare(shop: Shop) -> int:
     campaign = lea.get("/api/campaign").json()
     lea.put("/api/campaign", json={**campaign, "undo_seconds": 0})
     for client in (ann, bob):
-        for _ in range(24):
+        for _ in range(36):
             given = client.get("/api/label/next").json()["given"]
             if not given:
                 break
-            same = given[0]["question"] % 3 == 0
-            said = "similar" if same and draw.random() < 0.9 else "dissimilar"
+            kinds = {given[0][side]["image"].split("/")[0] for side in ("left", "right")}
+            said = "similar" if len(kinds) == 1 and draw.random() < 0.85 else "dissimilar"
             client.post("/api/label/answer", json={"token": given[0]["token"], "answer": said, "took": 900})
     while not (found := lea.get("/api/discussions").json()["pairs"]):
         pass
@@ -112,7 +123,7 @@ def keep(page: Page, name: str) -> None:
 
 def main(folder: Path) -> None:
     """Make the workspace and look at it."""
-    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos"), pairs=40)
+    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=40)
     with serving_shop(workspace) as shop, chromium() as browser:
         look(browser, shop, prepare(shop))
 

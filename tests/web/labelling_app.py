@@ -28,9 +28,9 @@ PASSWORD = "a long password"
 ANN, BOB, LEA = "Ann", "Bob", "Lea"
 
 
-def draw_photos(folder: Path, images: int = 200) -> Path:
+def draw_photos(folder: Path, images: int = 200, size: int = 160) -> Path:
     """Photos of furniture, two of each item."""
-    write_studio(folder, studio(images, photos_per_item=2, seed=0), size=160)
+    write_studio(folder, studio(images, photos_per_item=2, seed=0), size=size)
     return folder
 
 
@@ -41,7 +41,9 @@ def make_workspace(folder: Path, photos: Path, pairs: int = 12, votes: int = 2) 
         add_person(workspace, name, role, PASSWORD, milliseconds())
     catalog = workspace.catalog
     firsts = [row for row in range(len(catalog)) if row == 0 or catalog.item[row] != catalog.item[row - 1]]
-    near = [(a, b) for step in range(1, len(firsts)) for a, b in zip(firsts, firsts[step:], strict=False)]
+    count = len(firsts)
+    steps = [(37 + 4 * (n // count)) if n % 3 == 0 else 1 + 2 * (n // count) for n in range(pairs)]
+    near = [(firsts[n % count], firsts[(n + step) % count]) for n, step in enumerate(steps)]
     listed = [
         Asked(
             str(catalog.image[a]),

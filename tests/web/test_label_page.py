@@ -4,7 +4,18 @@ import json
 
 import pytest
 from labelling_app import (
-    ANN, BOB, changed, chromium, draw_photos, log_in, make_workspace, ready, sent, serving_shop, token, until,
+    ANN,
+    BOB,
+    changed,
+    chromium,
+    draw_photos,
+    log_in,
+    make_workspace,
+    ready,
+    sent,
+    serving_shop,
+    token,
+    until,
 )  # fmt: skip
 from sqlalchemy import update
 
@@ -228,7 +239,7 @@ def test_zoom_enlarges_the_same_part_of_both(context, shop):
     box = page.locator(".photo").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     origins = page.evaluate(
-        "[...document.querySelectorAll('#stage img')].map(i => [getComputedStyle(i).transform, getComputedStyle(i).transformOrigin])"
+        "[...document.querySelectorAll('#stage img')].map(i => getComputedStyle(i)).map(s => [s.transform, s.transformOrigin])"
     )
     assert origins[0] == origins[1]
     assert origins[0][0].startswith("matrix(2.5")
@@ -295,7 +306,8 @@ def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, st
 def test_a_break_is_suggested_after_long_work_and_can_be_put_away(context, shop):
     page = log_in(context, shop, ANN)
     page.evaluate(
-        "id => localStorage.setItem(`lookalike work ${id}`, JSON.stringify({since: Date.now() - 51 * 60000, last: Date.now() - 1000}))",
+        "id => localStorage.setItem(`lookalike work ${id}`, "
+        "JSON.stringify({since: Date.now() - 51 * 60000, last: Date.now() - 1000}))",
         json.loads(page.locator("#labelling").get_attribute("data-state"))["person"],
     )
     page.reload()

@@ -2,7 +2,17 @@
 
 import pytest
 from labelling_app import (
-    LEA, PASSWORD, changed, chromium, draw_photos, log_in, make_workspace, ready, sent, serving_shop, token,
+    LEA,
+    PASSWORD,
+    changed,
+    chromium,
+    draw_photos,
+    log_in,
+    make_workspace,
+    ready,
+    sent,
+    serving_shop,
+    token,
 )  # fmt: skip
 
 pytestmark = pytest.mark.browser
