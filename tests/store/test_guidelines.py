@@ -108,7 +108,7 @@ def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
 
 
 def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
-    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0, repeats=0), b"key")
+    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
     with shop.write() as connection:
         for who, said in ((1, "similar"), (2, "dissimilar")):
             given = next_pairs(connection, rules, who, NOW, draw)[0]
@@ -122,7 +122,7 @@ def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
 
 
 def test_a_verdict_button_pressed_twice_is_one_verdict(shop):
-    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0, repeats=0), b"key")
+    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
     with shop.write() as connection:
         for who, said in ((1, "similar"), (2, "dissimilar")):
             given = next_pairs(connection, rules, who, NOW, draw)[0]

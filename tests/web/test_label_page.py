@@ -239,7 +239,8 @@ def test_zoom_enlarges_the_same_part_of_both(context, shop):
     box = page.locator(".photo").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     origins = page.evaluate(
-        "[...document.querySelectorAll('#stage img')].map(i => getComputedStyle(i)).map(s => [s.transform, s.transformOrigin])"
+        "[...document.querySelectorAll('#stage img')].map(image => getComputedStyle(image))"
+        ".map(style => [style.transform, style.transformOrigin])"
     )
     assert origins[0] == origins[1]
     assert origins[0][0].startswith("matrix(2.5")
