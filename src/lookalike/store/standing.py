@@ -1,4 +1,4 @@
-"""Where one annotator stands, and what is left for all of them; read from kept counts, so a million pairs cost nothing."""
+"""Where one annotator stands and what is left for all, read from kept counts: a million pairs cost nothing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from lookalike.store import schema
 from lookalike.store.votes import HOUR
 from lookalike.store.votes_schema import annotator, audit, pace, progress
 
+PHOTO_MISSING = "photo missing"
 LEAST = 60_000  # less work than this gives no pace
 _ANSWERS = select(annotator.c.answers).where(annotator.c.id == bindparam("who"))
 _TODAY = select(func.sum(pace.c.answers)).where(
@@ -69,6 +70,3 @@ def report_photo(connection: Connection, image: str, who: int, now: int, address
         return False
     connection.execute(insert(audit), {**said, "at": now, "annotator": who, "address": address[:200]})
     return True
-
-
-PHOTO_MISSING = "photo missing"

@@ -47,7 +47,12 @@ def discussions_page(
             "waiting": store.waiting(connection),
         }
     older = found[PAGE - 1].question if len(found) > PAGE else None
-    asked: dict[str, Any] = {"state": state, "whose": "mine" if who else "", "category": only or "", "after": after}
+    asked: dict[str, Any] = {
+        "state": state,
+        "whose": "mine" if who else "",
+        "category": only or "",
+        "after": after,
+    }
     return page(request, "discussions.html.j2", **values, older=older, states=STATES, **asked)
 
 

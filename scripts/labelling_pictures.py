@@ -1,0 +1,132 @@
+"""Renew the pictures of the labelling pages in docs/images: `python scripts/labelling_pictures.py WORK_FOLDER`.
+
+Draws a studio catalog into the folder, lets two made-up people vote on some of its pairs, and looks at every page.
+"""
+
+import random
+import sys
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
+
+from labelling_app import (
+    ANN,
+    BOB,
+    LEA,
+    Shop,
+    chromium,
+    draw_photos,
+    log_in,
+    make_workspace,
+    ready,
+    serving_shop,
+)
+
+TARGET = Path(__file__).parents[1] / "docs/images"
+VIEWS = {
+    "desktop": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+LEADS_PAGES = {
+    "discuss": "/discuss",
+    "guidelines": "/guidelines",
+    "edit": "/guidelines/edit",
+    "examples": "/guidelines/examples",
+    "gold": "/guidelines/gold",
+    "campaign": "/plan/campaign",
+    "interface": "/api/docs",
+}
+
+
+def prepare(shop: Shop) -> int:
+    """Votes, examples, a gold pair, a discussion with a comment; returns the pair that is discussed."""
+    draw = random.Random(4)
+    ann, bob, lea = (shop.client(name) for name in (ANN, BOB, LEA))
+    campaign = lea.get("/api/campaign").json()
+    lea.put("/api/campaign", json={**campaign, "undo_seconds": 0})
+    for client in (ann, bob):
+        for _ in range(36):
+            given = client.get("/api/label/next").json()["given"]
+            if not given:
+                break
+            kinds = {given[0][side]["image"].split("/")[0] for side in ("left", "right")}
+            said = "similar" if len(kinds) == 1 and draw.random() < 0.85 else "dissimilar"
+            client.post("/api/label/answer", json={"token": given[0]["token"], "answer": said, "took": 900})
+    while not (found := lea.get("/api/discussions").json()["pairs"]):
+        pass
+    settled = lea.get("/api/discussions?state=settled").json()["pairs"]
+    notes = {1: "Same build, legs and mood.", 0: "Another shape and another use."}
+    for label in (1, 0):
+        for pair in [one for one in settled if one["label"] == label][:2]:
+            ends = {"query": pair["query"], "candidate": pair["candidate"]}
+            kind = "similar" if label else "dissimilar"
+            lea.post("/api/guidelines/examples", json={**ends, "label": kind, "note": notes[label]})
+    ends = {"query": settled[-1]["query"], "candidate": settled[-1]["candidate"]}
+    lea.post("/api/gold", json={**ends, "answer": "dissimilar", "note": "Clear to everybody."})
+    which = int(found[0]["question"])
+    ann.post(
+        f"/api/discussions/{which}/comments",
+        json={"text": "The proportions are the same; only the colour differs.", "token": "a"},
+    )
+    bob.post(
+        f"/api/discussions/{which}/comments",
+        json={"text": "True. The guidelines count colour as design, though.", "token": "b"},
+    )
+    bob.post(f"/api/discussions/{which}/proposals", json={"verdict": "similar"})
+    return which
+
+
+def look(browser: Browser, shop: Shop, which: int) -> None:
+    """Every page, light and dark, wide and narrow."""
+    for view, options in VIEWS.items():
+        for scheme in ("light", "dark"):
+            for name in (ANN, LEA):
+                context = browser.new_context(color_scheme=scheme, **options)
+                page = log_in(context, shop, name)
+                if name == ANN:
+                    labelling(page, f"{view}-{scheme}")
+                else:
+                    for part, path in {**LEADS_PAGES, "discussion": f"/discuss/{which}"}.items():
+                        page.goto(shop.address + path)
+                        page.wait_for_load_state("networkidle")
+                        keep(page, f"{part}-{view}-{scheme}")
+                context.close()
+
+
+def labelling(page: Page, suffix: str) -> None:
+    """The labelling page with a pair, zoomed, with the keys."""
+    ready(page)
+    keep(page, f"label-{suffix}")
+    if suffix == "desktop-light":
+        page.keyboard.press("x")
+        page.wait_for_load_state("networkidle")
+        keep(page, f"zoom-{suffix}")
+        page.keyboard.press("x")
+        page.keyboard.press("?")
+        keep(page, f"keys-{suffix}")
+        page.keyboard.press("?")
+        page.keyboard.press("g")
+        page.wait_for_load_state("networkidle")
+        keep(page, f"overlay-{suffix}")
+        page.keyboard.press("g")
+
+
+def keep(page: Page, name: str) -> None:
+    """What is on the screen, as a small JPEG."""
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    picture.save(TARGET / f"labelling-{name}.jpg", quality=82, optimize=True)
+
+
+def main(folder: Path) -> None:
+    """Make the workspace and look at it."""
+    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=40)
+    with serving_shop(workspace) as shop, chromium() as browser:
+        look(browser, shop, prepare(shop))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

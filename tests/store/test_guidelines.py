@@ -1,0 +1,139 @@
+"""Guidelines with their versions and examples, gold pairs, where one stands, and discussions, on both databases."""
+
+import random
+
+import pytest
+from sqlalchemy import insert, select
+
+from lookalike.annotate.campaign import Campaign
+from lookalike.core.errors import ArgumentError, VoteError
+from lookalike.store import schema
+from lookalike.store import votes_schema as tables
+from lookalike.store.database import Database
+from lookalike.store.discussions import add_decision, add_proposal, discussed, discussions
+from lookalike.store.gold import gold_pairs, gold_scores, make_gold, remove_gold
+from lookalike.store.guidelines import (
+    add_example,
+    examples,
+    guideline_versions,
+    read_guideline,
+    remove_example,
+    write_guideline,
+)
+from lookalike.store.leases import Rules
+from lookalike.store.queue import Asked, ask
+from lookalike.store.standing import standing
+from lookalike.store.sweep import sweep
+from lookalike.store.votes import answer, next_pairs
+
+NOW = 1_700_000_000_000
+
+
+@pytest.fixture
+def shop(database_place):
+    database = Database(database_place)
+    database.migrate()
+    with database.write() as connection:
+        people = [
+            {"name": name, "folded": name, "role": role, "created": NOW}
+            for name, role in (("ann", "annotator"), ("bob", "annotator"), ("lea", "lead"))
+        ]
+        connection.execute(insert(tables.annotator), people)
+        image = {"path": "", "category": "chair", "role": "both", "split": "train", "position": 0}
+        size = {"digest": "d", "width": 1, "height": 1, "columns": "{}"}
+        rows = [{"row": n, "image": f"p{n}", "item": f"i{n // 2}", **image, **size} for n in range(8)]
+        connection.execute(insert(schema.image), rows)
+        ask(connection, [Asked("p0", "p2", "i1", "chair", "pool", 0)], 2, NOW)
+    yield database
+    database.close()
+
+
+def test_guidelines_keep_every_version_and_nobody_overwrites_unseen(shop):
+    with shop.write() as connection:
+        assert read_guideline(connection).version == 0
+        first = write_guideline(connection, "# Ours\r\nText", 3, 0, NOW)
+        assert write_guideline(connection, "# Ours\nText\n", 3, 0, NOW) == first
+        with pytest.raises(VoteError, match="lea has changed"):
+            write_guideline(connection, "Mine", 1, 0, NOW)
+        write_guideline(connection, read_guideline(connection, 0).text, 3, first, NOW)
+        kept = [one.version for one in guideline_versions(connection)]
+        assert kept == [first + 1, first, 0]
+        assert read_guideline(connection, first).text == "# Ours\nText\n"
+        for text in ("", " \n", "x" * 40_001):
+            with pytest.raises(ArgumentError):
+                write_guideline(connection, text, 3, first + 1, NOW)
+        with pytest.raises(VoteError, match="no such version"):
+            read_guideline(connection, 99)
+
+
+def test_examples_are_of_the_catalog_and_one_pair_is_there_once(shop):
+    with shop.write() as connection:
+        add_example(connection, "p0", "p2", 1, "same legs")
+        add_example(connection, "p0", "p4", 0, "")
+        add_example(connection, "p0", "p2", 0, "other legs")
+        assert [(one.candidate, one.label, one.note) for one in examples(connection)] == [
+            ("p4", 0, ""),
+            ("p2", 0, "other legs"),
+        ]
+        for query, candidate in (("p0", "nothing"), ("p0", "p0"), ("p0", "\0")):
+            with pytest.raises(VoteError):
+                add_example(connection, query, candidate, 1, "")
+        remove_example(connection, examples(connection)[0].id)
+        assert len(examples(connection)) == 1
+
+
+def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
+    draw, rules = random.Random(0), Rules(Campaign(gold_every=1, repeats=0), b"key")
+    with shop.write() as connection:
+        make_gold(connection, "p4", "p6", "similar", "clear", 3, NOW)
+        for query, candidate in (("p4", "p4"), ("p4", "none")):
+            with pytest.raises(VoteError):
+                make_gold(connection, query, candidate, "similar", "", 3, NOW)
+        with pytest.raises(ArgumentError, match="one item"):
+            make_gold(connection, "p4", "p5", "similar", "", 3, NOW)
+        first = next_pairs(connection, rules, 1, NOW, draw)[0]
+        answer(connection, rules, 1, first.token, "similar", NOW, draw)
+        check = next_pairs(connection, rules, 1, NOW, draw)[0]
+        assert (check.query, check.candidate) == ("p4", "p6")
+        answer(connection, rules, 1, check.token, "dissimilar", NOW, draw)
+        (gold,) = gold_pairs(connection)
+        assert (gold.asked, gold.right, gold.note) == (1, 0, "clear")
+        assert [(one.name, one.asked, one.right) for one in gold_scores(connection)] == [("ann", 1, 0)]
+        assert discussions(connection, state="excluded") == ()
+        for forbidden in (discussed, lambda c, which: add_decision(c, which, 3, "reopen", NOW)):
+            with pytest.raises(VoteError):
+                forbidden(connection, gold.question)
+        remove_gold(connection, gold.question)
+        assert gold_pairs(connection) == ()
+
+
+def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
+    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
+    with shop.write() as connection:
+        for who, said in ((1, "similar"), (2, "dissimilar")):
+            given = next_pairs(connection, rules, who, NOW, draw)[0]
+            answer(connection, rules, who, given.token, said, NOW, draw, took=90_000)
+        sweep(connection, rules, NOW + 1)
+        stands = standing(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
+        assert (stands.answered, stands.today, stands.open, stands.discussion) == (1, 1, 0, 1)
+        assert stands.per_hour == pytest.approx(40)
+        tomorrow = standing(connection, 1, NOW + 86_400_000, NOW + 86_400_000)
+        assert (tomorrow.answered, tomorrow.today, tomorrow.per_hour) == (1, 0, None)
+
+
+def test_a_verdict_button_pressed_twice_is_one_verdict(shop):
+    draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
+    with shop.write() as connection:
+        for who, said in ((1, "similar"), (2, "dissimilar")):
+            given = next_pairs(connection, rules, who, NOW, draw)[0]
+            answer(connection, rules, who, given.token, said, NOW, draw)
+        sweep(connection, rules, NOW + 1)
+        for _ in range(2):
+            add_proposal(connection, 1, 1, "similar", NOW + 2)
+        for _ in range(2):
+            add_decision(connection, 1, 3, "exclude", NOW + 3)
+        assert len(connection.execute(select(tables.verdict)).all()) == 2
+        with pytest.raises(VoteError, match="no longer open"):
+            add_decision(connection, 1, 3, "exclude", NOW + 60_000)
+        assert discussions(connection, state="excluded", category="chair")[0].question == 1
+        assert discussions(connection, state="excluded", category="lamp") == ()

@@ -1,0 +1,60 @@
+"""The interface for programs against its own description: requests made from it, answers checked by it."""
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from labelling_app import ANN, LEA, Client, draw_photos, make_workspace, serving_shop
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    with serving_shop(make_workspace(folder / "shop", draw_photos(folder / "photos"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def tokens(shop):
+    """A program's token of each role."""
+    found = {}
+    for name in (ANN, LEA):
+        page = shop.client(name).post("/account/tokens", data={"name": "program"}).text
+        found[name] = "lk_" + page.split('value="lk_', 1)[1].split('"', 1)[0]
+    return found
+
+
+@pytest.fixture(scope="module")
+def description(shop, tokens):
+    bearer = {"Authorization": f"Bearer {tokens[LEA]}"}
+    loaded = requests.get(f"{shop.address}/api/openapi.json", headers=bearer, timeout=30).json()
+    return schemathesis.openapi.from_dict(loaded)
+
+
+described = schemathesis.pytest.from_fixture("description")
+
+
+@described.parametrize()
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def test_answers_are_as_described_for_both_roles(case, shop, tokens):
+    for token in tokens.values():
+        case.call_and_validate(
+            base_url=shop.address,
+            headers={"Authorization": f"Bearer {token}"},
+            excluded_checks=[schemathesis.checks.CHECKS.get_one("positive_data_acceptance")],
+        )
+
+
+def test_every_address_is_described_with_words_and_a_tag(shop, tokens):
+    client = Client(shop.address)
+    client.headers["Authorization"] = f"Bearer {tokens[ANN]}"
+    loaded = client.get("/api/openapi.json").json()
+    for path, methods in loaded["paths"].items():
+        for one in methods.values():
+            assert one["tags"], path
+            assert one["description"], path
+    page = shop.client(ANN).get("/api/docs").text
+    assert all(path in page for path in loaded["paths"])
+    assert "<script" not in page

@@ -1,0 +1,74 @@
+"""The whole story in a browser: invited, labelled by keyboard, disagreed, discussed, decided, exported."""
+
+import pytest
+from labelling_app import (
+    LEA,
+    PASSWORD,
+    changed,
+    chromium,
+    draw_photos,
+    log_in,
+    make_workspace,
+    ready,
+    sent,
+    serving_shop,
+    token,
+)  # fmt: skip
+
+pytestmark = pytest.mark.browser
+
+
+def invited(browser, shop, lead, name):
+    """A page of somebody whom the lead invites by a link, and who chooses a name and a password."""
+    lead.goto(f"{shop.address}/team/people")
+    lead.get_by_role("button", name="Make a link").click()
+    link = lead.locator("input.secret").input_value()
+    page = browser.new_context().new_page()
+    page.goto(link)
+    page.get_by_label("Name").fill(name)
+    page.locator("#password").fill(PASSWORD)
+    page.locator("#again").fill(PASSWORD)
+    page.get_by_role("button").last.click()
+    page.goto(f"{shop.address}/label")
+    return page
+
+
+def label_all(page, pairs, differs):
+    """Answer everything by keyboard; `differs` says which of them otherwise than the rest."""
+    for _ in range(pairs):
+        ready(page)
+        held = token(page)
+        question = int(held.split(".")[0], 16)
+        page.keyboard.press("ArrowLeft" if question in differs else "ArrowRight")
+        changed(page, held)
+    sent(page)
+    page.get_by_text("Nothing left for you now").wait_for()
+
+
+@pytest.mark.parametrize("pairs", [pytest.param(10), pytest.param(200, marks=pytest.mark.slow)])
+def test_two_annotators_label_disagree_and_discuss_and_the_lead_decides(tmp_path, pairs):
+    workspace = make_workspace(tmp_path / "shop", draw_photos(tmp_path / "photos"), pairs=pairs)
+    with serving_shop(workspace) as shop, chromium() as browser:
+        lead = log_in(browser.new_context(), shop, LEA)
+        lead.goto(f"{shop.address}/plan/campaign")
+        for name, value in (("undo_seconds", "0"), ("repeats", "0"), ("gold_every", "0")):
+            lead.locator(f"#{name}").fill(value)
+        lead.get_by_role("button", name="Save").click()
+        ada, eve = (invited(browser, shop, lead, name) for name in ("Ada", "Eve"))
+        label_all(ada, pairs, differs={3, 5})
+        label_all(eve, pairs, differs={3, 7})
+        ada.goto(f"{shop.address}/discuss?whose=mine")
+        ada.get_by_role("link", name="Pair 5", exact=False).first.click()
+        ada.get_by_label("Your comment").fill("<b>Look</b> at the legs")
+        ada.get_by_role("button", name="Add").click()
+        ada.get_by_text("<b>Look</b> at the legs").wait_for()
+        for page in (ada, eve):
+            page.goto(f"{shop.address}/discuss/5")
+            page.get_by_role("form", name="Propose").get_by_role("button", name="Dissimilar").click()
+        eve.get_by_text("Settled").wait_for()
+        lead.goto(f"{shop.address}/discuss/7")
+        lead.get_by_role("form", name="Decide").get_by_role("button", name="Exclude it").click()
+        lead.get_by_text("Excluded: it gives no label").wait_for()
+    labels = shop.workspace.labels()
+    assert len(labels) == pairs - 1
+    assert int((labels.label == 0).sum()) == 2

@@ -1,0 +1,67 @@
+"""Every page that experts and leads work on, by axe's rules: light and dark, wide and narrow."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from labelling_app import ANN, BOB, LEA, chromium, draw_photos, log_in, make_workspace, serving_shop
+
+pytestmark = pytest.mark.browser
+PAGES = (
+    "/label", "/discuss", "/discuss?state=settled", "/discuss/{pair}", "/guidelines", "/guidelines/edit",
+    "/guidelines/versions", "/guidelines/versions/0", "/guidelines/examples", "/guidelines/gold", "/plan/campaign",
+    "/api/docs",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("axe")
+    with serving_shop(make_workspace(folder / "shop", draw_photos(folder / "photos"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pair(shop):
+    """A pair in discussion, another settled; examples and gold from it."""
+    lea = shop.client(LEA)
+    lea.put("/api/campaign", json={**lea.get("/api/campaign").json(), "undo_seconds": 0})
+    for name in (ANN, BOB):
+        client = shop.client(name)
+        for _ in range(6):
+            given = client.get("/api/label/next").json()["given"][0]
+            said = "similar" if given["question"] % 2 or name == ANN else "dissimilar"
+            client.post("/api/label/answer", json={"token": given["token"], "answer": said})
+    while not (
+        (found := lea.get("/api/discussions").json()["pairs"])
+        and (settled := lea.get("/api/discussions?state=settled").json()["pairs"])
+    ):
+        pass
+    ends = {"query": settled[0]["query"], "candidate": settled[0]["candidate"]}
+    assert lea.post("/api/guidelines/examples", json={**ends, "label": "similar", "note": "alike"}).ok
+    assert lea.post("/api/gold", json={**ends, "answer": "similar"}).ok
+    return found[0]["question"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(shop, pair, scheme, width):
+    with chromium() as browser:
+        context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme=scheme,
+        )
+        page = log_in(context, shop, LEA)
+        found = {}
+        for path in PAGES:
+            page.goto(shop.address + path.format(pair=pair))
+            page.wait_for_load_state("networkidle")
+            found[path] = [
+                (one["id"], [node["html"][:120] for node in one["nodes"]])
+                for one in Axe().run(page).response["violations"]
+            ]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        page.goto(f"{shop.address}/label")
+        for key in ("g", "?"):
+            page.keyboard.press(key)
+            found[key] = [one["id"] for one in Axe().run(page).response["violations"]]
+            page.keyboard.press("Escape")
+        assert {path: said for path, said in found.items() if said} == {}
