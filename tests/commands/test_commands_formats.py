@@ -278,7 +278,7 @@ def test_the_examples_of_the_document_run(lookalike, mine, capsys):
     examples = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
     for code in examples:
         exec(compile(code, "docs/formats.md", "exec"), {})
-    assert (len(commands), len(examples)) == (2, 2)
+    assert (len(commands), len(examples)) == (3, 2)
     printed = capsys.readouterr().out
     assert "P@5" in printed
     assert "hog {'DCS(alpha=10)': 0." in printed
