@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from lookalike.store.leases import Rules
@@ -35,7 +34,7 @@ class Labelling:
 
     async def refresh(self) -> None:
         """Read the rules anew: at the start, every few seconds, and when a lead has changed them."""
-        self.rules = await run_in_threadpool(self._read)
+        self.rules = await self.site.write(rules_of)  # a write: the key is made where there is none
 
     def hashes(self, connection: Connection, images: Iterable[str]) -> dict[str, str]:
         """The hash of each image's photo, "" for one that the catalog no longer has."""
@@ -54,15 +53,11 @@ class Labelling:
         """Ask the catalog again from now on."""
         self._hashes = {}
 
-    def _read(self) -> Rules:
-        with self.site.database.read() as connection:
-            return rules_of(connection)
-
 
 @asynccontextmanager
 async def labelling_runs(labelling: Labelling) -> AsyncIterator[None]:
     """Within this block leases end, pairs settle and the rules are kept fresh."""
-    labelling.rules = await labelling.site.write(rules_of)
+    await labelling.refresh()
     beat = asyncio.create_task(_beat(labelling))
     try:
         yield
