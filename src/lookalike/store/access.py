@@ -56,9 +56,12 @@ def digest(secret: str) -> str:
 
 
 def signing_key(connection: Connection, made: str) -> str:
-    """The key that signs sessions; `made` becomes it where there is none yet."""
-    connection.execute(insert_new(connection, campaign).values(name=SECRET, value=json.dumps(made)))
-    kept = connection.execute(select(campaign.c.value).where(campaign.c.name == SECRET)).scalar_one()
+    """The key that signs sessions; `made` becomes it where there is none yet, which is a write."""
+    asked = select(campaign.c.value).where(campaign.c.name == SECRET)
+    kept = connection.execute(asked).scalar()
+    if kept is None:
+        connection.execute(insert_new(connection, campaign).values(name=SECRET, value=json.dumps(made)))
+        kept = connection.execute(asked).scalar_one()
     return str(json.loads(kept))
 
 
