@@ -34,16 +34,16 @@ from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeade
 from lookalike.web.sessions import SessionCookies
 from lookalike.web.site import Options, Site
 
-ROUTERS = (
+ROUTERS = (  # routes are looked through in this order: first those that are asked for a hundred times a second
+    label_api.router,
+    images.router,
+    label.router,
     account.open_router,
     account.router,
     people.router,
     team.router,
     plan.router,
-    images.router,
     api.router,
-    label.router,
-    label_api.router,
     discuss.router,
     discuss_api.router,
     guidelines.router,
@@ -78,9 +78,9 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
     app.state.site = site
     app.state.labelling = Labelling(site)
     handle_failures(app)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in ROUTERS:
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
 
 
