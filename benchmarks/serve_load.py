@@ -242,8 +242,9 @@ def report(given: argparse.Namespace, run: Run, server: Server) -> None:
     print(
         f"{given.on}, think {given.think:g} s, {EXPERTS} experts, {given.pairs:,} pairs: {len(run.told):,} answers"
     )
+    cpu = 1e3 * server.cpu / max(len(run.told), 1)
     print(
-        f"  {len(run.told) / run.seconds:,.0f} a second; server {1e3 * server.cpu / max(len(run.told), 1):.2f} ms of CPU each"
+        f"  {len(run.told) / run.seconds:,.0f} a second; the last server process {cpu:.2f} ms of CPU an answer"
     )
     print(f"  answer and next: {spread(run.took)}")
     print(
@@ -284,16 +285,18 @@ def syncs(count: int = 100) -> list[float]:
 def kept(workspace: Workspace, run: Run, pairs: int) -> None:
     """Hold what was acknowledged against what the database has."""
     with workspace.database.read() as connection:
-        rows = connection.execute(select(vote.c.token, vote.c.annotator, vote.c.answer)).all()
+        rows = connection.execute(
+            select(vote.c.token, vote.c.annotator, vote.c.answer, vote.c.question)
+        ).all()
         checks = connection.execute(select(check.c.token, check.c.annotator, check.c.answer)).all()
         held = connection.execute(
             select(claim.c.question, func.count()).where(claim.c.kind != "skip").group_by(claim.c.question)
         ).all()
         full = connection.execute(select(func.count()).where(question.c.free == 0)).scalar_one()
-    there = {token: (who, said) for token, who, said in [*rows, *checks]}
+    there = {token: (who, said) for token, who, said, *_ in [*rows, *checks]}
     lost = sum(token not in there for token in run.told)
     changed = sum(there.get(token, (0, said))[1] != said for token, (_, said) in run.told.items())
-    by_pair = Counter((who, token.split(".")[0]) for token, who, _ in rows)
+    by_pair = Counter((who, which) for _, who, _, which in rows)
     doubled = sum(count > 1 for count in by_pair.values())
     over = sum(count > NEEDED for _, count in held)
     more = len(rows) + sum(bool(said) for _, _, said in checks) - len(run.told)

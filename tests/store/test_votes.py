@@ -177,3 +177,38 @@ def test_a_hidden_check_never_becomes_a_vote_whatever_copies_of_it_come_late(dat
             assert shop.say(1, again.token, "unsure") == receipt
     votes = shop.rows(select(tables.claim.c.question).where(tables.claim.c.kind == "vote"))
     assert (checks, len(votes), len(shop.rows(select(tables.vote)))) == (6, 3, 3)
+
+
+def test_a_skip_can_be_undone_as_long_as_a_seat_is_free(shop):
+    first = shop.give(1)[0]
+    shop.say(1, first.token, "skip")
+    shop.now += 1_000
+    back = shop.undo(1, first.token)
+    assert back.question == first.question
+    shop.say(1, back.token, "similar")
+    assert len(shop.rows(select(tables.claim).where(tables.claim.c.kind == "vote"))) == 1
+
+
+def test_a_late_answer_keeps_the_side_on_which_its_pair_was_shown(shop):
+    given = next(pair for pair in shop.give(1) if pair.side == 1)
+    shop.wait(11)
+    shop.say(1, given.token, "similar")
+    assert shop.undo(1, given.token).side == 1
+    (side,) = shop.rows(select(tables.claim.c.side).where(tables.claim.c.kind == "lease"))
+    assert side == (1,)
+
+
+def test_clocks_that_are_read_apart_end_no_lease_and_settle_no_pair(database_place):
+    shop = Shop(database_place, pairs=2)
+    for who in (1, 2):
+        shop.say(who, shop.give(who)[0].token, "similar")
+    before = shop.rows(select(tables.claim)), shop.states()
+    shop.now -= 1_000
+    shop.sweep()
+    assert (shop.rows(select(tables.claim)), shop.states()) == before
+
+
+def test_a_token_says_nothing_of_what_it_is_for(shop):
+    tokens = [pair.token for pair in shop.give(1)]
+    assert len({len(token) for token in tokens}) == 1
+    assert all(token[:4] != other[:4] for token in tokens for other in tokens if token != other)

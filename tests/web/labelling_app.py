@@ -171,7 +171,7 @@ def until(page: Page, said: str, given: object = None) -> None:
         if page.evaluate(said, given):
             return
         page.wait_for_timeout(50)
-    raise AssertionError(said)
+    raise AssertionError(f"{said}: {page.inner_text('body')[:1000]}")
 
 
 def ready(page: Page) -> None:

@@ -28,9 +28,16 @@ def invited(browser, shop, lead, name):
     page.get_by_label("Name").fill(name)
     page.locator("#password").fill(PASSWORD)
     page.locator("#again").fill(PASSWORD)
-    page.get_by_role("button").last.click()
+    with page.expect_navigation():
+        page.get_by_role("button").last.click()
     page.goto(f"{shop.address}/label")
     return page
+
+
+QUESTION = """async held => {
+    const next = await (await fetch("/api/label/next")).json();
+    return next.given.find(pair => pair.token === held).question;
+}"""
 
 
 def label_all(page, pairs, differs):
@@ -38,7 +45,7 @@ def label_all(page, pairs, differs):
     for _ in range(pairs):
         ready(page)
         held = token(page)
-        question = int(held.split(".")[0], 16)
+        question = page.evaluate(QUESTION, held)
         page.keyboard.press("ArrowLeft" if question in differs else "ArrowRight")
         changed(page, held)
     sent(page)

@@ -27,6 +27,7 @@ from lookalike.core.errors import VoteError
 LEASE, VOTE, SKIP = "lease", "vote", "skip"
 EXCLUDE, REOPEN = "exclude", "reopen"
 VERDICTS = (*LABELS, EXCLUDE)
+SKEW = 5_000  # milliseconds by which clocks that are read apart may differ without having been set back
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Claim:
 
     def is_live(self, now: int) -> bool:
         """Whether a lease still holds its seat. One from the future has ended too: the clock was set back."""
-        return self.kind == LEASE and self.since <= now <= self.until
+        return self.kind == LEASE and self.since - SKEW <= now <= self.until
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,13 @@ def renew(question: Question, annotator: int, now: int, until: int) -> Question:
     return _with(question, replace(had, since=min(had.since, now), until=until))
 
 
-def vote(question: Question, annotator: int, token: str, answer: str, now: int, grace: int) -> Question:
+def vote(
+    question: Question, annotator: int, token: str, answer: str, now: int, grace: int, side: int = 0
+) -> Question:
     """Turn an annotator's lease into a vote; the last one needed starts the time until the pair settles.
 
     A lease that ran out still counts as long as nobody else has taken the seat: an expert who was offline loses
-    nothing. So does one that was taken back, if a seat is free.
+    nothing. So does one that was taken back, if a seat is free; `side` is what it was shown on then.
     """
     one_of(answer, ANSWERS, "answer")
     had = question.of(annotator)
@@ -106,27 +109,31 @@ def vote(question: Question, annotator: int, token: str, answer: str, now: int, 
         question = expire(question, now)
         if question.free < 1:
             raise refused("full")
-    side = had.side if had is not None else 0
+    side = had.side if had is not None else side
     done = _with(question, Claim(annotator, VOTE, token, now, answer=answer, side=side))
     return replace(done, settles=now + grace) if len(done.votes) == done.needed else done
 
 
-def skip(question: Question, annotator: int, token: str, now: int) -> Question:
+def skip(question: Question, annotator: int, token: str, now: int, side: int = 0) -> Question:
     """Give the seat back; the pair comes back to somebody, to this annotator only when nothing else is left."""
     had = question.of(annotator)
     if had is not None and had.kind == VOTE:
         raise refused("answered")
     if question.state != OPEN:
         raise refused("closed")
-    side = had.side if had is not None else 0
+    side = had.side if had is not None else side
     return _with(question, Claim(annotator, SKIP, token, now, side=side))
 
 
 def undo(question: Question, annotator: int, token: str, now: int, until: int) -> Question:
-    """Turn an annotator's vote back into a lease, until the pair has settled."""
+    """Turn an annotator's vote back into a lease, until the pair has settled; a skip too, if a seat is still free."""
     had = question.of(annotator)
-    if had is None or had.kind != VOTE:
+    if had is None or had.kind == LEASE:
         raise refused("nothing-to-undo")
+    if had.kind == SKIP:
+        question = expire(question, now)
+        if question.state == OPEN and question.free < 1:
+            raise refused("taken")
     if question.state != OPEN or (question.settles is not None and now > question.settles):
         raise refused("settled")
     back = _with(question, Claim(annotator, LEASE, token, now, until, side=had.side))
@@ -150,7 +157,7 @@ def settle(question: Question, protocol: Protocol, now: int, grace: int) -> Ques
 
     Nobody waits longer than `grace`, also where the clock was set back meanwhile.
     """
-    if question.state != OPEN or question.settles is None or 0 < question.settles - now <= grace:
+    if question.state != OPEN or question.settles is None or 0 < question.settles - now <= grace + SKEW:
         return question
     return _close(question, protocol.outcome([claim.answer for claim in question.votes]))
 

@@ -1,5 +1,6 @@
 """One database, SQLite or PostgreSQL: a commit is on the disk when it returns, and errors are in plain words."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +52,28 @@ class Database:
             yield connection
 
     def open(self) -> Connection:
-        """A connection that the caller keeps and closes, for many transactions."""
+        """A connection that the caller keeps and closes, for many transactions.
+
+        A SQLite file that has gone is not made anew: what was written into it would be nobody's.
+        """
+        self.file_id()
         return self._engine.connect()
+
+    def file_id(self) -> tuple[int, int]:
+        """What tells SQLite's file from another under the same name; the same pair for PostgreSQL, always.
+
+        Raises StorageError where the file has gone: a connection to it would go on writing what nobody finds.
+        """
+        if not self.is_sqlite:
+            return 0, 0
+        try:
+            found = os.stat(str(self.url.database))
+        except OSError:
+            raise StorageError(
+                f"{self.name} was deleted or moved while it was in use.",
+                fix="Put it back, or restore it from a backup (lookalike restore FILE); then start the server again.",
+            ) from None
+        return found.st_dev, found.st_ino
 
     def migrate(self) -> None:
         """Bring the database to this version; a database of a newer version is refused."""

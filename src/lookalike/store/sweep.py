@@ -6,7 +6,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.annotate.protocol import DISSIMILAR, OPEN, SETTLED, SIMILAR
-from lookalike.annotate.question import LEASE, Question, expire, settle
+from lookalike.annotate.question import LEASE, SKEW, Question, expire, settle
 from lookalike.store import schema
 from lookalike.store.leases import Rules
 from lookalike.store.questions import load, save
@@ -19,7 +19,7 @@ SIGNS = {SIMILAR: "+", DISSIMILAR: "-"}
 
 _ENDED = (
     select(claim.c.question)
-    .where(claim.c.kind == LEASE, (claim.c.until < bindparam("now")) | (claim.c.since > bindparam("now")))
+    .where(claim.c.kind == LEASE, (claim.c.until < bindparam("now")) | (claim.c.since > bindparam("soon")))
     .order_by(claim.c.question)
     .limit(MANY)
 )
@@ -43,7 +43,7 @@ def sweep(connection: Connection, rules: Rules, now: int) -> int:
 
 
 def _expire(connection: Connection, now: int) -> int:
-    ended = sorted(set(connection.execute(_ENDED, {"now": now}).scalars()))
+    ended = sorted(set(connection.execute(_ENDED, {"now": now, "soon": now + SKEW}).scalars()))
     for which in ended:
         before = load(connection, which, wait=False)
         if before is not None:
@@ -53,7 +53,7 @@ def _expire(connection: Connection, now: int) -> int:
 
 def _settle(connection: Connection, rules: Rules, now: int) -> int:
     grace = rules.campaign.grace
-    due = connection.execute(_DUE, {"now": now, "latest": now + grace}).scalars().all()
+    due = connection.execute(_DUE, {"now": now, "latest": now + grace + SKEW}).scalars().all()
     for which in due:
         before = load(connection, which, wait=False)
         if before is None:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.annotate.protocol import ANSWERS
-from lookalike.annotate.question import LEASE, SKIP, VOTE, Question, refused, release, skip, undo, vote
+from lookalike.annotate.question import LEASE, SKIP, Question, refused, release, skip, undo, vote
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError
 from lookalike.store import votes_schema as schema
@@ -71,7 +71,7 @@ def answer(
         again = _known(connection, token, said)
         if again is not None:
             return again
-    after = _step(before, who, token, said, now, rules.campaign.grace)
+    after = _step(before, ticket, token, said, now, rules.campaign.grace)
     _keep(connection, ticket, said, token, now, place=person["answers"], took=took)
     save(connection, ticket.question, before, after, now)
     if said != SKIP:
@@ -88,10 +88,10 @@ def _keep(
     _KEEP.run(connection, **row, answer=said, token=token, at=now, place=place, took=took)
 
 
-def _step(before: Question, who: int, token: str, said: str, now: int, grace: int) -> Question:
+def _step(before: Question, ticket: Ticket, token: str, said: str, now: int, grace: int) -> Question:
     if said == SKIP:
-        return skip(before, who, token, now)
-    return vote(before, who, token, said, now, grace)
+        return skip(before, ticket.annotator, token, now, ticket.side)
+    return vote(before, ticket.annotator, token, said, now, grace, ticket.side)
 
 
 def _checked(connection: Connection, rules: Rules, who: int, token: str) -> tuple[Ticket, Person]:
@@ -196,7 +196,7 @@ def take_answer_back(connection: Connection, rules: Rules, who: int, token: str,
         return _given(connection, ticket, fresh, until)
     before = _held(connection, ticket.question)
     mine = before.of(who)
-    if mine is not None and mine.kind == VOTE and mine.token == token:
+    if mine is not None and mine.kind != LEASE and mine.token == token:
         after = undo(before, who, fresh, now, until)
         _keep(connection, ticket, UNDO, f"{UNDO}:{token}", now)
         save(connection, ticket.question, before, after, now)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
-from lookalike.core.errors import WorkspaceError
+from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database import Database, transaction
 from lookalike.store.database_errors import database_error
 
@@ -88,7 +88,7 @@ class Writer:
         """Run a batch; one that met a deadlock or a connection that has gone runs again. Returns the connection."""
         for left in reversed(range(ATTEMPTS)):
             try:
-                connection = connection or self.database.open()
+                connection = connection or self._open()
                 done = self._commit(connection, batch)
             except DatabaseError as error:
                 _let_go(connection)
@@ -96,6 +96,10 @@ class Writer:
                 if not (left and _passes(error)):
                     _fail(batch, database_error(error, "writing", self.database.name))
                     return None
+            except StorageError as error:
+                _let_go(connection)
+                _fail(batch, error)
+                return None
             except Exception as error:  # what a call alone raised: PostgreSQL's batches are of one
                 _fail(batch, error)
                 return connection
@@ -103,6 +107,11 @@ class Writer:
                 _tell(done)
                 return connection
         return connection  # not reached: the last attempt returns
+
+    def _open(self) -> Connection:
+        connection = self.database.open()
+        connection.info["file"] = self.database.file_id()
+        return connection
 
     def _commit(self, connection: Connection, batch: list[Call]) -> list[Done]:
         """Run the calls of a batch in one transaction; when this returns all of it is on the disk."""
@@ -112,7 +121,13 @@ class Writer:
                 value = call(connection)
             return [(future, value, None)]
         with transaction(connection):
-            return [(future, *_apart(connection, call)) for call, future in batch]
+            done = [(future, *_apart(connection, call)) for call, future in batch]
+        if self.database.file_id() != connection.info["file"]:
+            raise StorageError(
+                f"{self.database.name} was replaced by another file while it was in use.",
+                fix="Send it again; it goes into the file that is there now.",
+            )
+        return done
 
 
 def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:

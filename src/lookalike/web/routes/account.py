@@ -20,7 +20,7 @@ from lookalike.web.site import Site
 
 open_router = APIRouter(dependencies=ANYBODY, include_in_schema=False)
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
-HOME, ACCOUNT = "/label", "/account"
+HOME, ACCOUNT = "/", "/account"
 Word = Annotated[str, Form()]
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 
@@ -116,9 +116,9 @@ async def use_invite(
 
 
 @router.get("/")
-def home() -> Response:
-    """Labelling is what people come for."""
-    return RedirectResponse(HOME, 303)
+def home(person: PersonPart) -> Response:
+    """Labelling is what experts come for. A lead's pairs are none: to look at the page would take some from others."""
+    return RedirectResponse("/team" if person.is_lead else "/label", 303)
 
 
 @router.get("/account")
