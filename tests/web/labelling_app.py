@@ -191,4 +191,4 @@ def changed(page: Page, had: str) -> None:
 
 def sent(page: Page) -> None:
     """Wait until nothing waits to be sent."""
-    until(page, "() => !Object.keys(localStorage).some(key => /^lookalike \\d+ \\d/.test(key))")
+    until(page, "() => !Object.keys(localStorage).some(key => /^lookalike [0-9a-f]{12} \\d+ \\d/.test(key))")

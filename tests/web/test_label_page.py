@@ -232,6 +232,44 @@ def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
     assert [said for _, said in shop.votes(ANN)] == ["similar"]
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "body"),
+    [
+        (403, "text/html", "<h1>Sign in to the network</h1>"),
+        (408, "text/html", "<h1>Request Time-out</h1>"),
+        (404, "application/json", '{"detail": "not here"}'),
+        (200, "application/json", '{"portal": "welcome"}'),
+    ],
+)
+def test_what_is_not_said_by_the_app_ends_no_answer(context, shop, status, kind, body):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.route(
+        "**/api/label/answer", lambda route: route.fulfill(status=status, content_type=kind, body=body)
+    )
+    press(page, "s")
+    page.get_by_text("1 answer waits to be sent").wait_for()
+    assert page.locator("#refusals").inner_text().strip() == ""
+    page.unroute("**/api/label/answer")
+    sent(page)
+    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+
+
+def test_answers_of_another_workspace_at_this_address_are_left_alone(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    person = json.loads(page.locator("#labelling").get_attribute("data-state"))["person"]
+    other = f"lookalike {'0' * 12} {person} {1:016d} abc"
+    entry = json.dumps({"kind": "answer", "token": "theirs", "answer": "similar", "took": 1})
+    page.evaluate("([key, entry]) => localStorage.setItem(key, entry)", [other, entry])
+    page.reload()
+    press(page, "s")
+    until(page, "key => Object.keys(localStorage).filter(one => / [0-9]{16} /.test(one)).length === 1")
+    assert page.evaluate("key => localStorage.getItem(key)", other) == entry
+    assert page.locator("#refusals").inner_text().strip() == ""
+    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+
+
 def test_zoom_enlarges_the_same_part_of_both(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
@@ -309,9 +347,9 @@ def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, st
 def test_a_break_is_suggested_after_long_work_and_can_be_put_away(context, shop):
     page = log_in(context, shop, ANN)
     page.evaluate(
-        "id => localStorage.setItem(`lookalike work ${id}`, "
+        "of => localStorage.setItem(`lookalike work ${of.workspace} ${of.person}`, "
         "JSON.stringify({since: Date.now() - 51 * 60000, last: Date.now() - 1000}))",
-        json.loads(page.locator("#labelling").get_attribute("data-state"))["person"],
+        json.loads(page.locator("#labelling").get_attribute("data-state")),
     )
     page.reload()
     press(page, "s")

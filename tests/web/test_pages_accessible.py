@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "/label", "/discuss", "/discuss?state=settled", "/discuss/{pair}", "/guidelines", "/guidelines/edit",
     "/guidelines/versions", "/guidelines/versions/0", "/guidelines/examples", "/guidelines/gold", "/plan/campaign",
-    "/api/docs",
+    "/api/docs", "/team",
 )  # fmt: skip
 
 

@@ -1,12 +1,16 @@
 """The team, review and plan pages: who sees what, and what they say where there is nothing to say yet."""
 
 import re
+import time
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import insert
 
+from lookalike.annotate.protocol import Protocol
 from lookalike.core.types import Labels
 from lookalike.store import votes_schema as tables
+from lookalike.store.questions import read_campaign, write_campaign
 from lookalike.store.queue import Asked, ask
 
 HOUR = 3_600_000
@@ -56,6 +60,34 @@ def test_a_lead_sees_everybody_and_an_annotator_only_their_own_figures(team):
     for page in (lead, own):
         assert "90 %" in page  # of 40 pairs 36 agree
         assert "0 of 1 pairs are settled" in page
+
+
+def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):
+    assert "Gold pairs right" in team.browser().log_in("Lead").get("/team").text
+    assert "Gold pairs right" not in team.browser().log_in("Ann").get("/team").text
+
+
+@pytest.mark.parametrize("protocol", ["consensus", "majority"])
+def test_what_unsure_leads_to_is_said_by_the_protocol(team, protocol):
+    with team.workspace.database.write() as connection:
+        write_campaign(connection, replace(read_campaign(connection), protocol=Protocol(protocol, 2)))
+    ann = team.browser().log_in("Ann")
+    page = ann.get("/label").text
+    for _ in range(100):  # the server reads the campaign anew every few seconds
+        if ("it counts for neither" in page) == (protocol == "majority"):
+            break
+        time.sleep(0.1)
+        page = ann.get("/label").text
+    assert ("it counts for neither" in page) == (protocol == "majority")
+    assert ("the pair will be discussed" in page) == (protocol == "consensus")
+
+
+def test_a_form_without_an_answer_says_what_to_press(team):
+    ann = team.browser().log_in("Ann")
+    ann.get("/label")
+    said = ann.post("/label", token="any")
+    assert said.status == 400
+    assert "No answer was pressed" in said.text
 
 
 @pytest.mark.parametrize("address", ["/team/review", "/plan"])

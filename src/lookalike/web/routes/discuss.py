@@ -45,6 +45,7 @@ def discussions_page(
             "pairs": pictures(connection, labelling, found[:PAGE]),
             "categories": store.categories(connection),
             "waiting": store.waiting(connection),
+            "protocol": labelling.rules.campaign.protocol.name,
         }
     older = found[PAGE - 1].question if len(found) > PAGE else None
     asked: dict[str, Any] = {

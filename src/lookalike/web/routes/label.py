@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from hashlib import blake2b
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
@@ -10,7 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.core.errors import VoteError
+from lookalike.annotate.protocol import ANSWERS
+from lookalike.annotate.question import SKIP
+from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.guidelines import examples, read_guideline
 from lookalike.store.people import Person
 from lookalike.store.standing import Standing, standing
@@ -24,6 +27,7 @@ from lookalike.web.shown import given_pairs, pictures
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 DAY = 86_400_000
 HERE = "/label"
+UNDO = "undo"
 Word = Annotated[str, Form()]
 
 
@@ -38,11 +42,15 @@ async def label_form(
     request: Request, person: PersonPart, token: Word = "", answer_: Annotated[str, Form(alias="answer")] = ""
 ) -> Response:
     """Take the form's answer (or undo), and show the next pair."""
+    if answer_ not in (*ANSWERS, SKIP, UNDO):
+        raise ArgumentError(
+            "No answer was pressed.", fix="Go back and press Similar, Dissimilar, Unsure, Skip or Undo."
+        )
     labelling = labelling_of(request)
     now = labelling.site.now()
 
     def take(connection: Connection) -> None:
-        if answer_ == "undo":
+        if answer_ == UNDO:
             take_answer_back(connection, labelling.rules, person.id, token, now)
         else:
             answer(connection, labelling.rules, person.id, token, answer_, now, labelling.draw)
@@ -51,7 +59,7 @@ async def label_form(
         await labelling.site.write(take)
     except VoteError as refusal:
         return await _shown(request, labelling, person, refusal)
-    done = "" if answer_ == "undo" else f"?last={token}"
+    done = "" if answer_ == UNDO else f"?last={token}"
     return RedirectResponse(HERE + done, 303)
 
 
@@ -69,14 +77,23 @@ async def _shown(
     guidance = await run_in_threadpool(_guidance, labelling)
     last = request.query_params.get("last", "")[:200]
     state = {
-        "person": person.id, "given": given, "progress": asdict(stands),
+        "workspace": workspace_id(labelling.site.key), "person": person.id, "given": given, "progress": asdict(stands),
         "break_minutes": labelling.rules.campaign.break_minutes,
     }  # fmt: skip
     status = 200 if refusal is None else 409
     return page(
         request, "label.html.j2", status=status, given=given, standing=stands, state=json.dumps(state), last=last,
-        refusal=refusal, **guidance,
+        refusal=refusal, protocol=labelling.rules.campaign.protocol.name, **guidance,
     )  # fmt: skip
+
+
+def workspace_id(key: str) -> str:
+    """What a browser tells workspaces apart by that are served at one address; the signing key cannot be had from it.
+
+    >>> workspace_id("a key"), workspace_id("another") == workspace_id("a key")
+    ('00c0085b9ad4', False)
+    """
+    return blake2b(key.encode(), digest_size=6, person=b"workspace").hexdigest()
 
 
 def _guidance(labelling: Labelling) -> dict[str, Any]:

@@ -13,11 +13,12 @@ const state = JSON.parse(root.dataset.state);
 const form = document.getElementById("answers");
 const undoButton = document.getElementById("undo");
 const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"));
-const pace = new Pace(state.person, state.break_minutes);
+const place = `${state.workspace} ${state.person}`; // in localStorage, which all workspaces of one host and port share
+const pace = new Pace(place, state.break_minutes);
 const figures = state.progress;
 let shownAt = performance.now();
 
-const outbox = new Outbox(state.person, {
+const outbox = new Outbox(place, {
   send: (path, body) => call(path, body),
   accepted: (entry, answer) => { renew(entry, answer); deck.merge(answer.given, outbox); },
   refused: (entry, error) => {
@@ -29,7 +30,7 @@ const outbox = new Outbox(state.person, {
   refreshed: (answer) => { Object.assign(figures, answer.progress); deck.merge(answer.given, outbox); tell(); },
   changed: () => { deck.drop(outbox); waiting(outbox); },
 });
-const deck = new Deck(document.getElementById("stage"), state.person, {
+const deck = new Deck(document.getElementById("stage"), place, {
   shown: (pair) => {
     zoom.reset();
     shownAt = performance.now();

@@ -2,8 +2,8 @@
 const MINUTE = 60_000, REST = 5 * MINUTE;
 
 export class Pace {
-  constructor(person, minutes) {
-    this.place = `lookalike work ${person}`;
+  constructor(place, minutes) {
+    this.place = `lookalike work ${place}`;
     this.minutes = minutes;
     this.box = document.getElementById("break");
     this.work = JSON.parse(localStorage.getItem(this.place) ?? "null") ?? { since: Date.now(), last: Date.now() };

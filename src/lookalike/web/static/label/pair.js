@@ -2,13 +2,13 @@
 const RETRY = 2_000, KEPT = 20;
 
 export class Deck {
-  constructor(stage, person, hooks) {
+  constructor(stage, place, hooks) {
     this.stage = stage;
     this.hooks = hooks;
     this.current = null;
     this.upcoming = [];
     this.nodes = new Map(); // token -> what shows the pair
-    this.place = `lookalike last ${person}`;
+    this.place = `lookalike last ${place}`;
     this.past = JSON.parse(sessionStorage.getItem(this.place) ?? "[]");
   }
 

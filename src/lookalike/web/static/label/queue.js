@@ -4,8 +4,8 @@ const FIRST_WAIT = 1_000, LONGEST_WAIT = 30_000, PATIENCE = 15_000;
 const tab = Math.random().toString(36).slice(2, 8);
 
 export class Outbox {
-  constructor(person, hooks) {
-    this.prefix = `lookalike ${person} `;
+  constructor(place, hooks) {
+    this.prefix = `lookalike ${place} `;
     this.hooks = hooks;
     this.trouble = null; // why nothing is sent at the moment: network, server, login, page
     this.path = () => "/api/label/next";
@@ -86,7 +86,7 @@ export class Outbox {
     const { status, said, after } = answer;
     if (status === 401) return this.stop("login");
     if (status === 403 && said?.error?.code === "csrf") return this.stop("page");
-    if (status === 429 || status >= 500) return this.later("server", after);
+    if (!isOurs(status, said)) return this.later("server", after);
     this.recover();
     if (entry) this.finish(entry, status, said);
     else if (status === 200) this.hooks.refreshed(said);
@@ -116,6 +116,14 @@ export class Outbox {
     this.timer = setTimeout(() => this.now(), pause);
     return this.stop(trouble);
   }
+}
+
+// Whether the app itself has taken or refused it for good. Anything else (a proxy's page, a login of the network, a
+// server that is busy or goes by another name) says nothing of the answer, which is kept and sent again.
+function isOurs(status, said) {
+  if (status === 200) return Array.isArray(said?.given);
+  const { code, kind } = said?.error ?? {};
+  return Boolean(code || kind) && code !== "host" && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 function request({ kind, token, answer, took }) {
