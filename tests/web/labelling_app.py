@@ -154,14 +154,16 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def log_in(context: BrowserContext, shop: Shop, name: str, password: str = PASSWORD) -> Page:
-    """A page of one who has logged in, on the labelling page."""
+def log_in(
+    context: BrowserContext, shop: Shop, name: str, password: str = PASSWORD, *, there: str = "/label"
+) -> Page:
+    """A page of one who has logged in; the labelling page gives them pairs, which others then wait for."""
     page = context.new_page()
-    page.goto(f"{shop.address}/login?next=/label")
+    page.goto(f"{shop.address}/login?next={there}")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/label")
+    page.wait_for_url(f"**{there}")
     return page
 
 

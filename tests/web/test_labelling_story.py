@@ -56,8 +56,7 @@ def label_all(page, pairs, differs):
 def test_two_annotators_label_disagree_and_discuss_and_the_lead_decides(tmp_path, pairs):
     workspace = make_workspace(tmp_path / "shop", draw_photos(tmp_path / "photos"), pairs=pairs)
     with serving_shop(workspace) as shop, chromium() as browser:
-        lead = log_in(browser.new_context(), shop, LEA)
-        lead.goto(f"{shop.address}/plan/campaign")
+        lead = log_in(browser.new_context(), shop, LEA, there="/plan/campaign")
         for name, value in (("undo_seconds", "0"), ("repeats", "0"), ("gold_every", "0")):
             lead.locator(f"#{name}").fill(value)
         lead.get_by_role("button", name="Save").click()
