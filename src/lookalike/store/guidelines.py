@@ -33,7 +33,7 @@ Two photos are **dissimilar** when somebody who looks for the one would not want
 
 ## When you cannot tell
 
-Say **unsure**: the pair is then discussed with the others. **Skip** what you cannot see well enough; \
+Say **unsure**: that is an answer too, and better than a guess. **Skip** what you cannot see well enough; \
 it comes back later, or to somebody else. Nobody sees your answers before theirs are in.
 """
 
