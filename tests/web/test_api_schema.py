@@ -41,7 +41,7 @@ def test_answers_are_as_described_for_both_roles(description, shop, tokens, name
         operation = found.ok()
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
         def answers_as_described(case):
             answer = case.call(base_url=shop.address, headers={"Authorization": f"Bearer {tokens[name]}"})
             assert answer.status_code < 500, (case.method, case.path, answer.text)
