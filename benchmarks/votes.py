@@ -19,8 +19,9 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
 from lookalike.store.leases import Rules, lease_key
+from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, ask
-from lookalike.store.votes import answer, next_pairs, release_all
+from lookalike.store.votes import answer, next_pairs
 
 PEOPLE, LIMIT_MS, NOW = 50, 20.0, 1_700_000_000_000
 AHEAD = 300_000  # pairs that annotator 1 has voted on and that wait for a second vote

@@ -38,7 +38,7 @@ def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch)
     assert lookalike("users", "remove", "ann").status == 0
     assert "removed" in lookalike("users", "list").out
     with Workspace(shop).database.read() as connection:
-        assert people.authenticate(connection, "Lea", "a long password").person.is_lead
+        assert people.verified(people.candidate(connection, "Lea"), "a long password").person.is_lead
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from shops import Shop
 from sqlalchemy import select, text, update
 
 from lookalike.annotate import question as rules
+from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS, DISCUSSION, OPEN, SETTLED, Protocol
 from lookalike.annotate.question import LEASE, REOPEN, SKIP, VERDICTS, VOTE, Question
 from lookalike.core.errors import AccessError, VoteError
@@ -20,9 +21,10 @@ from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
 from lookalike.store.discussions import AGAIN, add_comment, add_decision, add_proposal
 from lookalike.store.leases import read_token
+from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, add_gold
 from lookalike.store.sweep import pattern
-from lookalike.store.votes import HOUR, PAUSE, Receipt, release_all
+from lookalike.store.votes import PAUSE, Receipt
 
 PEOPLE, PAIRS = 4, 4
 who = st.integers(1, PEOPLE)
@@ -118,7 +120,7 @@ class Model:
     def count(self, annotator: int) -> None:
         now = self.shop.now
         since = now - self.last[annotator] if annotator in self.last else 0
-        hour = self.pace.setdefault((annotator, now // HOUR), [0, 0])
+        hour = self.pace.setdefault((annotator, now // HOUR_MS), [0, 0])
         hour[0] += 1
         hour[1] += since if 0 <= since <= PAUSE else 0
         self.last[annotator] = now

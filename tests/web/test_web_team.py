@@ -10,7 +10,7 @@ from sqlalchemy import insert
 from lookalike.annotate.protocol import Protocol
 from lookalike.core.types import Labels
 from lookalike.store import votes_schema as tables
-from lookalike.store.questions import read_campaign, write_campaign
+from lookalike.store.campaigns import read_campaign, write_campaign
 from lookalike.store.queue import Asked, ask
 
 HOUR = 3_600_000

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lookalike.annotate.figure import FEWEST, Figure, deviate, undefined
 
 HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 VSD_PER_HOUR = (110.0, 140.0)  # VSD B.1: 110 to 140 pairs in a working hour, discussions apart
 EDS_SECONDS = 15.0  # EDS 3.1 reckons with 15 s for a pair: 240 in an hour
 FEWEST_MINUTES = 5.0

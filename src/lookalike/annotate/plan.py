@@ -8,13 +8,12 @@ import numpy as np
 from jaxtyping import Float64
 
 from lookalike.annotate.figure import Figure, deviate, share, undefined
-from lookalike.annotate.pace import HOUR_MS, Worked
+from lookalike.annotate.pace import DAY_MS, HOUR_MS, Worked
 from lookalike.annotate.patterns import BY_CODE, Counts
 from lookalike.annotate.protocol import DISCUSSION, Protocol
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
 
-DAY_MS = 24 * HOUR_MS
 RECENT_DAYS = 14
 FEWEST_QUERIES = 10
 STEPS = 6

@@ -203,6 +203,10 @@ def _with(question: Question, claim: Claim) -> Question:
 
 
 REFUSALS = {
+    "in-work": (
+        "This pair is still being labelled or discussed; it cannot be a gold pair as well.",
+        "Choose a pair that is not in the queue, or one that has settled.",
+    ),
     "taken": ("This pair is no longer free for you.", "Go on with the next one."),
     "answered": (
         "You have answered this pair before, and that answer stands.",

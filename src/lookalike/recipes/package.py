@@ -19,10 +19,10 @@ from lookalike.discover.random_pairs import RandomPairs
 from lookalike.recipes.package_agreement import agreement_texts
 from lookalike.recipes.package_card import Facts, card, guidelines, license_text
 from lookalike.recipes.team import team
+from lookalike.store.campaigns import read_campaign
 from lookalike.store.history import COMMENT, Row, history
 from lookalike.store.label_files import write_label_file, write_provenance_file
 from lookalike.store.package_files import MANIFEST, filling, is_zip, require_free
-from lookalike.store.questions import read_campaign
 from lookalike.store.rows import read_labels, read_pool, read_random_pairs
 from lookalike.store.settling import settle_due
 from lookalike.store.tables import write_table

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from lookalike.core.errors import AccessError
-from lookalike.store import access, invites, passwords, people
+from lookalike.store import access, invites, leaving, passwords, people
 from lookalike.store.people import Person
 from lookalike.store.workspace import Workspace
 
@@ -42,7 +42,7 @@ def remove_person(workspace: Workspace, name: str, now: int) -> Person:
     """Shut a person out."""
     with workspace.database.write() as connection:
         found = _known(connection, name)
-        people.remove(connection, found.id, now)
+        leaving.remove(connection, found.id, now)
         access.record(connection, now, None, "removed", found.name)
     return found
 

@@ -7,7 +7,7 @@ from lookalike.annotate.order import balanced, first
 from lookalike.core.types import Pool
 from lookalike.discover.questions import Questions, questions
 from lookalike.recipes.discover import judged_labels
-from lookalike.store.questions import read_campaign
+from lookalike.store.campaigns import read_campaign
 from lookalike.store.queue import (
     CHOSEN,
     POOL,

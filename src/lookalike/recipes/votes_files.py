@@ -10,12 +10,12 @@ from lookalike.core.errors import LabelsError
 from lookalike.discover.questions import questions
 from lookalike.recipes.discover import judged_labels
 from lookalike.store import votes_schema
+from lookalike.store.campaigns import read_campaign
 from lookalike.store.disk import lock
 from lookalike.store.history import history
 from lookalike.store.label_files import Fault
 from lookalike.store.label_formats import LABEL_STUDIO, VOTES, format_in
 from lookalike.store.label_studio import read_results, write_tasks
-from lookalike.store.questions import read_campaign
 from lookalike.store.settling import now_ms
 from lookalike.store.votes_file import Pair, VoteFile, read_votes, write_votes
 from lookalike.store.votes_import import Brought, bring_in

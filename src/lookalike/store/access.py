@@ -5,10 +5,11 @@ import json
 import secrets
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from lookalike.core.errors import AccessError, ArgumentError
-from lookalike.store.people import Person, person
+from lookalike.store.people import COLUMNS, Person, of_row
+from lookalike.store.prepared import Prepared, only
 from lookalike.store.rows import insert_new
 from lookalike.store.votes_schema import annotator, api_token, audit, campaign
 
@@ -16,6 +17,15 @@ TOKEN = "lk_"
 TOKENS_EACH = 50
 LONGEST_ADDRESS = 200
 SECRET = "secret"
+_OWNER = Prepared(
+    select(*COLUMNS, annotator.c.password != "")
+    .join(api_token, api_token.c.annotator == annotator.c.id)
+    .where(
+        api_token.c.digest == bindparam("digest"),
+        api_token.c.revoked.is_(None),
+        annotator.c.removed.is_(None),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -105,10 +115,8 @@ def revoke_token(connection: Connection, owner: int, number: int, now: int) -> N
 
 def token_owner(connection: Connection, token: str) -> Person | None:
     """Whose token it is, None for one that does not exist or has ended, or whose owner was removed."""
-    here = (api_token.c.digest == digest(token)) & api_token.c.revoked.is_(None)
-    owner = connection.execute(select(api_token.c.annotator).where(here)).scalar()
-    found = None if owner is None else person(connection, owner)
-    return None if found is None or found.removed is not None else found
+    row = only(_OWNER.rows(connection, digest=digest(token)))
+    return None if row is None else of_row(row)
 
 
 def record(

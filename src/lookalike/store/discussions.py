@@ -1,5 +1,6 @@
 """Pairs in discussion: comments, proposals of those who voted, verdicts of a lead. History is append-only."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +9,15 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert
 from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.annotate.question import Question, decide, propose, refused
 from lookalike.core.errors import ArgumentError
+from lookalike.store.people import LEAD
 from lookalike.store.questions import load_discussed, save
 from lookalike.store.queue import GOLD
 from lookalike.store.rows import insert_new
 from lookalike.store.sweep import close
 from lookalike.store.votes import present
-from lookalike.store.votes_schema import annotator, claim, comment, question, tally, verdict
+from lookalike.store.votes_schema import annotator, check, claim, comment, gold, question, tally, verdict
 
-LONGEST = 4_000
+LONGEST_COMMENT = 4_000
 PAGE = 50
 AGAIN = 10_000  # milliseconds within which the same verdict of the same person is a button pressed twice
 
@@ -29,6 +31,19 @@ _LISTED = (
     question.c.changed,
 )
 _SHOWN = (question.c.state != OPEN) & (question.c.kind != GOLD)
+
+
+def _blind(reader: int | None) -> ColumnElement[bool]:
+    """What an annotator may see: no gold pair, and none that will yet come back to them to be answered again."""
+    if reader is None:
+        return true()
+    coming = select(check.c.question).where(check.c.annotator == reader, check.c.answer == "")
+    return question.c.id.not_in(coming) & question.c.id.not_in(select(gold.c.question))
+
+
+def reader_of(person: Mapping[str, Any]) -> int | None:
+    """Who reads, for the functions below, by an annotator's row: None for a lead, who sees all that is not open."""
+    return None if person["role"] == LEAD else int(person["id"])
 
 
 @dataclass(frozen=True)
@@ -62,13 +77,15 @@ def discussions(
     after: int = 0,
     who: int | None = None,
     category: str | None = None,
+    reader: int | None = None,
     limit: int = PAGE,
 ) -> tuple[Discussed, ...]:
     """Pairs of a state with ids above `after`, for pages of a list; `who` keeps those that they voted on.
 
-    Open pairs are listed to nobody, for their votes are blind; neither are gold pairs, which are checks.
+    Open pairs are listed to nobody, for their votes are blind; neither are gold pairs, which are checks. `reader` is
+    the annotator who reads, None for a lead: a pair that is a hidden check of theirs is listed once it is answered.
     """
-    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN)
+    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN, _blind(reader))
     if category is not None:
         asked = asked.where(question.c.category == category)
     if who is not None:
@@ -78,17 +95,17 @@ def discussions(
     return tuple(Discussed(*row) for row in found)
 
 
-def discussed(connection: Connection, which: int) -> Discussed:
-    """One pair; one that is open is shown to nobody, for its votes are blind."""
-    found = connection.execute(select(*_LISTED).where(question.c.id == which, _SHOWN)).first()
+def discussed(connection: Connection, which: int, reader: int | None = None) -> Discussed:
+    """One pair, if `reader` may see it as `discussions` says."""
+    found = connection.execute(select(*_LISTED).where(question.c.id == which, _SHOWN, _blind(reader))).first()
     if found is None:
         raise refused("unknown")
     return Discussed(*found)
 
 
-def thread(connection: Connection, which: int) -> tuple[Said, ...]:
+def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[Said, ...]:
     """All that was said of a pair that is no longer open: its votes first, then comments and verdicts by time."""
-    discussed(connection, which)
+    discussed(connection, which, reader)
     votes = _said(
         connection, claim, (literal("vote"), claim.c.answer, claim.c.since), claim.c.kind == "vote", which
     )
@@ -120,13 +137,14 @@ def _said(
 def add_comment(connection: Connection, which: int, who: int, text: str, token: str, now: int) -> None:
     """Add to the thread of a pair; the same form sent twice is there once."""
     words = text.strip()
-    if not words or len(words) > LONGEST:
+    if not words or len(words) > LONGEST_COMMENT:
         raise ArgumentError(
-            "A comment cannot be empty." if not words else f"A comment has at most {LONGEST:,} characters.",
+            "A comment cannot be empty."
+            if not words
+            else f"A comment has at most {LONGEST_COMMENT:,} characters.",
             fix="Write a few words." if not words else "Shorten it, or write two.",
         )
-    discussed(connection, which)
-    present(connection, who)
+    discussed(connection, which, reader_of(present(connection, who)))
     row = {
         "question": which,
         "annotator": who,
@@ -139,10 +157,10 @@ def add_comment(connection: Connection, which: int, who: int, text: str, token: 
 
 def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
     """Say what one who voted now thinks of a pair; where all of them think the same, it settles."""
-    present(connection, who)
+    reader = reader_of(present(connection, who))
     if _said_again(connection, which, who, "proposal", said, now):
         return
-    discussed(connection, which)
+    discussed(connection, which, reader)
     before = load_discussed(connection, which)
     after = propose(before, who, said)
     row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}

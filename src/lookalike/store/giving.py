@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Integer, bindparam, literal, null, select, text, union_all
+from sqlalchemy import BindParameter, Connection, bindparam, null, select, text, union_all
 
 from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import LEASE, SKIP, lease, renew
@@ -29,17 +29,10 @@ _PAIR = (question.c.id, question.c.query, question.c.candidate)
 _WHO: BindParameter[int] = bindparam("who")
 _MINE = Prepared(
     union_all(
-        select(
-            literal(0, Integer).label("rank"),
-            claim.c.since,
-            *_PAIR,
-            claim.c.token,
-            claim.c.side,
-            claim.c.until,
-        )
+        select(claim.c.since, *_PAIR, claim.c.token, claim.c.side, claim.c.until)
         .join(question, question.c.id == claim.c.question)
         .where(claim.c.annotator == _WHO, claim.c.kind == LEASE, question.c.state == OPEN),
-        select(literal(1, Integer), check.c.since, *_PAIR, check.c.token, check.c.side, null())
+        select(check.c.since, *_PAIR, check.c.token, check.c.side, null())
         .join(question, question.c.id == check.c.question)
         .where(check.c.annotator == _WHO, SHOWN),
     )
@@ -98,24 +91,32 @@ def give(
     want = want or rules.campaign.ahead
     mine = _held(connection, rules, who["id"], now)
     if len(mine) <= want // 2:
-        mine += _check(connection, rules, who, now, draw)
-        mine += _take(connection, rules, who["id"], now, draw, want - len(mine), idle=not mine)
+        new = _check(connection, rules, who, now, draw)
+        left = want - len(mine) - len(new)
+        new += _take(connection, rules, who["id"], now, draw, left, idle=not (mine or new))
+        mine += sorted(new, key=_place)  # as they stand when they are asked for again
     if not mine:
         mine += _check(connection, rules, who, now, draw, early=True)
     return tuple(mine)
 
 
 def _held(connection: Connection, rules: Rules, who: int, now: int) -> list[Given]:
-    """What was given before and waits for an answer: leases in the order they were given, then hidden checks."""
-    found = []
-    for rank, since, which, query, candidate, token, side, until in sorted(_MINE.rows(connection, who=who)):
+    """What was given before and waits for an answer, in the order it was given; a hidden check looks like a lease."""
+    found, half = [], rules.campaign.lease // 2
+    for since, which, query, candidate, token, side, until in sorted(_MINE.rows(connection, who=who)):
         end = now + rules.campaign.lease
-        if rank == 0 and since <= now and until - now >= rules.campaign.lease // 2:
+        if until is None:  # a check, whose time never ends: it is begun anew as a lease's is
+            end -= max(now - since, 0) % max(half, 1)
+        elif since <= now and until - now >= half:
             end = until
-        elif rank == 0 and not _renew(connection, which, who, now, end):
+        elif not _renew(connection, which, who, now, end):
             continue
         found.append(Given(token, which, query, candidate, side, end))
     return found
+
+
+def _place(given: Given) -> int:
+    return given.question
 
 
 def _renew(connection: Connection, which: int, who: int, now: int, until: int) -> bool:
@@ -171,7 +172,7 @@ def _take(
                     break
     if idle and tried and not taken:
         taken += _wait_for_one(connection, rules, who, now, draw)
-    return sorted(taken, key=lambda given: given.question)  # as they stand when they are asked for again
+    return taken
 
 
 def _wait_for_one(

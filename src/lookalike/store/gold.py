@@ -8,13 +8,14 @@ from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store import schema
 from lookalike.store.checks import GOLD as GOLD_CHECK
 from lookalike.store.guidelines import LONGEST_NOTE, known_images
+from lookalike.store.people import ROLES
 from lookalike.store.queue import GOLD, Asked, add_gold
-from lookalike.store.votes_schema import annotator, check, gold, question
+from lookalike.store.votes_schema import annotator, check, claim, gold, question
 
 
 @dataclass(frozen=True)
 class Gold:
-    """A gold pair: its known answer; how often it was answered, and how often so."""
+    """A gold pair: its known answer; how often it was answered, and how often so; how many can yet be asked."""
 
     question: int
     query: str
@@ -23,6 +24,7 @@ class Gold:
     note: str
     asked: int
     right: int
+    left: int
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,33 @@ class GoldScore:
     right: int
 
 
+_other, _person = check.alias(), annotator.alias()
 _ANSWERED = (check.c.kind == GOLD_CHECK) & check.c.answer.not_in(("", "skip"))
 _ASKED = func.sum(case((_ANSWERED, 1), else_=0))
 _RIGHT = func.sum(case((_ANSWERED & (check.c.answer == gold.c.answer), 1), else_=0))
+_VOTED = select(claim.c.annotator).where(claim.c.question == gold.c.question)
+_CHECKED = select(_other.c.annotator).where(_other.c.question == gold.c.question, _other.c.kind == GOLD_CHECK)
+_LEFT = (
+    select(func.count())
+    .select_from(_person)
+    .where(_person.c.removed.is_(None), _person.c.role.in_(ROLES))
+    .where(_person.c.id.not_in(_VOTED), _person.c.id.not_in(_CHECKED))
+    .correlate(gold)
+    .scalar_subquery()
+)
 
 
 def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
-    """All gold pairs, the newest first. An answer of unsure is no right one; a skip is no answer."""
+    """All gold pairs, the newest first. An answer of unsure is no right one; a skip is no answer.
+
+    Who has voted on a pair, or was asked it, is not asked it again.
+    """
     columns = (question.c.id, question.c.query, question.c.candidate, gold.c.answer, gold.c.note)
     asked = (
-        select(*columns, _ASKED, _RIGHT)
+        select(*columns, _ASKED, _RIGHT, _LEFT)
         .select_from(gold.join(question, question.c.id == gold.c.question))
         .outerjoin(check, (check.c.question == gold.c.question) & (check.c.kind == GOLD_CHECK))
-        .group_by(*columns, gold.c.at)
+        .group_by(*columns, gold.c.at, gold.c.question)
         .order_by(gold.c.at.desc(), question.c.id.desc())
     )
     return tuple(Gold(*row) for row in connection.execute(asked))
@@ -72,7 +88,9 @@ def make_gold(
     """Make a pair of two images of the catalog a gold pair. The new answer of one that is gold already counts."""
     if query == candidate or not known_images(connection, query, candidate):
         raise VoteError(
-            "A gold pair needs two images of the catalog.", fix="Copy their ids from a page.", code="unknown"
+            "A gold pair needs two images of the catalog.",
+            fix="Copy their ids from a pair's page (Discuss) or from the catalog.",
+            code="unknown",
         )
     if len(note) > LONGEST_NOTE:
         raise ArgumentError(f"A note has at most {LONGEST_NOTE} characters.", fix="Shorten it.")

@@ -8,7 +8,7 @@ from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store import schema
 from lookalike.store.votes_schema import annotator, example, guideline
 
-LONGEST = 40_000
+LONGEST_TEXT = 40_000
 LONGEST_NOTE = 500
 MOST_EXAMPLES = 100
 FIRST = """\
@@ -82,11 +82,11 @@ def write_guideline(connection: Connection, text: str, who: int, based_on: int, 
     Raises VoteError (code edited) where somebody else has changed it since `based_on`: nothing is overwritten unseen.
     """
     words = text.replace("\r\n", "\n").replace("\0", "").strip() + "\n"
-    if not words.strip() or len(words) > LONGEST:
+    if not words.strip() or len(words) > LONGEST_TEXT:
         raise ArgumentError(
             "Guidelines cannot be empty."
             if not words.strip()
-            else f"Guidelines have at most {LONGEST:,} characters.",
+            else f"Guidelines have at most {LONGEST_TEXT:,} characters.",
             fix="Write what similar means." if not words.strip() else "Shorten them.",
         )
     now_is = read_guideline(connection)

@@ -1,20 +1,22 @@
 """Who may label and who leads: names, passwords, roles. Nobody's row is ever deleted: their votes are theirs."""
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.store import passwords
+from lookalike.store.prepared import Prepared, only
 from lookalike.store.rows import insert_new
 from lookalike.store.votes_schema import annotator as people
 
 ANNOTATOR, LEAD = "annotator", "lead"
 ROLES = (ANNOTATOR, LEAD)
-LONGEST = 60
+LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Person:
         """Whether they lead."""
         return self.role == LEAD
 
+    @property
+    def reads_as(self) -> int | None:
+        """As whom they read what was said of pairs: None for a lead, to whom no hidden check is kept secret."""
+        return None if self.is_lead else self.id
+
 
 @dataclass(frozen=True)
 class Login:
@@ -49,6 +56,14 @@ class Login:
         return passwords.outdated(self.kept)
 
 
+COLUMNS = tuple(people.c[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last"))
+_OF_SESSION = Prepared(
+    select(*COLUMNS, people.c.password != "").where(
+        people.c.id == bindparam("number"), people.c.removed.is_(None)
+    )
+)
+
+
 def clean_name(name: str) -> str:
     """The name as it is kept: outer blanks off, inner ones single, composed characters.
 
@@ -57,10 +72,10 @@ def clean_name(name: str) -> str:
     """
     cleaned = " ".join(unicodedata.normalize("NFC", name).split(" ")).strip()
     cleaned = " ".join(cleaned.split()) if cleaned.isprintable() else cleaned
-    if not 1 <= len(cleaned) <= LONGEST or not cleaned.isprintable():
+    if not 1 <= len(cleaned) <= LONGEST_NAME or not cleaned.isprintable():
         raise ArgumentError(
-            f"The name {name[: 2 * LONGEST]!r} cannot be used.",
-            fix=f"A name has 1 to {LONGEST} printable characters.",
+            f"The name {name[: 2 * LONGEST_NAME]!r} cannot be used.",
+            fix=f"A name has 1 to {LONGEST_NAME} printable characters.",
         )
     return cleaned
 
@@ -117,18 +132,9 @@ def everyone(connection: Connection) -> list[Person]:
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
     """Who a session of this epoch belongs to, None where it has ended."""
-    row = connection.execute(select(people).where(people.c.id == number)).mappings().first()
-    if row is None or row["epoch"] != epoch or row["removed"] is not None or row["role"] not in ROLES:
-        return None
-    return _person(row)
-
-
-def authenticate(connection: Connection, name: str, password: str) -> Login:
-    """Who this is by name and password.
-
-    Raises AccessError, the same one and as late, whether the name or the password is wrong.
-    """
-    return verified(candidate(connection, name), password)
+    row = only(_OF_SESSION.rows(connection, number=number))
+    found = None if row is None else of_row(row)
+    return found if found is not None and found.epoch == epoch and found.role in ROLES else None
 
 
 def candidate(connection: Connection, name: str) -> Login | None:
@@ -141,7 +147,10 @@ def candidate(connection: Connection, name: str) -> Login | None:
 
 
 def verified(login: Login | None, password: str) -> Login:
-    """The login if this is its password, else AccessError."""
+    """The login if this is its password.
+
+    Raises AccessError, the same one and as late, whether the name or the password is wrong.
+    """
     if not passwords.matches(login.kept if login else "", password) or login is None:
         raise AccessError(
             "The name or the password is wrong.",
@@ -190,8 +199,8 @@ def set_role(connection: Connection, number: int, role: str) -> None:
     _change(connection, number, role=role, epoch=people.c.epoch + 1)
 
 
-def remove(connection: Connection, number: int, now: int) -> None:
-    """Shut a person out; their votes, comments and name stay.
+def shut_out(connection: Connection, number: int, now: int) -> None:
+    """Let a person in no more; `leaving.remove` also gives what they hold to others.
 
     Raises AccessError where nobody would be left to lead.
     """
@@ -199,9 +208,6 @@ def remove(connection: Connection, number: int, now: int) -> None:
     if _require_here(connection, number).is_lead:
         _require_other(leaders, number)
     _change(connection, number, removed=now, epoch=people.c.epoch + 1, password="")
-    from lookalike.store.votes import release_all  # which needs this module
-
-    release_all(connection, number, now)  # what they hold goes to others
 
 
 def active(connection: Connection) -> int:
@@ -237,6 +243,12 @@ def _require_here(connection: Connection, number: int) -> Person:
 
 def _change(connection: Connection, number: int, **values: Any) -> None:  # noqa: ANN401 - columns of all kinds
     connection.execute(update(people).where(people.c.id == number).values(**values))
+
+
+def of_row(row: Sequence[Any]) -> Person:
+    """The person of a row: `COLUMNS`, then whether they have a password."""
+    values = [*row[:-1], bool(row[-1])]
+    return Person(*values)
 
 
 def _person(row: Any) -> Person:  # noqa: ANN401 - a row of the table

@@ -1,18 +1,15 @@
-"""Questions between their rows and the state machine, and how pairs join the queue."""
+"""Questions between their rows and the state machine."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from lookalike.annotate.campaign import Campaign
-from lookalike.annotate.protocol import Protocol
 from lookalike.annotate.question import Claim, Question, refused
 from lookalike.store.prepared import Prepared
-from lookalike.store.votes_schema import campaign, claim, question, verdict
+from lookalike.store.votes_schema import claim, question, verdict
 
 CLAIM = (
     claim.c.annotator,
@@ -116,29 +113,8 @@ def takers(annotators: Iterable[int]) -> str:
     return f",{listed}," if listed else ""
 
 
-# The campaign
-
-
-def read_campaign(connection: Connection) -> Campaign:
-    """How the labelling is run; what nobody has set is as usual."""
-    found = {name: json.loads(value) for name, value in connection.execute(select(campaign))}
-    protocol = Protocol(found.get("protocol", "consensus"), found.get("votes", 2))
-    known = {name for name in Campaign.__dataclass_fields__ if name not in ("protocol", "gap")}
-    gap = tuple(found.get("gap", Campaign.gap))
-    return Campaign(protocol=protocol, gap=gap, **{name: found[name] for name in known & found.keys()})
-
-
-def write_campaign(connection: Connection, new: Campaign) -> None:
-    """Keep how the labelling is run. Pairs that are in the queue keep the number of votes they came with."""
-    values = {name: getattr(new, name) for name in Campaign.__dataclass_fields__ if name != "protocol"}
-    values |= {"protocol": new.protocol.name, "votes": new.protocol.votes}
-    connection.execute(delete(campaign).where(campaign.c.name.in_(values)))
-    connection.execute(
-        insert(campaign), [{"name": name, "value": json.dumps(value)} for name, value in values.items()]
-    )
-
-
 def count_questions(connection: Connection) -> Mapping[str, int]:
-    """How many questions there are in each state."""
-    found = connection.execute(select(question.c.state, func.count()).group_by(question.c.state))
+    """How many questions there are in each state, gold pairs left out: they are checks."""
+    counted = select(question.c.state, func.count()).where(question.c.kind != "gold")
+    found = connection.execute(counted.group_by(question.c.state))
     return {state: count for state, count in found}

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from lookalike.annotate.protocol import EXCLUDED, LABELS, OPEN, SETTLED
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
+from lookalike.annotate.question import refused
 from lookalike.core.checks import one_of
 from lookalike.store import schema
 from lookalike.store.rows import BATCH, execute_all, insert_new
@@ -76,14 +77,18 @@ def withdraw_missing(connection: Connection, now: int) -> int:
 
 
 def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: int | None, now: int) -> None:
-    """Make a pair a gold pair: its answer is known, annotators are checked with it. It takes no label from this."""
+    """Make a pair a gold pair: its answer is known, annotators are checked with it. It takes no label from this.
+
+    Raises VoteError for a pair whose votes are not in yet, or are discussed: it would be asked as both.
+    """
     one_of(answer, tuple(LABELS), "answer")
     low, high = sorted((pair.query, pair.candidate))
     row = {**_row(pair, 0, now), "kind": GOLD, "state": EXCLUDED, "free": 0}
     connection.execute(insert_new(connection, question), row)
-    which = connection.execute(
-        select(question.c.id).where(question.c.low == low, question.c.high == high)
-    ).scalar_one()
+    same = (question.c.low == low, question.c.high == high)
+    which, state = connection.execute(select(question.c.id, question.c.state).where(*same)).one()
+    if state in (OPEN, DISCUSSION):
+        raise refused("in-work")
     connection.execute(delete(gold).where(gold.c.question == which))
     connection.execute(insert(gold), {"question": which, "answer": answer, "note": note, "by": by, "at": now})
     recount(connection)

@@ -4,9 +4,9 @@ import time
 
 from sqlalchemy import Connection, func, select
 
+from lookalike.store.campaigns import read_campaign
 from lookalike.store.database import Database
 from lookalike.store.leases import Rules, lease_key
-from lookalike.store.questions import read_campaign
 from lookalike.store.sweep import MANY, sweep
 from lookalike.store.votes_schema import annotator, progress, question
 

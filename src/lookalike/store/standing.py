@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, func, insert, select
 
+from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
 from lookalike.store import schema
-from lookalike.store.votes import HOUR
 from lookalike.store.votes_schema import annotator, audit, pace, progress
 
 PHOTO_MISSING = "photo missing"
@@ -48,10 +48,10 @@ class Standing:
 def standing(connection: Connection, who: int, now: int, midnight: int) -> Standing:
     """Where an annotator stands. Hours are whole ones, so `midnight` is taken back to the hour it lies in."""
     answered = connection.execute(_ANSWERS, {"who": who}).scalar() or 0
-    first = min(max(midnight, 0), now) // HOUR
+    first = min(max(midnight, 0), now) // HOUR_MS
     today = connection.execute(_TODAY, {"who": who, "first": first}).scalar() or 0
-    lately, active = connection.execute(_LATELY, {"who": who, "first": now // HOUR - 1}).one()
-    per_hour = float(lately) * HOUR / float(active) if active and active >= LEAST else None
+    lately, active = connection.execute(_LATELY, {"who": who, "first": now // HOUR_MS - 1}).one()
+    per_hour = float(lately) * HOUR_MS / float(active) if active and active >= LEAST else None
     states = {state: int(count) for state, count in connection.execute(_STATES)}
     counts = (states.get(state, 0) for state in (OPEN, DISCUSSION, SETTLED, EXCLUDED))
     return Standing(int(answered), int(today), per_hour, *counts)

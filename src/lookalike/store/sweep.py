@@ -2,58 +2,89 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
+from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, text, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.annotate.protocol import DISSIMILAR, OPEN, SETTLED, SIMILAR
 from lookalike.annotate.question import LEASE, SKEW, Question, expire, settle
 from lookalike.store import schema
 from lookalike.store.leases import Rules
+from lookalike.store.prepared import Prepared, only
 from lookalike.store.questions import load, save
-from lookalike.store.rows import insert_new
 from lookalike.store.votes_schema import claim, progress, question, tally
 
 MANY = 500
 SOURCE = "votes"  # of labels that votes have settled to
 SIGNS = {SIMILAR: "+", DISSIMILAR: "-"}
 
-_ENDED = (
-    select(claim.c.question)
-    .where(claim.c.kind == LEASE, (claim.c.until < bindparam("now")) | (claim.c.since > bindparam("soon")))
-    .order_by(claim.c.question)
-    .limit(MANY)
+_LEASED = text(f"kind = '{LEASE}'")  # spelled out: the partial index is found by these words
+_ENDED = Prepared(  # two ranges each: an index serves them, and a million pairs cost nothing
+    union_all(
+        select(claim.c.question).where(_LEASED, claim.c.until < bindparam("now")),
+        select(claim.c.question).where(_LEASED, claim.c.until >= 0, claim.c.since > bindparam("soon")),
+    ).limit(bindparam("most"))
 )
-_DUE = (
-    select(question.c.id)
-    .where(
-        question.c.settles.is_not(None),
-        (question.c.settles <= bindparam("now")) | (question.c.settles > bindparam("latest")),
+_DUE = Prepared(
+    union_all(
+        select(question.c.id).where(question.c.settles <= bindparam("now")),
+        select(question.c.id).where(question.c.settles > bindparam("latest")),
+    ).limit(bindparam("most"))
+)
+_PAIR = Prepared(
+    select(question.c.query, question.c.candidate, question.c.both, question.c.kind).where(
+        question.c.id == bindparam("which")
     )
-    .order_by(question.c.id)
-    .limit(MANY)
 )
-_PAIR = select(
-    question.c.query, question.c.candidate, question.c.both, question.c.category, question.c.kind
-).where(question.c.id == bindparam("which"))
+_CATEGORY = Prepared(select(question.c.category).where(question.c.id == bindparam("which")))
 
 
-def sweep(connection: Connection, rules: Rules, now: int) -> int:
-    """End leases and settle pairs whose time has come, some hundreds at most; returns how many."""
-    return _expire(connection, now) + _settle(connection, rules, now)
+def _new_label(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
+    values = {**{name: bindparam(name) for name in ("query", "candidate", "label")}, "source": SOURCE}
+    return dialect.insert(schema.label).values(values).on_conflict_do_nothing()
 
 
-def _expire(connection: Connection, now: int) -> int:
-    ended = sorted(set(connection.execute(_ENDED, {"now": now, "soon": now + SKEW}).scalars()))
+def _more(dialect: Any, table: Table, *key: str) -> Any:  # noqa: ANN401
+    """So many more questions under a key."""
+    new = dialect.insert(table).values({name: bindparam(name) for name in (*key, "questions")})
+    total = table.c.questions + new.excluded.questions
+    return new.on_conflict_do_update(index_elements=key, set_={"questions": total})
+
+
+_LABEL = Prepared({"sqlite": _new_label(sqlite), "postgresql": _new_label(postgresql)})
+_UNLABEL = Prepared(
+    delete(schema.label).where(
+        schema.label.c.query == bindparam("query"),
+        schema.label.c.candidate == bindparam("candidate"),
+        schema.label.c.source == SOURCE,
+    )
+)
+_PROGRESS, _TALLY = (
+    Prepared({"sqlite": _more(sqlite, *given), "postgresql": _more(postgresql, *given)})
+    for given in ((progress, "kind", "state"), (tally, "category", "pattern"))
+)
+
+
+def sweep(connection: Connection, rules: Rules, now: int, most: int = MANY) -> int:
+    """End leases and settle pairs whose time has come, so many of each at most; returns how many."""
+    return _expire(connection, now, most) + _settle(connection, rules, now, most)
+
+
+def _expire(connection: Connection, now: int, most: int) -> int:
+    ended = sorted({which for (which,) in _ENDED.rows(connection, now=now, soon=now + SKEW, most=most)})
+    done = 0
     for which in ended:
         before = load(connection, which, wait=False)
-        if before is not None:
-            save(connection, which, before, expire(before, now), now)
-    return len(ended)
+        after = expire(before, now) if before is not None else None
+        if before is not None and after is not None and after != before:
+            save(connection, which, before, after, now)
+            done += 1
+    return done
 
 
-def _settle(connection: Connection, rules: Rules, now: int) -> int:
+def _settle(connection: Connection, rules: Rules, now: int, most: int) -> int:
     grace = rules.campaign.grace
-    due = connection.execute(_DUE, {"now": now, "latest": now + grace + SKEW}).scalars().all()
+    due = sorted({which for (which,) in _DUE.rows(connection, now=now, latest=now + grace + SKEW, most=most)})
+    done = 0
     for which in due:
         before = load(connection, which, wait=False)
         if before is None:
@@ -62,38 +93,28 @@ def _settle(connection: Connection, rules: Rules, now: int) -> int:
         if after.state != OPEN:
             close(connection, which, before, after, now)
             _tally(connection, which, before)
-    return len(due)
+            done += 1
+    return done
 
 
 def close(connection: Connection, which: int, before: Question, after: Question, now: int) -> None:
     """Write a question that changes its state: its label, and the count of each state."""
     save(connection, which, before, after, now)
-    pair = connection.execute(_PAIR, {"which": which}).one()
-    ends = [(pair.query, pair.candidate), (pair.candidate, pair.query)][: 1 + pair.both]
-    if before.state == SETTLED:
-        for query, candidate in ends:
-            connection.execute(
-                delete(schema.label).where(
-                    schema.label.c.query == query,
-                    schema.label.c.candidate == candidate,
-                    schema.label.c.source == SOURCE,
-                )
-            )
-    if after.state == SETTLED:
-        rows = [
-            {"query": query, "candidate": candidate, "label": after.label, "source": SOURCE}
-            for query, candidate in ends
-        ]
-        connection.execute(insert_new(connection, schema.label), rows)
+    query, candidate, both, kind = only(_PAIR.rows(connection, which=which))
+    for one, other in ((query, candidate), (candidate, query))[: 1 + both]:
+        if before.state == SETTLED:
+            _UNLABEL.run(connection, query=one, candidate=other)
+        if after.state == SETTLED:
+            _LABEL.run(connection, query=one, candidate=other, label=after.label)
     if before.state != after.state:
-        _add(connection, progress, {"kind": pair.kind, "state": before.state}, -1)
-        _add(connection, progress, {"kind": pair.kind, "state": after.state}, 1)
+        _PROGRESS.run(connection, kind=kind, state=before.state, questions=-1)
+        _PROGRESS.run(connection, kind=kind, state=after.state, questions=1)
 
 
 def _tally(connection: Connection, which: int, voted: Question) -> None:
     """Count the blind votes of a question, as they were before anybody saw another's."""
-    category = connection.execute(_PAIR, {"which": which}).one().category
-    _add(connection, tally, {"category": category, "pattern": pattern(voted)}, 1)
+    (category,) = only(_CATEGORY.rows(connection, which=which))
+    _TALLY.run(connection, category=category, pattern=pattern(voted), questions=1)
 
 
 def pattern(voted: Question) -> str:
@@ -106,13 +127,6 @@ def pattern(voted: Question) -> str:
     """
     votes = sorted(voted.votes, key=lambda one: one.annotator)
     return " ".join(f"{one.annotator}{SIGNS.get(one.answer, '?')}" for one in votes)
-
-
-def _add(connection: Connection, table: Any, key: dict[str, str], more: int) -> None:  # noqa: ANN401
-    dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
-    new = dialect.insert(table).values(**key, questions=more)
-    total = table.c.questions + new.excluded.questions
-    connection.execute(new.on_conflict_do_update(index_elements=list(key), set_={"questions": total}))
 
 
 def recount(connection: Connection) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS
-from lookalike.annotate.question import LEASE, SKIP, Question, refused, release, skip, undo, vote
+from lookalike.annotate.question import LEASE, SKIP, Question, refused, skip, undo, vote
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError
 from lookalike.store import votes_schema as schema
@@ -23,8 +24,7 @@ from lookalike.store.prepared import Prepared, only
 from lookalike.store.questions import load, save
 
 PAUSE = 120_000  # who answers later than this after their last answer was not at work all the time
-HOUR = 3_600_000
-LONGEST = 3_600_000
+LONGEST_TOOK = HOUR_MS
 UNDO = "undo"
 Person = Mapping[str, Any]  # an annotator's row
 
@@ -62,7 +62,7 @@ def answer(
     """Take an annotator's answer to a pair they were given: similar, dissimilar, unsure, or skip."""
     one_of(said, (*ANSWERS, SKIP), "answer")
     ticket, person = _checked(connection, rules, who, token)
-    took = min(max(took, 0), LONGEST)
+    took = min(max(took, 0), LONGEST_TOOK)
     if ticket.check:
         return _take_check(connection, ticket.check, person, token, said, now, took)
     before = _held(connection, ticket.question)
@@ -155,7 +155,7 @@ def _count(connection: Connection, person: Person, now: int, took: int) -> None:
     _COUNT.run(connection, who=person["id"], now=now)
     since = now - person["last"] if person["last"] is not None else took
     active = since if 0 <= since <= PAUSE else min(took, PAUSE)
-    _PACE.run(connection, annotator=person["id"], hour=now // HOUR, answers=1, active=active)
+    _PACE.run(connection, annotator=person["id"], hour=now // HOUR_MS, answers=1, active=active)
 
 
 def _pace(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
@@ -226,15 +226,3 @@ def next_pairs(
 ) -> tuple[Given, ...]:
     """The pairs that are an annotator's to answer now; none where nothing is left for them."""
     return give(connection, rules, present(connection, who), now, draw)
-
-
-def release_all(connection: Connection, who: int, now: int) -> int:
-    """Give back what an annotator holds but has not answered; returns how many pairs."""
-    mine = select(schema.claim.c.question).where(
-        schema.claim.c.annotator == who, schema.claim.c.kind.in_((LEASE, SKIP))
-    )
-    held = sorted(connection.execute(mine).scalars())
-    for which in held:
-        before = _held(connection, which)
-        save(connection, which, before, release(before, who), now)
-    return len(held)

@@ -7,14 +7,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, delete, insert, select, text, update
 
+from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import OPEN, SETTLED
 from lookalike.annotate.question import SKIP, VOTE
 from lookalike.store import schema, votes_schema
+from lookalike.store.campaigns import read_campaign
 from lookalike.store.history import CHECK, COMMENT, DECISION, GOLD, PROPOSAL, QUESTION, UNDO, Row, history
-from lookalike.store.questions import read_campaign, takers
+from lookalike.store.questions import takers
 from lookalike.store.rows import execute_all, insert_all, insert_new
 from lookalike.store.sweep import SOURCE, pattern, recount
-from lookalike.store.votes import HOUR, PAUSE
+from lookalike.store.votes import PAUSE
 from lookalike.store.votes_file import Pair, VoteFile
 from lookalike.store.votes_merge import Here, Merged, merged
 
@@ -252,7 +254,7 @@ def _write_pace(connection: Connection, rows: Sequence[Row], ids: Mapping[str, i
         for row in answers:
             at, took = row.at or 0, row.took or 0
             since = at - last if last is not None else took
-            hour = hours[at // HOUR]
+            hour = hours[at // HOUR_MS]
             hour[0] += 1
             hour[1] += since if 0 <= since <= PAUSE else min(took, PAUSE)
             last = at

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database import Database, transaction
 from lookalike.store.database_errors import database_error
+from lookalike.store.prepared import Prepared
 
 T = TypeVar("T")
 TOGETHER = 64  # calls committed at once at most: the first of them waits for the last
@@ -132,22 +133,24 @@ class Writer:
 
 def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
     """Run a call in a savepoint: what it wrote is taken back if it fails, and nothing else is."""
-    connection.execute(_SAVE)
+    _SAVE.run(connection)
     try:
         value = call(connection)
     except OperationalError:  # the disk or the file: nothing of this transaction can be trusted
         raise
     except DatabaseError as error:
-        connection.execute(_TAKE_BACK)
+        _TAKE_BACK.run(connection)
         return None, database_error(error, "writing", connection.engine.url.render_as_string())
     except Exception as error:
-        connection.execute(_TAKE_BACK)
+        _TAKE_BACK.run(connection)
         return None, error
-    connection.execute(_KEEP)
+    _KEEP.run(connection)
     return value, None
 
 
-_SAVE, _TAKE_BACK, _KEEP = (text(f"{words} one_call") for words in ("SAVEPOINT", "ROLLBACK TO", "RELEASE"))
+_SAVE, _TAKE_BACK, _KEEP = (
+    Prepared(text(f"{words} one_call")) for words in ("SAVEPOINT", "ROLLBACK TO", "RELEASE")
+)
 
 
 def _wanted(call: Call) -> bool:

@@ -4,23 +4,19 @@ A router says once who may use its routes: `APIRouter(dependencies=SIGNED_IN)` o
 Both check the CSRF token of everything that is not a GET.
 """
 
-import hmac
 from typing import Annotated
 
 from fastapi import Depends, Path
 from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
-from lookalike.store.access import TOKEN, token_owner
-from lookalike.store.people import Person, of_session
-from lookalike.web.failures import SIGNED_OUT
+from lookalike.store.people import Person
+from lookalike.web.claimant import CSRF_HEADER, SAFE, by_token, check_csrf, claimant
 from lookalike.web.sessions import Session, begin, keep, read
 from lookalike.web.site import Site, site_of
 
-SAFE = ("GET", "HEAD", "OPTIONS")
-BY_TOKEN = ("/api/", "/images/")  # where a program's token is let in
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-HEADER, FIELD = "x-csrf-token", "csrf"
+CSRF_FIELD = "csrf"
 
 
 def visitor(request: Request) -> Session:
@@ -36,11 +32,9 @@ def visitor(request: Request) -> Session:
 
 def person(request: Request) -> Person:
     """Who asks, by their cookie, or by a token where programs ask."""
-    site = site_of(request)
-    if request.headers.get("authorization") and request.url.path.startswith(BY_TOKEN):
-        found = _by_token(request, site)
-    else:
-        found = _by_cookie(request, site)
+    who = claimant(request)
+    with site_of(request).database.read() as connection:
+        found = who(connection)
     request.state.person = found
     return found
 
@@ -54,16 +48,8 @@ def lead(found: Annotated[Person, Depends(person)]) -> Person:
 
 async def own_form(request: Request) -> None:
     """That what is sent comes from a page of this session: every form carries its token."""
-    if request.method in SAFE or getattr(request.state, "by_token", False):
-        return
-    session: Session = request.state.session
-    given = request.headers.get(HEADER) or await _field(request)
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), session.csrf(site_of(request).key).encode()):
-        raise AccessError(
-            "This form has expired, or was not sent from a page of yours.",
-            fix="Reload the page and send it again.",
-            code="csrf",
-        )
+    if request.method not in SAFE and not by_token(request):
+        check_csrf(request, request.headers.get(CSRF_HEADER) or await _field(request))
 
 
 SIGNED_IN = [Depends(person), Depends(own_form)]
@@ -86,32 +72,5 @@ def address_of(request: Request) -> str:
 async def _field(request: Request) -> str:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in FORMS:
         return ""
-    found = (await request.form()).get(FIELD, "")
+    found = (await request.form()).get(CSRF_FIELD, "")
     return found if isinstance(found, str) else ""
-
-
-def _by_cookie(request: Request, site: Site) -> Person:
-    session = read(request, site.key, https=site.options.https, now=site.now())
-    found = None
-    if session is not None and session.annotator is not None:
-        with site.database.read() as connection:
-            found = of_session(connection, session.annotator, session.epoch)
-    if session is None or found is None:
-        raise AccessError("You are not logged in.", fix="Log in at /login.", code=SIGNED_OUT)
-    request.state.session = session
-    return found
-
-
-def _by_token(request: Request, site: Site) -> Person:
-    scheme, _, token = request.headers["authorization"].partition(" ")
-    found = None
-    if scheme.lower() == "bearer" and token.strip().startswith(TOKEN):
-        with site.database.read() as connection:
-            found = token_owner(connection, token.strip())
-    if found is None:
-        raise AccessError(
-            "This token does not work.", fix="Make one on your account page, and send it as: "
-            "Authorization: Bearer TOKEN", code="token",
-        )  # fmt: skip
-    request.state.by_token = True
-    return found

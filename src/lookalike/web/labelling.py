@@ -12,10 +12,11 @@ from starlette.requests import HTTPConnection
 from lookalike.store.leases import Rules
 from lookalike.store.settling import rules_of
 from lookalike.store.standing import digests
-from lookalike.store.sweep import MANY, sweep
+from lookalike.store.sweep import sweep
 from lookalike.web.site import Site
 
 SECOND = 1.0
+BITE = 20  # pairs swept at once: answers that came meanwhile wait for these only
 RULES_SECONDS = 3  # so long another process's change of the campaign may go unseen
 HASHES_SECONDS = 60  # so long a refreshed catalog's
 MOST_HASHES = 50_000
@@ -77,7 +78,7 @@ async def _beat(labelling: Labelling) -> None:
                 await labelling.refresh()
             if count % HASHES_SECONDS == 0:
                 labelling.forget_hashes()
-            while await _sweep(labelling) >= MANY:
+            while await _sweep(labelling) >= BITE:
                 pass
         except Exception:  # a full disk or a database that restarts: the next second tries again
             log.exception("what is due could not be brought up to date")
@@ -85,7 +86,7 @@ async def _beat(labelling: Labelling) -> None:
 
 async def _sweep(labelling: Labelling) -> int:
     rules, now = labelling.rules, labelling.site.now()
-    return await labelling.site.write(lambda connection: sweep(connection, rules, now))
+    return await labelling.site.write(lambda connection: sweep(connection, rules, now, BITE))
 
 
 def labelling_of(request: HTTPConnection) -> Labelling:

@@ -15,7 +15,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MINUTE = 60_000
-IDLE, LONGEST = 12 * 60 * MINUTE, 7 * 24 * 60 * MINUTE
+IDLE, LONGEST_SESSION = 12 * 60 * MINUTE, 7 * 24 * 60 * MINUTE
 RENEWED = 5 * MINUTE  # not on every request: two that cross would undo each other's
 AHEAD = 5 * MINUTE  # a clock that was set back this far is forgiven
 
@@ -39,7 +39,7 @@ class Session:
     def lives(self, now: int) -> bool:
         """Whether it has not ended."""
         fresh = self.seen - AHEAD <= now <= self.seen + IDLE
-        return fresh and self.began - AHEAD <= now <= self.began + LONGEST
+        return fresh and self.began - AHEAD <= now <= self.began + LONGEST_SESSION
 
 
 def begin(annotator: int | None, epoch: int, now: int) -> Session:
@@ -107,7 +107,7 @@ class SessionCookies:
         await self.app(scope, receive, with_cookie)
 
     def _line(self, value: str) -> str:
-        life = LONGEST // 1000 if value else 0
+        life = LONGEST_SESSION // 1000 if value else 0
         secure = "; Secure" if self.https else ""
         return f"{cookie_name(self.https)}={value}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}"
 

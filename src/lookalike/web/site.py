@@ -20,6 +20,9 @@ from lookalike.store.writer import Writer
 from lookalike.web.throttle import Throttle
 
 T = TypeVar("T")
+PATIENCE = (
+    4_000  # milliseconds for another program to end its writing: the page keeps an answer and sends it again
+)
 READERS = 12  # connections that are kept open for pages
 DECODERS = 2  # photos decoded at once: each may take some hundred megabytes
 
@@ -66,7 +69,7 @@ class Site:
         """A site that is not open yet."""
         place = workspace.settings.database or workspace.folder / DATABASE
         thumbnails = Thumbnails(workspace.folder, workspace.settings)
-        return cls(workspace, options, Database(place, connections=READERS), thumbnails)
+        return cls(workspace, options, Database(place, connections=READERS, patience=PATIENCE), thumbnails)
 
     def open(self) -> None:
         """Begin to write; makes the key that signs sessions where there is none."""
@@ -89,7 +92,22 @@ class Site:
 
     async def write(self, call: Callable[[Connection], T]) -> T:
         """What a call returns whose transaction is on the disk. A client that hangs up does not stop it."""
-        return await asyncio.shield(asyncio.wrap_future(self.writer.submit(call)))
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[T] = loop.create_future()
+        done = self.writer.submit(call)
+        done.add_done_callback(lambda _: loop.call_soon_threadsafe(_pass_on, done, waiter))
+        return await waiter
+
+
+def _pass_on(done: "Future[T]", waiter: "asyncio.Future[T]") -> None:
+    """Tell who waits on the loop what came of a call; who has hung up is told nothing."""
+    if waiter.done():
+        return
+    error = done.exception()
+    if error is None:
+        waiter.set_result(done.result())
+    else:
+        waiter.set_exception(error)
 
 
 def site_of(request: HTTPConnection) -> Site:

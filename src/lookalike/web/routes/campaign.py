@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from lookalike.core.errors import LookalikeError
 from lookalike.recipes.queue import count_waiting, queue_pairs
 from lookalike.store.access import record
-from lookalike.store.questions import count_questions, read_campaign, write_campaign
+from lookalike.store.campaigns import read_campaign, write_campaign
+from lookalike.store.questions import count_questions
 from lookalike.store.workspace import Workspace
 from lookalike.web.deps import LEADS, PersonPart, address_of
 from lookalike.web.failures import status_of

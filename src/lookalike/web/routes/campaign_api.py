@@ -7,7 +7,8 @@ from starlette.requests import Request
 
 from lookalike.recipes.queue import count_waiting, queue_pairs
 from lookalike.store.access import record
-from lookalike.store.questions import count_questions, read_campaign, write_campaign
+from lookalike.store.campaigns import read_campaign, write_campaign
+from lookalike.store.questions import count_questions
 from lookalike.store.workspace import Workspace
 from lookalike.web.deps import LEADS, PersonPart, address_of
 from lookalike.web.described import PROBLEMS

@@ -39,7 +39,13 @@ def discussions_page(
     who, only = person.id if whose == "mine" else None, category.replace("\0", "") or None
     with labelling.site.database.read() as connection:
         found = store.discussions(
-            connection, state=state, after=after, who=who, category=only, limit=PAGE + 1
+            connection,
+            state=state,
+            after=after,
+            who=who,
+            category=only,
+            reader=person.reads_as,
+            limit=PAGE + 1,
         )
         values: dict[str, Any] = {
             "pairs": pictures(connection, labelling, found[:PAGE]),
@@ -115,8 +121,8 @@ def _pair(
     failure: LookalikeError | None = None, text: str = "",
 ) -> Response:  # fmt: skip
     with labelling.site.database.read() as connection:
-        pair = store.discussed(connection, _number(which))
-        said = store.thread(connection, which)
+        pair = store.discussed(connection, _number(which), person.reads_as)
+        said = store.thread(connection, which, person.reads_as)
         shown = pictures(connection, labelling, [pair])[0]
         following = _following(connection, person, which)
     votes = [one for one in said if one.kind == "vote"]
@@ -132,7 +138,7 @@ def _pair(
 def _following(connection: Connection, person: Person, which: int) -> int | None:
     """The next pair in discussion: a lead's next of all, anybody else's of their own."""
     who = None if person.is_lead else person.id
-    found = store.discussions(connection, after=which, who=who, limit=1)
+    found = store.discussions(connection, after=which, who=who, reader=person.reads_as, limit=1)
     return found[0].question if found else None
 
 

@@ -44,17 +44,24 @@ def discussions(
     who = person.id if mine else None
     with labelling_of(request).site.database.read() as connection:
         found = store.discussions(
-            connection, state=state, after=after, who=who, category=category, limit=limit + 1
+            connection,
+            state=state,
+            after=after,
+            who=who,
+            category=category,
+            reader=person.reads_as,
+            limit=limit + 1,
         )
     last = found[limit - 1].question if len(found) > limit else None
     return Pairs(pairs=[PairOut(**asdict(one)) for one in found[:limit]], after=last)
 
 
 @router.get("/{which}")
-def discussion(request: Request, which: Which) -> Discussion:
+def discussion(request: Request, person: PersonPart, which: Which) -> Discussion:
     """A pair that is no longer open: its votes, comments and verdicts."""
+    reader = person.reads_as
     with labelling_of(request).site.database.read() as connection:
-        pair, said = store.discussed(connection, which), store.thread(connection, which)
+        pair, said = store.discussed(connection, which, reader), store.thread(connection, which, reader)
     return Discussion(pair=PairOut(**asdict(pair)), said=[SaidOut(**asdict(one)) for one in said])
 
 

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from lookalike.annotate.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
@@ -25,7 +26,6 @@ from lookalike.web.render import page
 from lookalike.web.shown import given_pairs, pictures
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
-DAY = 86_400_000
 HERE = "/label"
 UNDO = "undo"
 Word = Annotated[str, Form()]
@@ -70,7 +70,7 @@ async def _shown(
 
     def give(connection: Connection) -> tuple[list[dict[str, Any]], Standing]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
-        stands = standing(connection, person.id, now, now - now % DAY)
+        stands = standing(connection, person.id, now, now - now % DAY_MS)
         return given_pairs(connection, labelling, given), stands
 
     given, stands = await labelling.site.write(give)

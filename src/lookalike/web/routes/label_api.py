@@ -4,29 +4,40 @@ Bodies are read and written by hand: these routes are what fifty experts at full
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
+from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
+from lookalike.annotate.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
 from lookalike.store.people import Person
 from lookalike.store.standing import report_photo, standing
-from lookalike.store.votes import LONGEST, answer, next_pairs, take_answer_back
-from lookalike.web.claimant import claimant
+from lookalike.store.votes import LONGEST_TOOK, answer, next_pairs, take_answer_back
+from lookalike.web.claimant import CSRF_HEADER, SAFE, Who, by_token, check_csrf, claimant
 from lookalike.web.described import gives, takes
 from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.shown import given_pairs
 
-router = APIRouter(prefix="/api/label", tags=["label"])
+
+class ByHand(APIRoute):
+    """A route whose function reads the request and makes the response itself; FastAPI only describes it."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The function as it is."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
+router = APIRouter(prefix="/api/label", tags=["label"], route_class=ByHand)
 SAID = (*ANSWERS, SKIP)
-DAY = 86_400_000
 LATEST = 1 << 53
 LONGEST_TOKEN = 200
 
@@ -36,7 +47,7 @@ async def following(request: Request) -> Response:
     """The pairs that are yours to answer now, oldest first; none: nothing is left for you."""
     labelling = labelling_of(request)
     now = labelling.site.now()
-    midnight = _whole(request.query_params.get("midnight", now - now % DAY), "midnight")
+    midnight = _whole(request.query_params.get("midnight", now - now % DAY_MS), "midnight")
 
     def give(connection: Connection, person: Person) -> dict[str, Any]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
@@ -55,7 +66,7 @@ async def take(request: Request) -> Response:
     took = sent.get("took", 0)
     if said not in SAID:
         raise _unfit("answer", f"one of {', '.join(SAID)}")
-    took = min(_whole(took, "took"), LONGEST)
+    took = min(_whole(took, "took"), LONGEST_TOOK)
     now = labelling.site.now()
 
     def vote(connection: Connection, person: Person) -> dict[str, Any]:
@@ -106,13 +117,21 @@ async def _done(
     request: Request, labelling: Labelling, call: Callable[[Connection, Person], dict[str, Any]]
 ) -> Response:
     """What a call makes of whoever asks, in one transaction; it is on the disk before this answers."""
-    who = claimant(request)
+    who = _who(request)
     result = await labelling.site.write(lambda connection: call(connection, who(connection)))
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 
 
+def _who(request: Request) -> Who:
+    """What finds out who asks; where it is a page's script, that the page is this session's."""
+    who = claimant(request)
+    if request.method not in SAFE and not by_token(request):
+        check_csrf(request, request.headers.get(CSRF_HEADER, ""))
+    return who
+
+
 async def _sent(request: Request, names: set[str]) -> Mapping[str, Any]:
-    claimant(request)  # before the body is read: who is nobody is told that first
+    _who(request)  # before the body is read: who is nobody is told that first
     try:
         sent = json.loads(await request.body())
     except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.store import access, invites, people
+from lookalike.store import access, invites, leaving, people
 from lookalike.web.deps import LEADS, Number, PersonPart, SitePart, address_of
 from lookalike.web.render import page
 from lookalike.web.site import Site
@@ -85,7 +85,7 @@ async def remove(request: Request, site: SitePart, by: PersonPart, number: Numbe
     now, address = site.now(), address_of(request)
 
     def do(connection: Connection) -> None:
-        people.remove(connection, number, now)
+        leaving.remove(connection, number, now)
         access.record(connection, now, by.id, "removed", people.person(connection, number).name, address)
 
     await site.write(do)

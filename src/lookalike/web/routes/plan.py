@@ -15,7 +15,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.recipes.ahead import MOST_ENCODERS, ahead, ask_for
 from lookalike.recipes.plan import plan
 from lookalike.store.access import record
-from lookalike.store.questions import read_campaign
+from lookalike.store.campaigns import read_campaign
 from lookalike.web.deps import LEADS, PersonPart, SitePart, address_of
 from lookalike.web.render import page
 from lookalike.web.site import Site

@@ -1,0 +1,153 @@
+"""Hidden checks stay hidden: in the order of what is given, in its times, and in what is shown of other pairs."""
+
+import re
+
+import pytest
+from shops import MINUTE, Shop
+from sqlalchemy import select, text, update
+
+from lookalike.core.errors import VoteError
+from lookalike.store import votes_schema as tables
+from lookalike.store.discussions import add_comment, add_proposal, discussed, discussions, thread
+from lookalike.store.gold import gold_pairs
+from lookalike.store.queue import Asked, add_gold
+
+
+@pytest.fixture
+def shop(database_place):
+    """Person 3 leads; each vote is asked again, twice, after the next pair."""
+    shop = Shop(database_place, people=3, pairs=4, share=1.0, repeats=10, gap=(1, 1), ahead=4)
+    with shop.database.write() as connection:
+        connection.execute(update(tables.annotator).where(tables.annotator.c.id == 3).values(role="lead"))
+    return shop
+
+
+def differ(shop):
+    """Two people answer the first pair differently; its number."""
+    mine = shop.give(1)[0]
+    which = mine.question
+    shop.say(1, mine.token, "similar")
+    other = next(pair for pair in shop.give(2) if pair.question == which)
+    shop.say(2, other.token, "dissimilar")
+    shop.wait(1)
+    assert shop.rows(select(tables.question.c.state).where(tables.question.c.id == which)) == [
+        ("discussion",)
+    ]
+    return which
+
+
+def test_a_pair_that_will_be_asked_again_is_not_shown_to_who_will_be_asked(shop):
+    which = differ(shop)
+    with shop.database.read() as connection:
+        listed = {
+            reader: [one.question for one in discussions(connection, reader=reader)] for reader in (1, 3)
+        }
+        assert listed == {1: [], 3: [which]}
+        assert [one.question for one in discussions(connection, reader=None)] == [which]
+        for read in (discussed, thread):
+            with pytest.raises(VoteError, match="no such pair"):
+                read(connection, which, 1)
+    with shop.database.write() as connection:
+        for speak in (
+            lambda: add_comment(connection, which, 1, "legs", "t", shop.now),
+            lambda: add_proposal(connection, which, 1, "similar", shop.now),
+        ):
+            with pytest.raises(VoteError, match="no such pair"):
+                speak()
+        add_comment(connection, which, 3, "a lead sees it", "t", shop.now)
+    while waiting(shop, which):
+        for pair in shop.give(1):
+            shop.say(1, pair.token, "similar")
+    with shop.database.read() as connection:
+        assert [one.question for one in discussions(connection, reader=1)] == [which]
+        assert [said.text for said in thread(connection, which, 1)] == [
+            "similar",
+            "dissimilar",
+            "a lead sees it",
+        ]
+
+
+def waiting(shop, which):
+    mine = (tables.check.c.annotator == 1, tables.check.c.question == which, tables.check.c.answer == "")
+    return shop.rows(select(tables.check.c.id).where(*mine))
+
+
+def test_gold_pairs_are_shown_to_leads_only_and_tell_who_can_still_be_asked(shop):
+    which = differ(shop)
+    with shop.database.write() as connection:
+        connection.execute(tables.check.delete())
+        ends = connection.execute(select(tables.question).where(tables.question.c.id == which)).one()
+        pair = Asked(ends.query, ends.candidate, ends.item, "", "gold", 0)
+        with pytest.raises(VoteError, match="still being labelled or discussed"):
+            add_gold(connection, pair, "similar", "", 3, shop.now)
+    with shop.database.write() as connection:
+        settled = {"state": "settled", "label": 1}
+        connection.execute(update(tables.question).where(tables.question.c.id == which).values(settled))
+        assert [one.question for one in discussions(connection, state="settled", reader=1)] == [which]
+        add_gold(connection, pair, "similar", "", 3, shop.now)
+        assert [one.question for one in discussions(connection, state="settled", reader=1)] == []
+        assert [one.question for one in discussions(connection, state="settled")] == [which]
+        (gold,) = gold_pairs(connection)
+        assert (gold.asked, gold.left) == (0, 1)
+
+
+def test_an_open_pair_is_made_no_gold_pair(shop):
+    with shop.database.write() as connection, pytest.raises(VoteError, match="still being labelled"):
+        add_gold(connection, Asked("c0", "q0", "i0", "", "gold", 0), "similar", "", 3, shop.now)
+    assert shop.states() == ["open"] * 4
+    assert shop.rows(select(tables.gold)) == []
+
+
+def test_a_check_has_the_order_and_the_time_of_a_lease(database_place):
+    shop = Shop(database_place, people=1, pairs=40, share=1.0, repeats=40, gap=(1, 2), ahead=6)
+    seen = []
+    for turn in range(60):
+        given = shop.give(1)
+        assert given == shop.give(1)
+        ends = [pair.until - shop.now for pair in given]
+        assert min(ends) >= shop.rules.campaign.lease // 2
+        assert max(ends) <= shop.rules.campaign.lease
+        votes = {token for (token,) in shop.rows(select(tables.claim.c.token))}
+        seen += [place for place, pair in enumerate(given) if pair.token not in votes]
+        if turn == 30:
+            shop.wait(4)
+            continue
+        shop.now += 1_000
+        shop.say(1, given[0].token, "similar")
+    assert len(seen) > 20
+    assert len(set(seen)) > 2  # first, last and between
+
+
+def test_a_checks_time_moves_only_when_a_leases_would(database_place):
+    shop = Shop(database_place, people=1, pairs=1, share=1.0, repeats=1, gap=(1, 1))
+    shop.say(1, shop.give(1)[0].token, "similar")
+    (check,) = shop.give(1)
+    untils = set()
+    for _ in range(60):
+        shop.now += MINUTE // 6
+        (again,) = shop.give(1)
+        assert again.token == check.token
+        untils.add(again.until)
+    lease = shop.rules.campaign.lease
+    assert 2 <= len(untils) <= 60 * MINUTE // 6 // (lease // 2) + 2
+
+
+def test_no_statement_of_labelling_walks_a_table(tmp_path):
+    """SQLite is asked how it would run what runs at every answer and every second."""
+    from lookalike.store import access, giving, people, questions, sweep, votes
+
+    shop = Shop(tmp_path / "shop.db")
+    with shop.database.read() as connection:
+        for module in (access, giving, people, questions, sweep, votes):
+            for name, statement in vars(module).items():
+                if not isinstance(statement, giving.Prepared):
+                    continue
+                spelled = statement._spelled["sqlite"]
+                values = dict.fromkeys(re.findall(r"(?<!:):(\w+)", spelled), 0)
+                plan = connection.execute(text(f"EXPLAIN QUERY PLAN {spelled}"), values).all()
+                walked = [
+                    row.detail
+                    for row in plan
+                    if re.match(r"SCAN (question|claim|vote|annotator)\b", row.detail)
+                ]
+                assert all("USING INDEX question_open" in one for one in walked), (module, name, walked)
