@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def workspace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio")
     made = demo(
-        folder, datetime(2026, 1, 1), lambda _: nullcontext(None), lambda _: None, images=300, queries=40
+        folder, datetime(2026, 1, 1), lambda _: nullcontext(None), lambda _: None, images=200, queries=24
     )
     return made.workspace
 

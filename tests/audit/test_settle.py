@@ -127,7 +127,7 @@ def test_wider_intervals_take_fewer_labels_and_what_cannot_be_reached_is_none():
 def test_who_looks_five_times_and_stops_when_it_suits_is_wrong_at_most_one_time_in_twenty(encoders):
     """Encoders that are equally good: a decision that one is better is wrong."""
     random = np.random.default_rng(11)
-    wrong, runs = 0, 400
+    wrong, runs = 0, 250
     for _ in range(runs):
         whole = world(random, queries=400, quality=(0.5, 0.5), encoders=encoders)
         for n in (25, 50, 100, 200, 400):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,13 +71,21 @@ def lookalike(tmp_path, monkeypatch) -> Callable[..., Said]:
     return run
 
 
-@pytest.fixture
-def workspace(lookalike, photos, tmp_path) -> Path:
+@pytest.fixture(scope="session")
+def made_workspace(photos, tmp_path_factory) -> Path:
     """A workspace with two encoders, a pool and no labels."""
-    assert lookalike("init", photos).status == 0
-    assert lookalike("embed", "descriptor:color", "descriptor:hog").status == 0
-    assert lookalike("discover", "--generators", "color,hog", "--top", 3).status == 0
-    return tmp_path
+    folder = tmp_path_factory.mktemp("made")
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        assert run_command(["init", str(photos)]) == 0
+        assert run_command(["embed", "descriptor:color", "descriptor:hog"]) == 0
+        assert run_command(["discover", "--generators", "color,hog", "--top", "3"]) == 0
+    return folder
+
+
+@pytest.fixture
+def workspace(lookalike, made_workspace, tmp_path) -> Path:
+    """A copy of it, in which commands are run."""
+    return shutil.copytree(made_workspace, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_label_files_that_are_none(lookalike, workspace):
     refused(lookalike("labels", "import", "nowhere.csv"), "nowhere.csv", "does not exist")
     (workspace / "two.csv").write_text("query,candidate\na,b\n")
     refused(lookalike("labels", "import", "two.csv"), "no column 'label'")
-    refused(lookalike("labels", "export", "labels.docx"), ".csv, .parquet, .qrels or .qrels.gz")
+    refused(lookalike("labels", "export", "labels.docx"), ".csv, .parquet, .qrels, .qrels.gz or .json")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from lookalike.store.disk import lock
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
-DELAYS = (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.1)
+DELAYS = (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.1)  # killed at every other one, interrupted at those between
 STARTING = 0.3  # before that Python itself may still be starting, and answers Ctrl-C in its own way
 
 
@@ -50,7 +50,8 @@ def consistent(folder: Path) -> None:
 def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, completed, photos, tmp_path, how):
     rows = [f"{a}/00{i}/1.png,{b}/00{j}/2.png,1" for a in ("bowl", "box", "rod") for b in ("bowl", "box", "rod")
             for i in range(6) for j in range(6) if (a, i) != (b, j)]  # fmt: skip
-    for n, after in enumerate(delay + STARTING * (how == signal.SIGINT) for delay in DELAYS):
+    moments = DELAYS[::2] if how == signal.SIGKILL else [delay + STARTING for delay in DELAYS[1::2]]
+    for n, after in enumerate(moments):
         folder = tmp_path / f"w{n}"
         status, complaint = killed(started("init", photos, "--workspace", folder, cwd=tmp_path), after, how)
         assert "Traceback" not in complaint

@@ -1,7 +1,9 @@
 """Embedding with worker processes, stopped while they work: nothing is lost, and no worker stays behind."""
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from lookalike.cli.app import run
 from lookalike.encode.decode import FEW, IDLE_SECONDS
 from lookalike.encode.run import SHARD
 from lookalike.store.arrays import JOURNAL
@@ -21,13 +24,16 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> Path:
-    """Enough small photos for worker processes and three shards."""
-    folder = tmp_path_factory.mktemp("many") / "photos"
+    """A workspace of enough small photos for worker processes and three shards."""
+    shop = tmp_path_factory.mktemp("many")
+    folder = shop / "photos"
     folder.mkdir()
     random = np.random.default_rng(0)
     for n in range(PHOTOS):
         Image.fromarray(random.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(folder / f"{n:05d}.png")
-    return folder
+    with contextlib.chdir(shop):
+        assert run(["init", str(folder), "--workspace", "shop"]) == 0
+    return shop / "shop"
 
 
 def children(process: int) -> list[int]:
@@ -56,7 +62,7 @@ def shards_done(folder: Path) -> int:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed, many, tmp_path, how):
     assert PHOTOS > FEW
-    completed("init", many, cwd=tmp_path)
+    shutil.copytree(many, tmp_path, dirs_exist_ok=True)
     process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
     until = time.monotonic() + 60
     while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:
@@ -83,7 +89,7 @@ def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed,
 
 
 def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, tmp_path):
-    completed("init", many, cwd=tmp_path)
+    shutil.copytree(many, tmp_path, dirs_exist_ok=True)
     process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
     until = time.monotonic() + 60
     while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:

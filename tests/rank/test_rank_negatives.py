@@ -103,7 +103,7 @@ def test_drawn_negatives_are_eligible_and_as_many_as_asked_for_or_all(level: str
 
 @HOWS
 def test_every_eligible_candidate_is_drawn_equally_often(how: str):
-    shop, times = Shop(1, "image"), 600
+    shop, times = Shop(1, "image"), 300
     count: dict[str, int] = {}
     for seed in range(times):
         for name in drawn_of(add_negatives(shop.catalog, shop.pairs, how, 2, seed, shop.encoders), "i05"):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import requests
-import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from sqlalchemy import select
 
@@ -22,6 +21,7 @@ from lookalike.store import votes_schema as tables
 from lookalike.store.queue import Asked, ask
 from lookalike.store.workspace import Workspace
 from lookalike.web.app import create_app
+from lookalike.web.server import server
 from lookalike.web.site import Options, milliseconds
 
 PASSWORD = "a long password"
@@ -123,19 +123,17 @@ def serving_shop(workspace: Workspace, port: int = 0) -> Iterator[Shop]:
     """Serve until the block ends."""
     listening = listen("127.0.0.1", port)
     app = create_app(workspace, Options())
-    config = uvicorn.Config(
-        app, http="httptools", lifespan="on", log_config=None, access_log=False, ws="none"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    running = server(app)
+    running.config.timeout_graceful_shutdown = 1
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
-        while not server.started and thread.is_alive():
+        while not running.started and thread.is_alive():
             thread.join(0.01)
         assert thread.is_alive(), "the server did not start"
         yield Shop(workspace, listening.getsockname()[1])
     finally:
-        server.should_exit = True
+        running.should_exit = True
         thread.join(30)
         listening.close()
 

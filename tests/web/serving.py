@@ -160,6 +160,7 @@ def serving(workspace: Workspace, clock: Clock | None = None, **options: object)
     app = create_app(workspace, Options(clock=clock, **options))
     listening = listen("127.0.0.1", 0)
     running = server(app)
+    running.config.timeout_graceful_shutdown = 1
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     port = listening.getsockname()[1]

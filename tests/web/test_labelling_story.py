@@ -15,7 +15,8 @@ from labelling_app import (
     token,
 )  # fmt: skip
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PAIRS = 200
 
 
 def invited(browser, shop, lead, name):
@@ -40,9 +41,9 @@ QUESTION = """async held => {
 }"""
 
 
-def label_all(page, pairs, differs):
+def label_all(page, differs):
     """Answer everything by keyboard; `differs` says which of them otherwise than the rest."""
-    for _ in range(pairs):
+    for _ in range(PAIRS):
         ready(page)
         held = token(page)
         question = page.evaluate(QUESTION, held)
@@ -52,19 +53,28 @@ def label_all(page, pairs, differs):
     page.get_by_text("Nothing left for you now").wait_for()
 
 
-@pytest.mark.parametrize("pairs", [pytest.param(10), pytest.param(200, marks=pytest.mark.slow)])
-def test_two_annotators_label_disagree_and_discuss_and_the_lead_decides(tmp_path, pairs):
-    workspace = make_workspace(tmp_path / "shop", draw_photos(tmp_path / "photos"), pairs=pairs)
+def listed(page, address, name):
+    """The link of a list that fills as pairs settle, within a second or two after the last vote."""
+    for _ in range(60):
+        page.goto(address)
+        link = page.get_by_role("link", name=name).first
+        if link.count():
+            return link
+        page.wait_for_timeout(500)
+    raise AssertionError(page.inner_text("main"))
+
+
+def test_two_annotators_label_disagree_and_discuss_and_the_lead_decides(tmp_path):
+    workspace = make_workspace(tmp_path / "shop", draw_photos(tmp_path / "photos"), pairs=PAIRS)
     with serving_shop(workspace) as shop, chromium() as browser:
         lead = log_in(browser.new_context(), shop, LEA, there="/plan/campaign")
         for name, value in (("undo_seconds", "0"), ("repeats", "0"), ("gold_every", "0")):
             lead.locator(f"#{name}").fill(value)
         lead.get_by_role("button", name="Save").click()
         ada, eve = (invited(browser, shop, lead, name) for name in ("Ada", "Eve"))
-        label_all(ada, pairs, differs={3, 5})
-        label_all(eve, pairs, differs={3, 7})
-        ada.goto(f"{shop.address}/discuss?whose=mine")
-        ada.get_by_role("link", name="Pair 5", exact=False).first.click()
+        label_all(ada, differs={3, 5})
+        label_all(eve, differs={3, 7})
+        listed(ada, f"{shop.address}/discuss?whose=mine", "Pair 5").click()
         ada.get_by_label("Your comment").fill("<b>Look</b> at the legs")
         ada.get_by_role("button", name="Add").click()
         ada.get_by_text("<b>Look</b> at the legs").wait_for()
@@ -76,5 +86,5 @@ def test_two_annotators_label_disagree_and_discuss_and_the_lead_decides(tmp_path
         lead.get_by_role("form", name="Decide").get_by_role("button", name="Exclude it").click()
         lead.get_by_text("Excluded: it gives no label").wait_for()
     labels = shop.workspace.labels()
-    assert len(labels) == pairs - 1
+    assert len(labels) == PAIRS - 1
     assert int((labels.label == 0).sum()) == 2

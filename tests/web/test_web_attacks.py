@@ -171,7 +171,13 @@ def test_huge_bodies_in_chunks_are_refused_too(served):
         "application/json": b'"',
     }
     for kind, start in kinds.items():
-        head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nContent-Type: {kind}\r\n\r\n"
+        lines = (
+            "Host: 127.0.0.1",
+            "Connection: close",
+            "Transfer-Encoding: chunked",
+            f"Content-Type: {kind}",
+        )
+        head = "\r\n".join(("POST /login HTTP/1.1", *lines, "", ""))
         parts = [
             start,
             *[b"x" * 50_000] * 21,

@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Int8, Int64, Shaped
-from scipy import stats
+from scipy.special import stdtrit
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
@@ -249,7 +249,7 @@ def _rate(lists: TopLabels, e: int) -> float:
 def _half_width(sd: float, queries: int, share: float) -> float:
     if queries < 2:
         return float("nan")
-    return float(stats.t.ppf(1 - share / 2, queries - 1)) * sd / float(np.sqrt(queries))
+    return float(stdtrit(queries - 1, 1 - share / 2)) * sd / float(np.sqrt(queries))
 
 
 def _share(level: float, decisions: int) -> float:
