@@ -1,5 +1,6 @@
 """`lookalike serve`."""
 
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -67,6 +68,8 @@ def _run(app: "FastAPI", listening: "socket.socket", behind_https: bool) -> None
 
     for number in (signal.SIGINT, signal.SIGTERM):  # the server hands them on once it has ended
         signal.signal(number, lambda *_: None)
+    gc.collect()
+    gc.freeze()  # what was loaded by now stays: looking for garbage among it would only hold answers up
     with listening:
         server(app, behind_https=behind_https).run(sockets=[listening])
 

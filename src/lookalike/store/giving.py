@@ -5,7 +5,7 @@ at, and where all of these are the annotator's own, the first of each other set 
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,8 +164,7 @@ def _take(
     for find in (_first_open, _any_open, _skipped):
         if len(taken) < want and (find is not _skipped or (idle and not taken)):
             found = [pair for pair in find(connection, who) if pair[0] not in tried]
-            draw.shuffle(found)
-            for pair in found:
+            for pair in _in_turn(found, draw):
                 tried.add(pair[0])
                 taken += _lease(connection, rules, pair, who, now, draw)
                 if len(taken) == want:
@@ -173,6 +172,14 @@ def _take(
     if idle and tried and not taken:
         taken += _wait_for_one(connection, rules, who, now, draw)
     return taken
+
+
+def _in_turn(pairs: list[Pair], draw: random.Random) -> Iterator[Pair]:
+    """The pairs in random order, drawn as they are asked for: a few of many are enough."""
+    for left in range(len(pairs), 0, -1):
+        at = draw.randrange(left)
+        pairs[at], pairs[left - 1] = pairs[left - 1], pairs[at]
+        yield pairs[left - 1]
 
 
 def _wait_for_one(

@@ -5,7 +5,7 @@ It outlives the lease's row: a vote that comes late, because its sender was offl
 
 import hmac
 import struct
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 
 from sqlalchemy import Connection
@@ -47,7 +47,7 @@ def token_of(ticket: Ticket, key: bytes) -> str:
     >>> read_token(token_of(Ticket(7, 3, 1_000, 1), b"key"), b"key")
     Ticket(question=7, annotator=3, since=1000, side=1, salt=0, check=0)
     """
-    said = _PACKED.pack(*astuple(ticket))
+    said = _PACKED.pack(*(getattr(ticket, name) for name in _FIELDS))
     seal = _seal(said, key)
     return (seal + _veiled(said, seal, key)).hex()
 
@@ -77,7 +77,8 @@ def read_token(token: str, key: bytes) -> Ticket:
     return Ticket(*_PACKED.unpack(said))
 
 
-_PACKED = struct.Struct(">QQQBIQ")  # a ticket's fields
+_FIELDS = tuple(field.name for field in fields(Ticket))
+_PACKED = struct.Struct(">QQQBIQ")  # of these
 SEAL = 12
 
 
@@ -88,4 +89,5 @@ def _seal(said: bytes, key: bytes) -> bytes:
 def _veiled(said: bytes, seal: bytes, key: bytes) -> bytes:
     """A text added to a stream that only the key gives; done twice it is the text again."""
     stream = blake2b(seal, key=key[:64], digest_size=_PACKED.size).digest()
-    return bytes(one ^ other for one, other in zip(said, stream, strict=True))
+    added = int.from_bytes(said, "big") ^ int.from_bytes(stream, "big")
+    return added.to_bytes(_PACKED.size, "big")

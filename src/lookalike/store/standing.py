@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
 from lookalike.store import schema
+from lookalike.store.prepared import Prepared, only
 from lookalike.store.votes_schema import annotator, audit, pace, progress
 
 PHOTO_MISSING = "photo missing"
@@ -24,9 +25,7 @@ _STATES = (
     .where(progress.c.kind != "gold")
     .group_by(progress.c.state)
 )
-_DIGESTS = select(schema.image.c.image, schema.image.c.digest).where(
-    schema.image.c.image.in_(bindparam("images", expanding=True))
-)
+_DIGEST = Prepared(select(schema.image.c.digest).where(schema.image.c.image == bindparam("image")))
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def standing(connection: Connection, who: int, now: int, midnight: int) -> Stand
 
 def digests(connection: Connection, images: Iterable[str]) -> dict[str, str]:
     """The hash of each image's photo; images the catalog no longer has are left out."""
-    return {image: digest for image, digest in connection.execute(_DIGESTS, {"images": list(images)})}
+    found = {image: only(_DIGEST.rows(connection, image=image)) for image in images}
+    return {image: row[0] for image, row in found.items() if row is not None}
 
 
 def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:
