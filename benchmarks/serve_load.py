@@ -43,6 +43,14 @@ from lookalike.store.workspace import Workspace
 EXPERTS, IMAGES, NEEDED = 50, 2_000, 2
 LEASE_SECONDS = 600
 BARE = 2_000
+PROBE = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+while True:
+    at = time.perf_counter()
+    time.sleep(0.05)
+    print(time.perf_counter() - at - 0.05, flush=True)
+"""  # a process that does nothing: what the machine itself adds
 
 
 def main() -> None:
@@ -133,6 +141,7 @@ class Run:
     waited: list[float] = field(default_factory=list)  # of all, retries included
     refused: Counter[int] = field(default_factory=Counter)
     bare: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)  # how much later than asked a sleeping process was woken
     seconds: float = 0.0
 
 
@@ -144,9 +153,12 @@ async def load(server: Server, tokens: list[str], think: float, kill: float, dra
     run.bare = await bare(base)
     began = time.perf_counter()
     killer = asyncio.create_task(kills(server, kill, draw)) if kill else None
+    probe = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
     experts = (expert(base, n, token, think, random.Random(n), run) for n, token in enumerate(tokens))
     await asyncio.gather(*experts)
     run.seconds = time.perf_counter() - began
+    probe.terminate()
+    run.late = [float(line) for line in probe.communicate()[0].split()]
     done.set()
     if killer is not None:
         killer.cancel()
@@ -250,7 +262,9 @@ def report(given: argparse.Namespace, run: Run, server: Server) -> None:
     print(
         f"  bare answer, {EXPERTS} at once: {spread(run.bare)}; ratio of medians {ratio(run.took, run.bare):.2f}"
     )
-    print(f"  a bare write and sync: {spread(syncs())}")
+    print(
+        f"  a bare write and sync: {spread(syncs())}; a process that only sleeps woke late by {spread(run.late)}"
+    )
     if server.kills:
         print(
             f"  {server.kills} kills; longest wait for an answer {max(run.waited):.1f} s (a lease: {LEASE_SECONDS} s)"

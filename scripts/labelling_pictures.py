@@ -26,12 +26,19 @@ from labelling_app import (
     serving_shop,
 )
 
+GAP = 16
 TARGET = Path(__file__).parents[1] / "docs/images"
 VIEWS = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
 }
 LEADS_PAGES = {
+    "team": "/team",
+    "review": "/team/review",
+    "people": "/team/people",
+    "audit": "/team/audit",
+    "plan": "/plan",
+    "account": "/account",
     "discuss": "/discuss",
     "guidelines": "/guidelines",
     "edit": "/guidelines/edit",
@@ -81,51 +88,68 @@ def prepare(shop: Shop) -> int:
 
 
 def look(browser: Browser, shop: Shop, which: int) -> None:
-    """Every page, light and dark, wide and narrow."""
-    for view, options in VIEWS.items():
+    """Every page on one sheet: wide and narrow, light and dark."""
+    seen: dict[str, list[Image.Image]] = {}
+    for options in VIEWS.values():
         for scheme in ("light", "dark"):
             for name in (ANN, LEA):
                 context = browser.new_context(color_scheme=scheme, **options)
                 page = log_in(context, shop, name)
                 if name == ANN:
-                    labelling(page, f"{view}-{scheme}")
+                    ready(page)
+                    seen.setdefault("label", []).append(screen(page))
                 else:
                     for part, path in {**LEADS_PAGES, "discussion": f"/discuss/{which}"}.items():
                         page.goto(shop.address + path)
                         page.wait_for_load_state("networkidle")
-                        keep(page, f"{part}-{view}-{scheme}")
+                        seen.setdefault(part, []).append(screen(page))
                 context.close()
+    for part, screens in seen.items():
+        keep(sheet(screens), f"{part}-page")
+    keep(seen["label"][0], "label")
+    keep(seen["discussion"][0], "discussion")
 
 
-def labelling(page: Page, suffix: str) -> None:
-    """The labelling page with a pair, zoomed, with the keys."""
+def overlays(browser: Browser, shop: Shop) -> None:
+    """The labelling page enlarged, with its keys, with the guidelines over it."""
+    page = log_in(browser.new_context(**VIEWS["desktop"]), shop, ANN)
     ready(page)
-    keep(page, f"label-{suffix}")
-    if suffix == "desktop-light":
-        page.keyboard.press("x")
+    for key, name in (("x", "zoom"), ("?", "keys"), ("g", "overlay")):
+        page.keyboard.press(key)
         page.wait_for_load_state("networkidle")
-        keep(page, f"zoom-{suffix}")
-        page.keyboard.press("x")
-        page.keyboard.press("?")
-        keep(page, f"keys-{suffix}")
-        page.keyboard.press("?")
-        page.keyboard.press("g")
-        page.wait_for_load_state("networkidle")
-        keep(page, f"overlay-{suffix}")
-        page.keyboard.press("g")
+        keep(screen(page), name)
+        page.keyboard.press(key)
 
 
-def keep(page: Page, name: str) -> None:
-    """What is on the screen, as a small JPEG."""
-    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
-    picture.save(TARGET / f"labelling-{name}.jpg", quality=82, optimize=True)
+def screen(page: Page) -> Image.Image:
+    """What is on the screen."""
+    return Image.open(BytesIO(page.screenshot())).convert("RGB")
+
+
+def sheet(screens: list[Image.Image]) -> Image.Image:
+    """Screens side by side, all as high as the lowest of them, made smaller."""
+    high = min(one.height for one in screens) * 5 // 8
+    small = [one.resize((one.width * high // one.height, high)) for one in screens]
+    whole = Image.new("RGB", (sum(one.width for one in small) + GAP * (len(small) - 1), high), "white")
+    left = 0
+    for one in small:
+        whole.paste(one, (left, 0))
+        left += one.width + GAP
+    return whole
+
+
+def keep(picture: Image.Image, name: str) -> None:
+    """A small JPEG in the documentation."""
+    picture.save(TARGET / f"labelling-{name}.jpg", quality=85, optimize=True)
 
 
 def main(folder: Path) -> None:
     """Make the workspace and look at it."""
     workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=40)
     with serving_shop(workspace) as shop, chromium() as browser:
-        look(browser, shop, prepare(shop))
+        which = prepare(shop)
+        look(browser, shop, which)
+        overlays(browser, shop)
 
 
 if __name__ == "__main__":

@@ -44,11 +44,14 @@ class PostgreSQL:
     port: int
     made: int = 0
 
-    def fresh(self) -> str:
+    def fresh(self, options: str = "") -> str:
         self.made += 1
         name = f"shop_{self.made}"
-        run(self.folder, "psql", *self._at("postgres"), "-q", "-c", f"CREATE DATABASE {name}")
+        self.say(f"CREATE DATABASE {name} {options}")
         return f"postgresql://me@127.0.0.1:{self.port}/{name}"
+
+    def say(self, statement: str) -> None:
+        run(self.folder, "psql", *self._at("postgres"), "-q", "-c", statement)
 
     def stop(self, how: str = "fast") -> None:
         """`immediate` is a crash: nothing is written any more."""

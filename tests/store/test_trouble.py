@@ -1,6 +1,8 @@
 """A database that is locked, read-only, full, cut off or newer: plain words, nothing half done, and on it goes."""
 
 import contextlib
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,38 @@ def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
     event.listen(engine, "connect", small)
     told = until_full(served, tokens)
     event.remove(engine, "connect", small)
+    assert served.votes() == told == tokens[: len(told)]
+    assert 0 < len(told) < len(tokens)
+    assert served.send(tokens[len(told)]).token == tokens[len(told)]
+    served.writer.close()
+
+
+@pytest.fixture
+def small_disk(postgresql):
+    """A real file system of 32 MB that PostgreSQL may write to, where we may mount one."""
+    folder = postgresql.folder / "small"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("a small file system can be mounted by root on Linux only")
+    shutil.chown(folder, "postgres", "postgres")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk_under_postgresql_is_said_so_and_works_again(postgresql, small_disk):
+    postgresql.say(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
+    served = Served(postgresql.fresh("TABLESPACE small"), pairs=600, ahead=500)
+    tokens = [given.token for given in served.give(1)]
+    filler = small_disk / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    told = until_full(served, tokens)
+    filler.unlink()
     assert served.votes() == told == tokens[: len(told)]
     assert 0 < len(told) < len(tokens)
     assert served.send(tokens[len(told)]).token == tokens[len(told)]
