@@ -5,6 +5,7 @@ import io
 import re
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,10 @@ from lookalike.store.workspace import Workspace
 
 
 @pytest.fixture
-def shop(lookalike, photos, tmp_path):
-    assert lookalike("init", photos).status == 0
+def shop(lookalike, photos, tmp_path, database_place):
+    """A workspace whose database is a file, and one whose database is PostgreSQL."""
+    at = () if isinstance(database_place, Path) else ("--database", database_place)
+    assert lookalike("init", photos, *at).status == 0
     return tmp_path
 
 
@@ -106,6 +109,7 @@ def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
 def test_it_serves_until_it_is_told_to_stop(shop, started):
     process = started("serve", "--port", 0, cwd=shop)
     said = process.stdout.readline()
+    assert said, process.stderr.read()
     port = int(re.search(r"http://127\.0\.0\.1:(\d+) ", said)[1])
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     line.request("GET", "/login")

@@ -57,6 +57,7 @@ class Login:
 
 
 COLUMNS = tuple(people.c[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last"))
+_LEADS = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.password != "")
 _OF_SESSION = Prepared(
     select(*COLUMNS, people.c.password != "").where(
         people.c.id == bindparam("number"), people.c.removed.is_(None)
@@ -162,7 +163,7 @@ def verified(login: Login | None, password: str) -> Login:
 
 def has_leader(connection: Connection) -> bool:
     """Whether there is a lead who can log in."""
-    return bool(_leaders(connection))
+    return connection.execute(select(people.c.id).where(_LEADS).limit(1)).first() is not None
 
 
 def set_password(connection: Connection, number: int, kept: str) -> int:
@@ -218,8 +219,7 @@ def active(connection: Connection) -> int:
 
 def _leaders(connection: Connection) -> list[int]:
     """Leads who can log in, held until the transaction ends: two who demote each other take turns."""
-    here = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.password != "")
-    held = select(people.c.id).where(here).order_by(people.c.id).with_for_update()
+    held = select(people.c.id).where(_LEADS).order_by(people.c.id).with_for_update()
     return [int(row[0]) for row in connection.execute(held)]
 
 
