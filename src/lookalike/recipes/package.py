@@ -18,7 +18,7 @@ from lookalike.core.types import SPLITS, Catalog, Labels, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.recipes.package_agreement import agreement_texts
 from lookalike.recipes.package_card import Facts, card, guidelines, license_text
-from lookalike.recipes.team import team
+from lookalike.recipes.team import read_votes, team_of
 from lookalike.store.campaigns import read_campaign
 from lookalike.store.history import COMMENT, Row, history
 from lookalike.store.label_files import write_label_file, write_provenance_file
@@ -90,14 +90,14 @@ def package(
     with filling(path) as folder:
         missing = _write_photos(workspace, folder, progress)
         with workspace.database.read() as connection:
-            held = _held(connection, names)
+            held, voted = _held(connection, names), read_votes(connection)
             rows = write_votes(_renamed(connection, held.names, names), folder / "votes.csv")
         catalog = workspace.catalog
         _write_catalog(catalog, folder, workspace.photos is not None)
         write_label_file(held.labels, folder / "labels.csv")
         if held.pool is not None:
             write_provenance_file(held.pool, held.drawn, folder / "provenance.csv")
-        figures = team(workspace.database, 0, seed=workspace.settings.seed)
+        figures = team_of(voted, 0, seed=workspace.settings.seed)
         _write_texts(folder, agreement_texts(figures, held.names))
         facts = _facts(workspace, held, rows, missing, license)
         _write_texts(folder, {"LICENSE": text, "README.md": card(facts)})

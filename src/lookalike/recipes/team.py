@@ -1,13 +1,16 @@
 """The team as figures: agreement, self-consistency, gold pairs, pace, and what these say of each annotator."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import Connection
 
 from lookalike.annotate import agreement, pace
 from lookalike.annotate.agreement import Agreement
 from lookalike.annotate.consistency import Consistency, Gold, consistency, gold, together
 from lookalike.annotate.pace import Hour, Pace, Worked
-from lookalike.annotate.patterns import VoteTable
+from lookalike.annotate.patterns import Counts, VoteTable
 from lookalike.annotate.remarks import Known, Remark, remarks
 from lookalike.store import figures
 from lookalike.store.database import Database
@@ -49,17 +52,42 @@ class Team:
         return next((one for one in self.members if one.annotator == annotator), None)
 
 
+class Votes(NamedTuple):
+    """What was read of the small tables, by annotator where it is a mapping."""
+
+    people: Mapping[int, tuple[str, bool]]
+    patterns: VoteTable
+    counts: Counts
+    worked: list[Worked]
+    repeats: Mapping[int, Mapping[tuple[str, ...], int]]
+    golds: Mapping[int, Sequence[tuple[str, str, int]]]
+
+
 def team(database: Database, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
     """The team's figures, read from the small tables in one snapshot; `seed` is of the bootstrap.
 
     Fifty people are 1,225 twos: from eleven people on `twos` is empty, unless asked for by `all_twos`.
     """
     with database.read() as connection:
-        people = figures.read_people(connection)
-        votes, counts = figures.read_patterns(connection), figures.read_counts(connection)
-        worked = figures.read_worked(connection)
-        repeats = figures.read_repeats(connection)
-        golds = figures.read_gold(connection)
+        read = read_votes(connection)
+    return team_of(read, now, seed=seed, all_twos=all_twos)
+
+
+def read_votes(connection: Connection) -> Votes:
+    """What the figures are worked out from."""
+    return Votes(
+        figures.read_people(connection),
+        figures.read_patterns(connection),
+        figures.read_counts(connection),
+        figures.read_worked(connection),
+        figures.read_repeats(connection),
+        figures.read_gold(connection),
+    )
+
+
+def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
+    """The figures of votes that were read before; as `team` otherwise."""
+    people, votes, counts, worked, repeats, golds = read
     overall = agreement.agreement(counts, seed=seed)
     each, paces = agreement.by_annotator(votes, seed=seed), pace.by_annotator(worked)
     few = len(votes.annotators) <= MOST_FOR_TWOS
