@@ -21,6 +21,7 @@ from lookalike.store.database import Database
 from lookalike.store.leases import Rules, lease_key
 from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, ask
+from lookalike.store.sweep import sweep
 from lookalike.store.votes import answer, next_pairs
 
 PEOPLE, LIMIT_MS, NOW = 50, 20.0, 1_700_000_000_000
@@ -45,6 +46,7 @@ def main() -> None:
     vote_ahead(database, min(AHEAD, given.pairs // 3))
     bench.show(f"{min(AHEAD, given.pairs // 3):,} of annotator 1 wait for a second vote: annotator 1", [1])
     bench.show("the same, the others", range(2, PEOPLE + 1))
+    bench.sweep()
     scatter(database)
     bench.show("2,000 sets of takers stand before what is left", [1])
     finish(database)
@@ -167,6 +169,14 @@ class Bench:
         with database.write() as connection:
             answer(connection, self.rules, who, token, "similar", self.now, self.draw, took=900)
             return next_pairs(connection, self.rules, who, self.now, self.draw)
+
+    def sweep(self) -> None:
+        """Time what a server does each second, where nothing is due."""
+        seconds = []
+        for _ in range(self.times):
+            with self.database.write() as connection:
+                seconds.append(clocked(lambda c=connection: sweep(c, self.rules, NOW))[0])
+        print(f"{'a sweep with nothing due':62} {spread(seconds)}", flush=True)
 
     def plan(self) -> None:
         """How the database finds the first open pairs, and the sets of takers."""

@@ -5,6 +5,7 @@ Draws a studio catalog into the folder, lets two made-up people vote on some of 
 
 import random
 import sys
+import time
 from io import BytesIO
 from pathlib import Path
 
@@ -25,6 +26,10 @@ from labelling_app import (
     ready,
     serving_shop,
 )
+
+from lookalike.store.queue import Asked, ask
+from lookalike.store.workspace import Workspace
+from lookalike.web.site import milliseconds
 
 GAP = 16
 TARGET = Path(__file__).parents[1] / "docs/images"
@@ -49,19 +54,42 @@ LEADS_PAGES = {
 }
 
 
-def prepare(shop: Shop) -> int:
+def triangle(workspace: Workspace) -> list[str]:
+    """Three photos of one kind whose three pairs are asked first: they will be said to be alike but for one pair."""
+    catalog = workspace.catalog
+    rows = [row for row in range(len(catalog)) if str(catalog.image[row]).startswith("chair/")][:6:2]
+    pairs = [(rows[a], rows[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
+    asked = [
+        Asked(
+            *map(str, (catalog.image[a], catalog.image[b], catalog.item[b], catalog.category[a])),
+            "pool",
+            n - 9,
+        )
+        for n, (a, b) in enumerate(pairs)
+    ]
+    with workspace.database.write() as connection:
+        ask(connection, asked, 2, milliseconds())
+    return [str(catalog.image[row]) for row in rows]
+
+
+def prepare(shop: Shop, three: list[str]) -> int:
     """Votes, examples, a gold pair, a discussion with a comment; returns the pair that is discussed."""
     draw = random.Random(4)
     ann, bob, lea = (shop.client(name) for name in (ANN, BOB, LEA))
     campaign = lea.get("/api/campaign").json()
-    lea.put("/api/campaign", json={**campaign, "undo_seconds": 0})
+    lea.put("/api/campaign", json={**campaign, "undo_seconds": 0, "repeats": 0})
     for client in (ann, bob):
-        for _ in range(36):
+        left = {frozenset((three[a], three[b])) for a, b in ((0, 1), (1, 2), (0, 2))}
+        for turn in range(60):
             given = client.get("/api/label/next").json()["given"]
-            if not given:
+            if not given or (turn >= 36 and not left):
                 break
-            kinds = {given[0][side]["image"].split("/")[0] for side in ("left", "right")}
+            ends = {given[0][side]["image"] for side in ("left", "right")}
+            kinds = {image.split("/")[0] for image in ends}
             said = "similar" if len(kinds) == 1 and draw.random() < 0.85 else "dissimilar"
+            left.discard(frozenset(ends))
+            if ends <= set(three):
+                said = "dissimilar" if ends == {three[0], three[2]} else "similar"
             client.post("/api/label/answer", json={"token": given[0]["token"], "answer": said, "took": 900})
     while not (found := lea.get("/api/discussions").json()["pairs"]):
         pass
@@ -145,9 +173,12 @@ def keep(picture: Image.Image, name: str) -> None:
 
 def main(folder: Path) -> None:
     """Make the workspace and look at it."""
-    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=40)
+    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=60)
     with serving_shop(workspace) as shop, chromium() as browser:
-        which = prepare(shop)
+        which = prepare(shop, triangle(workspace))
+        lead = shop.client(LEA)
+        while "Nobody can tell yet" in lead.get("/team").text:
+            time.sleep(1)
         look(browser, shop, which)
         overlays(browser, shop)
 
