@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from databases import postgresql_server
 from shops import Shop
 from sqlalchemy import event, select, text, update
 
@@ -155,9 +156,16 @@ def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
 
 
 @pytest.fixture
-def small_disk(postgresql):
+def own_server():
+    """A server that no other test uses: its disk goes away at the end."""
+    with postgresql_server() as server:
+        yield server
+
+
+@pytest.fixture
+def small_disk(own_server):
     """A real file system of 32 MB that PostgreSQL may write to, where we may mount one."""
-    folder = postgresql.folder / "small"
+    folder = own_server.folder / "small"
     folder.mkdir()
     mount = shutil.which("mount")
     made = mount and subprocess.run(
@@ -167,12 +175,13 @@ def small_disk(postgresql):
         pytest.skip("a small file system can be mounted by root on Linux only")
     shutil.chown(folder, "postgres", "postgres")
     yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+    own_server.stop("immediate")
+    subprocess.run(["umount", folder], check=True)
 
 
-def test_a_full_disk_under_postgresql_is_said_so_and_works_again(postgresql, small_disk):
-    postgresql.say(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
-    served = Served(postgresql.fresh("TABLESPACE small"), people=12, pairs=600, ahead=50)
+def test_a_full_disk_under_postgresql_is_said_so_and_works_again(own_server, small_disk):
+    own_server.say(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
+    served = Served(own_server.fresh("TABLESPACE small"), people=12, pairs=600, ahead=50)
     tokens = [given.token for who in range(1, 13) for given in served.give(who)]
     filler = small_disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
