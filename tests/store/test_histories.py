@@ -139,7 +139,7 @@ class Model:
                 raise rules.refused("nothing-to-undo")
             return ticket.question, ""
         mine = self.questions[ticket.question].of(annotator)
-        if mine is not None and (mine.kind, mine.token) == (VOTE, token):
+        if mine is not None and mine.kind in (VOTE, SKIP) and mine.token == token:
             rules.undo(self.questions[ticket.question], annotator, "", now, now)
             return ticket.question, ""
         undone = any(of == f"undo:{token}" for *_, of in self.history)
@@ -282,7 +282,8 @@ class Pair:
     def propose(self, annotator: int, number: int, said: str) -> None:
         def ours():
             self.model.present(annotator)
-            self.rule(number, (annotator, "proposal", said), lambda one: rules.propose(one, annotator, said))
+            verdict = annotator, "proposal", said
+            self.rule(number, verdict, lambda one: rules.propose(one, annotator, said), reader=annotator)
 
         self.same(ours, lambda: self.write(add_proposal, number, annotator, said))
 
@@ -292,12 +293,22 @@ class Pair:
 
         self.same(ours, lambda: self.write(add_decision, number, 1, said))
 
-    def rule(self, number: int, verdict: tuple, does) -> None:
+    def hidden(self, number: int, reader: int | None) -> bool:
+        """Whether a pair is shown to nobody yet, or not to a reader who will be asked it again."""
+        checks = (
+            tables.check.c.question == number,
+            tables.check.c.annotator == reader,
+            tables.check.c.answer == "",
+        )
+        coming = self.shop.rows(select(tables.check.c.id).where(*checks))
+        return self.model.questions[number].state == OPEN or bool(coming)
+
+    def rule(self, number: int, verdict: tuple, does, reader: int | None = None) -> None:
         """A verdict; the same one again within moments is a button pressed twice."""
         last, at = self.model.verdicts.get(number, (None, 0))
         if last == verdict and 0 <= self.shop.now - at <= AGAIN:
             return
-        if self.model.questions[number].state == OPEN:
+        if self.hidden(number, reader):
             raise rules.refused("unknown")
         self.model.questions[number] = does(self.model.questions[number])
         self.model.verdicts[number] = verdict, self.shop.now
@@ -305,9 +316,9 @@ class Pair:
 
     def comment(self, annotator: int, number: int) -> None:
         def ours():
-            if self.model.questions[number].state == OPEN:
-                raise rules.refused("unknown")
             self.model.present(annotator)
+            if self.hidden(number, annotator):
+                raise rules.refused("unknown")
             self.model.said += 1
 
         token = f"form {self.model.said}"
