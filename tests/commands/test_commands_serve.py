@@ -117,9 +117,12 @@ def test_it_serves_until_it_is_told_to_stop(shop, started):
     assert (answer.status, answer.getheader("server")) == (200, None)
     answer.read()
     process.send_signal(signal.SIGINT)  # with a connection still open
-    out, err = process.communicate(timeout=60)
+    assert process.wait(timeout=60) == 0
     line.close()
-    assert process.returncode == 0
+    out, err = (
+        process.stdout.read(),
+        process.stderr.read(),
+    )  # what `readline` has buffered is lost on `communicate`
     assert "There is no lead yet" in out
     assert "lookalike users add NAME --role lead" in out
     assert out.endswith("Stopped. Every answer that was acknowledged is kept.\n")
