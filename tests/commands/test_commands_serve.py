@@ -119,10 +119,8 @@ def test_it_serves_until_it_is_told_to_stop(shop, started):
     process.send_signal(signal.SIGINT)  # with a connection still open
     assert process.wait(timeout=60) == 0
     line.close()
-    out, err = (
-        process.stdout.read(),
-        process.stderr.read(),
-    )  # what `readline` has buffered is lost on `communicate`
+    with process:  # read here: what `readline` has buffered is lost on `communicate`
+        out, err = process.stdout.read(), process.stderr.read()
     assert "There is no lead yet" in out
     assert "lookalike users add NAME --role lead" in out
     assert out.endswith("Stopped. Every answer that was acknowledged is kept.\n")
