@@ -4,7 +4,6 @@ import os
 import pkgutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -112,15 +111,3 @@ def test_examples_in_the_docstrings_hold():
         assert done.failed == 0, module.name
         tried += done.attempted
     assert tried > 15
-
-
-@pytest.mark.slow
-def test_a_hundred_photos_a_second():
-    one = studio(2_000, seed=1)
-    one.draw(0)
-    rows, start = range(0, 2_000, 10), time.process_time()
-    for row in rows:
-        one.draw(row)
-    rate = len(rows) / (time.process_time() - start)
-    print(f"studio: {rate:.0f} photos of 160 x 160 a second and core")
-    assert rate > 60  # 100 and more on a machine of its own
