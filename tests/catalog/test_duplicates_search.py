@@ -135,11 +135,11 @@ def test_a_chain_joins_only_what_is_like_one_photo():
 @pytest.mark.slow
 def test_thousands_of_blank_photos_are_one_group_and_take_no_other_with_them():
     random = np.random.default_rng(0)
-    blank = np.where(np.arange(BYTES) < LIGHT, 250, 128) + (random.random((6_000, BYTES)) < 0.03)
+    blank = np.where(np.arange(BYTES) < LIGHT, 250, 128) + (random.random((3_000, BYTES)) < 0.03)
     others = looks(300)
     signatures = np.concatenate([others[:150], blank.astype(np.uint8), others[150:]])
     found = find_duplicates(names(len(signatures)), signatures)
-    assert partition(found) == {frozenset(range(150, 6_150))}
+    assert partition(found) == {frozenset(range(150, 3_150))}
 
 
 def test_photos_of_a_hub_that_reaches_further_are_near_their_centre():

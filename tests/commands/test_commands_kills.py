@@ -47,7 +47,7 @@ def consistent(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, completed, photos, tmp_path, how):
+def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, lookalike, photos, tmp_path, how):
     rows = [f"{a}/00{i}/1.png,{b}/00{j}/2.png,1" for a in ("bowl", "box", "rod") for b in ("bowl", "box", "rod")
             for i in range(6) for j in range(6) if (a, i) != (b, j)]  # fmt: skip
     moments = DELAYS[::2] if how == signal.SIGKILL else [delay + STARTING for delay in DELAYS[1::2]]
@@ -59,7 +59,7 @@ def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, completed, p
         if (folder / FILE).exists():
             consistent(folder)
         else:
-            completed("init", photos, "--workspace", folder, cwd=tmp_path)
+            assert lookalike("init", photos, "--workspace", folder).status == 0
         (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
         for command in (
             ("embed", "descriptor:color", "descriptor:hog"),
@@ -69,7 +69,8 @@ def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, completed, p
             status, complaint = killed(started(*command, "--workspace", folder, cwd=tmp_path), after, how)
             assert "Traceback" not in complaint, complaint
             consistent(folder)
-            completed(*command, "--workspace", folder, cwd=tmp_path)
+            again = lookalike(*command, "--workspace", folder)
+            assert again.status == 0, again.err
             consistent(folder)
         assert not list(folder.glob(".*.new")) + list((folder / "embeddings").glob(".*.new"))
 
