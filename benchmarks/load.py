@@ -19,6 +19,7 @@ from votes import PEOPLE, fill, spread, sync_times
 from lookalike.store.database import Database
 from lookalike.store.leases import Rules
 from lookalike.store.settling import now_ms
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.votes import answer, next_pairs
 from lookalike.store.votes_schema import claim, vote
 from lookalike.store.writer import Writer
@@ -62,22 +63,25 @@ class Expert(threading.Thread):
 
     def run(self) -> None:
         """Ask, answer, think."""
-        given = self.writer.submit(
-            lambda c: next_pairs(c, self.rules, self.who, now_ms(), self.draw)
+        given = self.writer.label(
+            lambda work: next_pairs(work, self.rules, self.who, now_ms(), self.draw), Foreseen(self.who)
         ).result()
         while given:
             if self.think:
                 time.sleep(self.draw.expovariate(1 / self.think))
             token, said = given[0].token, self.draw.choice(("similar", "dissimilar"))
             began = time.perf_counter()
-            given = self.writer.submit(lambda c, t=token, s=said: self.vote(c, t, s)).result()
+            given = self.writer.label(
+                lambda work, t=token, s=said: self.vote(work, t, s),
+                Foreseen(self.who, question=given[0].question),
+            ).result()
             self.took.append(time.perf_counter() - began)
             self.told[token] = said
 
-    def vote(self, connection, token: str, said: str):
+    def vote(self, work: UnitOfWork, token: str, said: str):
         """A vote and the next pairs, in one transaction."""
-        answer(connection, self.rules, self.who, token, said, now_ms(), self.draw)
-        return next_pairs(connection, self.rules, self.who, now_ms(), self.draw)
+        answer(work, self.rules, self.who, token, said, now_ms(), self.draw)
+        return next_pairs(work, self.rules, self.who, now_ms(), self.draw)
 
 
 def check(database: Database, told: dict[str, str], pairs: int) -> str:

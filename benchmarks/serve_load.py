@@ -143,6 +143,8 @@ class Run:
     bare: list[float] = field(default_factory=list)
     late: list[float] = field(default_factory=list)  # how much later than asked a sleeping process was woken
     seconds: float = 0.0
+    cpu_before: float = 0.0  # of the server, for its start and the answers without work
+    own_cpu: float = 0.0  # of the clients
 
 
 async def load(server: Server, tokens: list[str], think: float, kill: float, draw: random.Random) -> Run:
@@ -151,12 +153,13 @@ async def load(server: Server, tokens: list[str], think: float, kill: float, dra
     base = f"http://127.0.0.1:{server.port}"
     await up(base)
     run.bare = await bare(base)
+    run.cpu_before, own = server.cpu, time.process_time()
     began = time.perf_counter()
     killer = asyncio.create_task(kills(server, kill, draw)) if kill else None
     probe = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
     experts = (expert(base, n, token, think, random.Random(n), run) for n, token in enumerate(tokens))
     await asyncio.gather(*experts)
-    run.seconds = time.perf_counter() - began
+    run.seconds, run.own_cpu = time.perf_counter() - began, time.process_time() - own
     probe.terminate()
     run.late = [float(line) for line in probe.communicate()[0].split()]
     done.set()
@@ -234,14 +237,14 @@ async def up(base: str) -> None:
 
 
 async def bare(base: str) -> list[float]:
-    """What the same server and clients need for an answer without work: fifty connections at once."""
+    """What the same server and clients need for a request that is refused without the database, fifty at once."""
     took: list[float] = []
 
     async def client() -> None:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1)) as session:
             for _ in range(BARE // EXPERTS):
                 at = time.perf_counter()
-                async with session.get(f"{base}/static/icon.svg") as came:
+                async with session.get(f"{base}/api/label/next") as came:
                     await came.read()
                 took.append(time.perf_counter() - at)
 
@@ -254,10 +257,13 @@ def report(given: argparse.Namespace, run: Run, server: Server) -> None:
     print(
         f"{given.on}, think {given.think:g} s, {EXPERTS} experts, {given.pairs:,} pairs: {len(run.told):,} answers"
     )
-    cpu = 1e3 * server.cpu / max(len(run.told), 1)
-    print(
-        f"  {len(run.told) / run.seconds:,.0f} a second; the last server process {cpu:.2f} ms of CPU an answer"
-    )
+    answers = max(len(run.told), 1)
+    print(f"  {answers / run.seconds:,.0f} a second")
+    if not server.kills:
+        server_cpu = 1e3 * (server.cpu - run.cpu_before) / answers
+        print(
+            f"  CPU an answer: the server {server_cpu:.2f} ms, the clients {1e3 * run.own_cpu / answers:.2f} ms"
+        )
     print(f"  answer and next: {spread(run.took)}")
     print(
         f"  bare answer, {EXPERTS} at once: {spread(run.bare)}; ratio of medians {ratio(run.took, run.bare):.2f}"

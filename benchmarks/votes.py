@@ -18,10 +18,11 @@ from sqlalchemy import Connection, insert, text
 from lookalike.annotate.campaign import Campaign
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
-from lookalike.store.leases import Rules, lease_key
+from lookalike.store.leases import Rules, lease_key, question_of
 from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.votes import answer, next_pairs
 
 PEOPLE, LIMIT_MS, NOW = 50, 20.0, 1_700_000_000_000
@@ -162,13 +163,21 @@ class Bench:
     def next(self, database: Database, who: int):
         """Seconds until the next pairs are found and leased, the commit left out; and these."""
         with database.write() as connection:
-            return clocked(lambda: next_pairs(connection, self.rules, who, self.now, self.draw))
+            return clocked(lambda: self.given(connection, who))
+
+    def given(self, connection: Connection, who: int):
+        """The next pairs, on a unit of work of their own."""
+        with UnitOfWork(connection, [Foreseen(who)]) as work:
+            return next_pairs(work, self.rules, who, self.now, self.draw)
 
     def vote(self, database: Database, who: int, token: str):
         """A vote and the next pairs."""
         with database.write() as connection:
-            answer(connection, self.rules, who, token, "similar", self.now, self.draw, took=900)
-            return next_pairs(connection, self.rules, who, self.now, self.draw)
+            work = UnitOfWork(connection, [Foreseen(who, question=question_of(token, self.rules.key))])
+            answer(work, self.rules, who, token, "similar", self.now, self.draw, took=900)
+            given = next_pairs(work, self.rules, who, self.now, self.draw)
+            work.flush()
+            return given
 
     def sweep(self) -> None:
         """Time what a server does each second, where nothing is due."""

@@ -1,15 +1,18 @@
 """A database with some people and some pairs, and a clock that a test turns: what the tests of labelling work on."""
 
+import contextlib
 import random
 
 from sqlalchemy import insert, select
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.core.errors import LookalikeError
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
 from lookalike.store.leases import Rules, lease_key
 from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.votes import answer, next_pairs, take_answer_back
 
 NOW = 1_700_000_000_000
@@ -30,11 +33,17 @@ def fill(connection, people, pairs, needed=2):
     return lease_key(connection)
 
 
+def on(connection, does, *given, **named):
+    """What a labelling function does, on a unit of work of its own."""
+    with UnitOfWork(connection) as work:
+        return does(work, *given, **named)
+
+
 class Shop:
     """People 1, 2, ... and pairs q0-c0, q1-c1, ..., each needing two votes."""
 
     def __init__(self, place, people=2, pairs=6, share=0.0, connections=0, **campaign):
-        self.place = place
+        self.place, self.work = place, None
         self.database = Database(place, connections=connections)
         self.database.migrate()
         self.now = NOW
@@ -44,17 +53,34 @@ class Shop:
             key = fill(connection, people, pairs, campaign.protocol.votes)
         self.rules = Rules(campaign, key, share)
 
+    @contextlib.contextmanager
+    def together(self):
+        """What is given, said and undone in this block shares a unit of work."""
+        foreseen = [Foreseen(1, question=1), Foreseen(2), Foreseen(99, "lk_nobody", 99)]
+        with self.database.write() as connection, UnitOfWork(connection, foreseen) as self.work:
+            yield
+        self.work = None
+
+    def does(self, does, *given, **named):
+        """What a labelling function does, on a unit of work of its own or of the block."""
+        if self.work is None:
+            with self.database.write() as connection:
+                return on(connection, does, self.rules, *given, **named)
+        before = self.work.writes
+        try:
+            return does(self.work, self.rules, *given, **named)
+        except LookalikeError:
+            assert self.work.writes == before  # who is refused has changed nothing: others' work stands
+            raise
+
     def give(self, who):
-        with self.database.write() as connection:
-            return next_pairs(connection, self.rules, who, self.now, self.draw)
+        return self.does(next_pairs, who, self.now, self.draw)
 
     def say(self, who, token, said, took=0):
-        with self.database.write() as connection:
-            return answer(connection, self.rules, who, token, said, self.now, self.draw, took=took)
+        return self.does(answer, who, token, said, self.now, self.draw, took=took)
 
     def undo(self, who, token):
-        with self.database.write() as connection:
-            return take_answer_back(connection, self.rules, who, token, self.now)
+        return self.does(take_answer_back, who, token, self.now)
 
     def sweep(self):
         with self.database.write() as connection:
@@ -65,6 +91,8 @@ class Shop:
         return self.sweep()
 
     def rows(self, statement):
+        if self.work is not None:
+            return self.work.reading().execute(statement).all()
         with self.database.read() as connection:
             return connection.execute(statement).all()
 

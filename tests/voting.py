@@ -20,6 +20,7 @@ from lookalike.core.errors import LookalikeError
 from lookalike.store.database import Database
 from lookalike.store.leases import Rules, lease_key
 from lookalike.store.settling import now_ms
+from lookalike.store.unit_of_work import Foreseen
 from lookalike.store.votes import answer, next_pairs
 from lookalike.store.writer import Writer
 
@@ -39,23 +40,24 @@ def work(writer: Writer, rules: Rules, who: int) -> None:
     """Answer pairs until none is left; what the database cannot do just now is tried again."""
     draw, errors, held = random.Random(who), 0, None
 
-    def ask(connection):
-        found = next_pairs(connection, rules, who, now_ms(), draw)
-        starved = not found and connection.execute(ELIGIBLE, {"who": who}).scalar()
+    def ask(work):
+        found = next_pairs(work, rules, who, now_ms(), draw)
+        starved = not found and work.reading().execute(ELIGIBLE, {"who": who}).scalar()
         return found, starved
 
     while errors < 200:
         try:
             if held is None:
-                given, starved = writer.submit(ask).result()
+                given, starved = writer.label(ask, Foreseen(who)).result()
                 if starved:
                     tell("starved", who)
                 if not given:
                     break
                 held = given[0], draw.choice(("similar", "dissimilar"))
             pair, said = held
-            writer.submit(
-                lambda c, t=pair.token, s=said: answer(c, rules, who, t, s, now_ms(), draw)
+            writer.label(
+                lambda work, t=pair.token, s=said: answer(work, rules, who, t, s, now_ms(), draw),
+                Foreseen(who, question=pair.question),
             ).result()
             tell("ack", who, pair.question, pair.token, said)
             held = None

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import voting
 from databases import postgresql_server
-from shops import Shop, fill
+from shops import Shop, fill, on
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import DatabaseError
 
@@ -22,6 +22,7 @@ from lookalike.store.database import Database
 from lookalike.store.discussions import add_comment, add_proposal, discussed, discussions, thread
 from lookalike.store.leases import Rules
 from lookalike.store.sweep import sweep
+from lookalike.store.unit_of_work import Foreseen
 from lookalike.store.votes import answer, next_pairs
 from lookalike.store.writer import Writer
 
@@ -152,9 +153,9 @@ def test_the_same_answer_sent_by_many_at_once_is_one_vote_with_one_receipt(datab
     shop = Shop(database_place)
     token = shop.give(1)[0].token
     writer = Writer(shop.database)
-    call = lambda connection: answer(connection, shop.rules, 1, token, "similar", shop.now, shop.draw)  # noqa: E731
+    call = lambda work: answer(work, shop.rules, 1, token, "similar", shop.now, shop.draw)  # noqa: E731
     with ThreadPoolExecutor(12) as threads:
-        receipts = list(threads.map(lambda _: writer.submit(call).result(), range(40)))
+        receipts = list(threads.map(lambda _: writer.label(call, Foreseen(1)).result(), range(40)))
     writer.close()
     assert len(set(receipts)) == 1
     assert len(shop.rows(select(tables.vote))) == 1
@@ -165,9 +166,9 @@ def test_of_two_different_answers_at_once_the_first_stands_and_the_other_is_refu
     token, writer, found = shop.give(1)[0].token, Writer(shop.database), []
 
     def say(said):
-        call = lambda c: answer(c, shop.rules, 1, token, said, shop.now, shop.draw)  # noqa: E731
+        call = lambda work: answer(work, shop.rules, 1, token, said, shop.now, shop.draw)  # noqa: E731
         try:
-            return writer.submit(call).result().answer
+            return writer.label(call, Foreseen(1)).result().answer
         except VoteError as refusal:
             return refusal.code
 
@@ -215,7 +216,7 @@ def test_pairs_that_another_transaction_is_at_are_waited_for_rather_than_called_
     waiting = threading.Thread(target=second)
     waiting.start()
     with shop.database.write() as connection:
-        next_pairs(connection, shop.rules, 1, shop.now, shop.draw)
+        on(connection, next_pairs, shop.rules, 1, shop.now, shop.draw)
         begun.set()
         waiting.join(0.3)
         assert found == []
@@ -237,11 +238,11 @@ def life_of_a_second_annotator(place, secret):
                 seen.append(str(refusal))
 
     with shop.database.write() as connection:
-        theirs = next_pairs(connection, shop.rules, 1, shop.now, other)
+        theirs = on(connection, next_pairs, shop.rules, 1, shop.now, other)
     for pair in theirs:
         shop.now += 1_000
         with shop.database.write() as connection:
-            answer(connection, shop.rules, 1, pair.token, secret, shop.now, other)
+            on(connection, answer, shop.rules, 1, pair.token, secret, shop.now, other)
         for number in range(1, 4):
             look(lambda c, n=number: discussed(c, n))
             look(lambda c, n=number: thread(c, n))
@@ -251,14 +252,14 @@ def life_of_a_second_annotator(place, secret):
         look(lambda c, s=state: discussions(c, state=s))
         look(lambda c, s=state: discussions(c, state=s, who=2))
     for _ in range(3):
-        look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
+        look(lambda c: on(c, next_pairs, shop.rules, 2, shop.now, shop.draw))
         with shop.database.write() as connection:
-            mine = next_pairs(connection, shop.rules, 2, shop.now, shop.draw)[0]
+            mine = on(connection, next_pairs, shop.rules, 2, shop.now, shop.draw)[0]
         for said in ("similar", "similar", "dissimilar", "skip"):
-            look(lambda c, s=said, t=mine.token: answer(c, shop.rules, 2, t, s, shop.now, shop.draw))
+            look(lambda c, s=said, t=mine.token: on(c, answer, shop.rules, 2, t, s, shop.now, shop.draw))
         look(lambda c, n=mine.question: thread(c, n))  # both are in, but may still be undone
         look(lambda c: discussions(c, state="open", who=2))
-    look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
+    look(lambda c: on(c, next_pairs, shop.rules, 2, shop.now, shop.draw))
     shop.now += 60_000
     with shop.database.write() as connection:
         sweep(connection, shop.rules, shop.now)

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from shops import on
 from sqlalchemy import insert, select
 
 from lookalike.annotate.campaign import Campaign
@@ -91,11 +92,11 @@ def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
                 make_gold(connection, query, candidate, "similar", "", 3, NOW)
         with pytest.raises(ArgumentError, match="one item"):
             make_gold(connection, "p4", "p5", "similar", "", 3, NOW)
-        first = next_pairs(connection, rules, 1, NOW, draw)[0]
-        answer(connection, rules, 1, first.token, "similar", NOW, draw)
-        check = next_pairs(connection, rules, 1, NOW, draw)[0]
+        first = on(connection, next_pairs, rules, 1, NOW, draw)[0]
+        on(connection, answer, rules, 1, first.token, "similar", NOW, draw)
+        check = on(connection, next_pairs, rules, 1, NOW, draw)[0]
         assert (check.query, check.candidate) == ("p4", "p6")
-        answer(connection, rules, 1, check.token, "dissimilar", NOW, draw)
+        on(connection, answer, rules, 1, check.token, "dissimilar", NOW, draw)
         (gold,) = gold_pairs(connection)
         assert (gold.asked, gold.right, gold.note) == (1, 0, "clear")
         assert [(one.name, one.asked, one.right) for one in gold_scores(connection)] == [("ann", 1, 0)]
@@ -111,8 +112,8 @@ def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
     draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
     with shop.write() as connection:
         for who, said in ((1, "similar"), (2, "dissimilar")):
-            given = next_pairs(connection, rules, who, NOW, draw)[0]
-            answer(connection, rules, who, given.token, said, NOW, draw, took=90_000)
+            given = on(connection, next_pairs, rules, who, NOW, draw)[0]
+            on(connection, answer, rules, who, given.token, said, NOW, draw, took=90_000)
         sweep(connection, rules, NOW + 1)
         stands = standing(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
         assert (stands.answered, stands.today, stands.open, stands.discussion) == (1, 1, 0, 1)
@@ -125,8 +126,8 @@ def test_a_verdict_button_pressed_twice_is_one_verdict(shop):
     draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0), b"key")
     with shop.write() as connection:
         for who, said in ((1, "similar"), (2, "dissimilar")):
-            given = next_pairs(connection, rules, who, NOW, draw)[0]
-            answer(connection, rules, who, given.token, said, NOW, draw)
+            given = on(connection, next_pairs, rules, who, NOW, draw)[0]
+            on(connection, answer, rules, who, given.token, said, NOW, draw)
         sweep(connection, rules, NOW + 1)
         for _ in range(2):
             add_proposal(connection, 1, 1, "similar", NOW + 2)

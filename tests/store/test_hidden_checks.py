@@ -134,11 +134,11 @@ def test_a_checks_time_moves_only_when_a_leases_would(database_place):
 
 def test_no_statement_of_labelling_walks_a_table(tmp_path):
     """SQLite is asked how it would run what runs at every answer and every second."""
-    from lookalike.store import access, giving, people, questions, sweep, votes
+    from lookalike.store import access, giving, people, questions, standing, sweep, unit_of_work, votes
 
     shop = Shop(tmp_path / "shop.db")
     with shop.database.read() as connection:
-        for module in (access, giving, people, questions, sweep, votes):
+        for module in (access, giving, people, questions, standing, sweep, unit_of_work, votes):
             for name, statement in vars(module).items():
                 if not isinstance(statement, giving.Prepared):
                     continue
@@ -148,6 +148,6 @@ def test_no_statement_of_labelling_walks_a_table(tmp_path):
                 walked = [
                     row.detail
                     for row in plan
-                    if re.match(r"SCAN (question|claim|vote|annotator)\b", row.detail)
+                    if re.match(r"SCAN (question|claim|vote|annotator)\b|.*question_state", row.detail)
                 ]
                 assert all("USING INDEX question_open" in one for one in walked), (module, name, walked)

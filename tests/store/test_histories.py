@@ -30,7 +30,17 @@ PEOPLE, PAIRS = 4, 4
 who = st.integers(1, PEOPLE)
 which = st.integers(1, PAIRS)
 older = st.sampled_from((0, 0, 0, 0, 1, 2, 5, 11))  # which of the tokens given so far: mostly the newest
+labelling = st.one_of(
+    st.tuples(st.just("give"), who),
+    st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, SKIP, "similar"))),
+    st.tuples(st.just("say"), who, older, st.sampled_from((*ANSWERS, SKIP))),
+    st.tuples(st.just("steal"), who, older, st.sampled_from(ANSWERS)),
+    st.tuples(st.just("undo"), who, older),
+    st.tuples(st.just("clock"), st.sampled_from((1, 5_000, 31_000, 700_000, -40_000))),
+)
 steps = st.one_of(
+    st.tuples(st.just("together"), st.lists(labelling, min_size=2, max_size=8)),
+    st.tuples(st.just("together"), st.lists(labelling, min_size=2, max_size=8)),
     st.tuples(st.just("give"), who),
     st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, "similar", "similar"))),
     st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, SKIP))),
@@ -215,6 +225,12 @@ class Pair:
             theirs()
         assert met.value.code == refused.code
         return None, None
+
+    def together(self, listed: list[tuple]) -> None:
+        """Several steps on one unit of work: what one of them changes the next one sees."""
+        with self.shop.together():
+            for name, *rest in listed:
+                self.do(name, *rest)
 
     def give(self, annotator: int) -> tuple:
         _, got = self.same(lambda: self.model.present(annotator), lambda: self.shop.give(annotator))

@@ -3,19 +3,22 @@
 import contextlib
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from databases import postgresql_server
 from shops import Shop
-from sqlalchemy import event, select, text, update
+from sqlalchemy import event, insert, select, text, update
 
-from lookalike.core.errors import StorageError, VoteError, WorkspaceError
+from lookalike.core.errors import LookalikeError, StorageError, VoteError, WorkspaceError
+from lookalike.store import database
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
 from lookalike.store.leases import read_token
+from lookalike.store.unit_of_work import Foreseen
 from lookalike.store.votes import answer
-from lookalike.store.writer import Writer
+from lookalike.store.writer import LABELLING, Writer
 
 
 class Served(Shop):
@@ -27,8 +30,8 @@ class Served(Shop):
 
     def send(self, token, said="similar"):
         who = read_token(token, self.rules.key).annotator
-        call = lambda c: answer(c, self.rules, who, token, said, self.now, self.draw)  # noqa: E731
-        return self.writer.submit(call).result(timeout=60)
+        call = lambda work: answer(work, self.rules, who, token, said, self.now, self.draw)  # noqa: E731
+        return self.writer.label(call, Foreseen(who)).result(timeout=60)
 
     def votes(self):
         return [row.token for row in self.rows(select(tables.vote.c.token).order_by(tables.vote.c.id))]
@@ -231,8 +234,9 @@ def test_a_call_that_nobody_waits_for_any_more_does_not_stop_the_writer(served):
 def test_a_call_that_fails_takes_nothing_of_its_neighbours_with_it(served):
     good, *_, bad = (given.token for given in served.give(1))
     futures = [
-        served.writer.submit(
-            lambda c, t=token: answer(c, served.rules, 1, t, "similar", served.now, served.draw)
+        served.writer.label(
+            lambda work, t=token: answer(work, served.rules, 1, t, "similar", served.now, served.draw),
+            Foreseen(1),
         )
         for token in (good, bad[:-1] + "!", bad)
     ]
@@ -241,3 +245,46 @@ def test_a_call_that_fails_takes_nothing_of_its_neighbours_with_it(served):
         futures[1].result()
     assert futures[2].result().token == bad
     assert sorted(served.votes()) == sorted([good, bad])
+
+
+def test_of_calls_that_share_a_transaction_only_those_that_fail_do(served):
+    """One is refused, one fails after it changed something, one meets the database's refusal."""
+    first, spoilt, last, *_ = (given.token for given in served.give(1))
+    gate, writer = threading.Event(), served.writer
+
+    def say(work, token):
+        return answer(work, served.rules, 1, token, "similar", served.now, served.draw)
+
+    def spoil(work):
+        say(work, spoilt)
+        raise ValueError("after a vote")
+
+    def double(work):
+        connection = work.writing(2)
+        row = connection.execute(select(tables.annotator).limit(1)).mappings().one()
+        connection.execute(insert(tables.annotator), [dict(row)])
+
+    busy = [writer.label(lambda _: gate.wait(20), Foreseen()) for _ in range(LABELLING)]
+    calls = (
+        lambda work: say(work, first),
+        spoil,
+        lambda work: say(work, first[:-1] + "!"),
+        double,
+        lambda work: say(work, last),
+    )
+    futures = [writer.label(call, Foreseen(1)) for call in calls]
+    gate.set()
+    assert all(one.result(timeout=60) for one in busy)
+    assert [futures[n].result(timeout=60).token for n in (0, 4)] == [first, last]
+    for n, error in ((1, ValueError), (2, VoteError), (3, LookalikeError)):
+        with pytest.raises(error):
+            futures[n].result(timeout=60)
+    assert served.votes() == [first, last]
+    assert served.send(spoilt).token == spoilt
+
+
+def test_a_python_with_a_sqlite_that_is_too_old_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "sqlite_version_info", (3, 34, 1))
+    with pytest.raises(WorkspaceError, match="too old") as met:
+        Database(tmp_path / "shop.db")
+    assert "3.35" in met.value.fix

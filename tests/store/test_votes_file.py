@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shops import on
 from sqlalchemy import func, select
 from voting_teams import Team, live_votes, shop, states
 
@@ -109,10 +110,10 @@ def labels_on(place, who: int, stop: threading.Event, done: list[int]) -> None:
         now += 10_000
         with database.write() as connection:
             rules = rules_of(connection)
-            given = votes.next_pairs(connection, rules, who, now, draw)
+            given = on(connection, votes.next_pairs, rules, who, now, draw)
             for pair in given[:1]:
                 said = draw.choice(("similar", "dissimilar", "unsure", "skip"))
-                votes.answer(connection, rules, who, pair.token, said, now, draw, took=5)
+                on(connection, votes.answer, rules, who, pair.token, said, now, draw, took=5)
                 done.append(who)
         if not given:
             return
@@ -225,8 +226,8 @@ def test_what_both_sides_have_and_only_one_has_is_merged_or_refused(tmp_path):
     for workspace, who in ((here, 1), (there, 2)):
         with workspace.database.write() as connection:
             rules = rules_of(connection)
-            for pair in votes.next_pairs(connection, rules, who, 5_000, rng):
-                votes.answer(connection, rules, who, pair.token, "similar", 6_000, rng)
+            for pair in on(connection, votes.next_pairs, rules, who, 5_000, rng):
+                on(connection, votes.answer, rules, who, pair.token, "similar", 6_000, rng)
     export_votes(there, tmp_path / "there.csv")
     done = import_votes(here, tmp_path / "there.csv")
     assert (done.brought.votes, done.brought.annotators) == (4, ())

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from lookalike.core.errors import AccessError, ArgumentError
+from lookalike.store.listed import as_list, for_both, is_listed
 from lookalike.store.people import COLUMNS, Person, of_row
 from lookalike.store.prepared import Prepared, only
 from lookalike.store.rows import insert_new
@@ -24,6 +26,11 @@ _OWNER = Prepared(
         api_token.c.digest == bindparam("digest"),
         api_token.c.revoked.is_(None),
         annotator.c.removed.is_(None),
+    )
+)
+_OWNERS = for_both(
+    lambda dialect: select(api_token.c.digest, api_token.c.annotator).where(
+        is_listed(dialect, api_token.c.digest), api_token.c.revoked.is_(None)
     )
 )
 
@@ -117,6 +124,11 @@ def token_owner(connection: Connection, token: str) -> Person | None:
     """Whose token it is, None for one that does not exist or has ended, or whose owner was removed."""
     row = only(_OWNER.rows(connection, digest=digest(token)))
     return None if row is None else of_row(row)
+
+
+def token_owners(connection: Connection, digests: Collection[str]) -> dict[str, int]:
+    """Whose the tokens of these digests are, by their number; those that do not exist or have ended are left out."""
+    return dict(_OWNERS.rows(connection, rows=as_list(digests)))
 
 
 def record(

@@ -1,12 +1,12 @@
 """Hidden checks: pairs that come back to the one who answered them, and gold pairs. Never votes; they live apart."""
 
 import random
-from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.store.listed import all_of, as_rows, for_both, listed
+from lookalike.store.prepared import Prepared
 from lookalike.store.votes_schema import annotator, check, claim, gold, question
 
 REPEAT, GOLD = "repeat", "gold"
@@ -23,6 +23,21 @@ _DUE = (
     .limit(1)
 )
 SHOWN = and_(_WAITING, check.c.token.is_not(None))  # and waits for the answer
+_PLANNED = Prepared(select(func.count()).where(_OF, check.c.kind == REPEAT, check.c.turn == TURNS[0]))
+_NEW = ("annotator", "question", "kind", "turn", "due")
+_PLAN = for_both(
+    lambda dialect: insert(check).from_select(
+        _NEW, all_of(dialect, listed(dialect, *(check.c[name] for name in _NEW)))
+    )
+)
+_NOTE = Prepared(
+    update(annotator)
+    .where(annotator.c.id == bindparam("who"))
+    .values(
+        check_at=select(func.min(check.c.due)).where(_OF, _WAITING, check.c.token.is_(None)).scalar_subquery()
+    )
+    .returning(annotator.c.check_at)
+)
 _ONE = select(check).where(check.c.id == bindparam("which"))
 
 
@@ -55,19 +70,19 @@ def take_back(connection: Connection, which: int, token: str, now: int) -> None:
 
 def plan_repeats(
     connection: Connection, campaign: Campaign, who: int, which: int, answers: int, draw: random.Random
-) -> None:
-    """Let a pair that was just answered come back twice, as long as the annotator has fewer than the campaign's."""
-    planned = select(func.count()).where(
-        check.c.annotator == who, check.c.kind == REPEAT, check.c.turn == TURNS[0]
-    )
-    if connection.execute(planned).scalar_one() >= campaign.repeats:
-        return
-    due, rows = answers, []
-    for turn in TURNS:
-        due += draw.randint(*campaign.gap)
-        rows.append({"annotator": who, "question": which, "kind": REPEAT, "turn": turn, "due": due})
-    connection.execute(insert(check), rows)
-    _note_next(connection, who)
+) -> int | None:
+    """Let a pair that was just answered come back twice, as long as the annotator has fewer than the campaign's.
+
+    Returns after how many answers their next check is due.
+    """
+    ((planned,),) = _PLANNED.rows(connection, who=who)
+    if planned < campaign.repeats:
+        due, rows = answers, []
+        for turn in TURNS:
+            due += draw.randint(*campaign.gap)
+            rows.append((who, which, REPEAT, turn, due))
+        _PLAN.run(connection, rows=as_rows(rows))
+    return _note_next(connection, who)
 
 
 def drop_repeats(connection: Connection, who: int, which: int) -> None:
@@ -89,8 +104,7 @@ def plan_gold(connection: Connection, who: int, answers: int) -> None:
         _note_next(connection, who)
 
 
-def _note_next(connection: Connection, who: int) -> None:
+def _note_next(connection: Connection, who: int) -> int | None:
     """Keep beside the annotator when their next check is due, so that giving a pair needs no look for it."""
-    following: Sequence[Any] = (check.c.annotator == who, _WAITING, check.c.token.is_(None))
-    due = select(func.min(check.c.due)).where(*following).scalar_subquery()
-    connection.execute(update(annotator).where(annotator.c.id == who).values(check_at=due))
+    ((due,),) = _NOTE.rows(connection, who=who)
+    return None if due is None else int(due)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import sqlite_version, sqlite_version_info
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
@@ -14,6 +15,7 @@ from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database_errors import BUSY_MS, database_error
 
 VERSION = "0003"
+OLDEST_SQLITE = (3, 35)  # UPDATE ... FROM, RETURNING
 MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a PostgreSQL database at a time
 
 
@@ -172,6 +174,12 @@ def _engine(url: URL, connections: int, patience: int) -> Engine:
     else:
         engine = create_engine(url, poolclass=NullPool)
     if url.get_backend_name() == "sqlite":
+        if sqlite_version_info < OLDEST_SQLITE:
+            raise WorkspaceError(
+                f"Python uses SQLite {sqlite_version}, which is too old for Lookalike.",
+                fix=f"Use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later, or PostgreSQL "
+                "(lookalike init --database).",
+            )
         event.listen(engine, "connect", lambda connection, _: _prepare(connection, patience))
     else:
         event.listen(engine, "connect", lambda connection, _: _hurry(connection, patience))

@@ -14,6 +14,7 @@ from lookalike.store.questions import load_discussed, save
 from lookalike.store.queue import GOLD
 from lookalike.store.rows import insert_new
 from lookalike.store.sweep import close
+from lookalike.store.unit_of_work import UnitOfWork
 from lookalike.store.votes import present
 from lookalike.store.votes_schema import annotator, check, claim, comment, gold, question, tally, verdict
 
@@ -144,7 +145,7 @@ def add_comment(connection: Connection, which: int, who: int, text: str, token: 
             else f"A comment has at most {LONGEST_COMMENT:,} characters.",
             fix="Write a few words." if not words else "Shorten it, or write two.",
         )
-    discussed(connection, which, reader_of(present(connection, who)))
+    discussed(connection, which, reader_of(present(UnitOfWork(connection), who)))
     row = {
         "question": which,
         "annotator": who,
@@ -157,7 +158,7 @@ def add_comment(connection: Connection, which: int, who: int, text: str, token: 
 
 def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
     """Say what one who voted now thinks of a pair; where all of them think the same, it settles."""
-    reader = reader_of(present(connection, who))
+    reader = reader_of(present(UnitOfWork(connection), who))
     if _said_again(connection, which, who, "proposal", said, now):
         return
     discussed(connection, which, reader)
@@ -170,7 +171,7 @@ def add_proposal(connection: Connection, which: int, who: int, said: str, now: i
 
 def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
     """A lead's verdict: similar, dissimilar, exclude; or reopen, which brings a closed pair back to discussion."""
-    present(connection, lead)
+    present(UnitOfWork(connection), lead)
     if _said_again(connection, which, lead, "decision", said, now):
         return
     discussed(connection, which)

@@ -1,7 +1,7 @@
 """Who may label and who leads: names, passwords, roles. Nobody's row is ever deleted: their votes are theirs."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.store import passwords
+from lookalike.store.listed import as_list, for_both, is_listed
 from lookalike.store.prepared import Prepared, only
 from lookalike.store.rows import insert_new
 from lookalike.store.votes_schema import annotator as people
@@ -61,6 +62,14 @@ _LEADS = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.passwo
 _OF_SESSION = Prepared(
     select(*COLUMNS, people.c.password != "").where(
         people.c.id == bindparam("number"), people.c.removed.is_(None)
+    )
+)
+_HELD = for_both(
+    lambda dialect: (
+        select(people)
+        .where(is_listed(dialect, people.c.id))
+        .order_by(people.c.id)
+        .with_for_update(key_share=True)
     )
 )
 
@@ -115,20 +124,20 @@ def person(connection: Connection, number: int) -> Person:
     row = connection.execute(select(people).where(people.c.id == number)).mappings().first()
     if row is None:
         raise AccessError("There is no such person.", fix="Go back to the list.", code="unknown-person")
-    return _person(row)
+    return of_mapping(row)
 
 
 def named(connection: Connection, name: str) -> Person | None:
     """The person of a name, removed ones included; None where there is none."""
     found = connection.execute(select(people).where(people.c.folded == folded(name.strip())))
     row = found.mappings().first()
-    return None if row is None else _person(row)
+    return None if row is None else of_mapping(row)
 
 
 def everyone(connection: Connection) -> list[Person]:
     """All people, those of imported votes left out, in the order of their names."""
     found = connection.execute(select(people).where(people.c.role.in_(ROLES)).order_by(people.c.folded))
-    return [_person(row) for row in found.mappings()]
+    return [of_mapping(row) for row in found.mappings()]
 
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
@@ -138,13 +147,27 @@ def of_session(connection: Connection, number: int, epoch: int) -> Person | None
     return found if found is not None and found.epoch == epoch and found.role in ROLES else None
 
 
+def held_people(connection: Connection, numbers: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The rows of people, held so that two of one person's requests take turns; removed ones included."""
+    names = [column.name for column in people.c]
+    found = _HELD.rows(connection, rows=as_list(numbers))
+    return {row[0]: dict(zip(names, row, strict=True)) for row in found}
+
+
+def in_session(row: Mapping[str, Any] | None, epoch: int) -> Person | None:
+    """Who a session of this epoch belongs to, of a row of `held_people`; None where it has ended."""
+    if row is None or row["removed"] is not None or row["epoch"] != epoch or row["role"] not in ROLES:
+        return None
+    return of_mapping(row)
+
+
 def candidate(connection: Connection, name: str) -> Login | None:
     """Whose password is to be checked by `verified`, which takes its time and needs no connection."""
     found = connection.execute(select(people).where(people.c.folded == folded(name.strip())))
     row = found.mappings().first()
     if row is None or row["removed"] is not None or row["role"] not in ROLES:
         return None
-    return Login(_person(row), str(row["password"]))
+    return Login(of_mapping(row), str(row["password"]))
 
 
 def verified(login: Login | None, password: str) -> Login:
@@ -251,6 +274,7 @@ def of_row(row: Sequence[Any]) -> Person:
     return Person(*values)
 
 
-def _person(row: Any) -> Person:  # noqa: ANN401 - a row of the table
+def of_mapping(row: Any) -> Person:  # noqa: ANN401 - a row of the table
+    """The person of a whole row."""
     plain = {name: row[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last")}
     return Person(**plain, has_password=bool(row["password"]))

@@ -1,14 +1,13 @@
-"""Questions between their rows and the state machine."""
+"""Questions between their rows and the state machine, one or many at a time."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, bindparam, delete, func, select, text, tuple_, update
 
 from lookalike.annotate.question import Claim, Question, refused
-from lookalike.store.prepared import Prepared
+from lookalike.store.listed import Dialect, all_of, as_list, as_rows, for_both, is_listed, listed
 from lookalike.store.votes_schema import claim, question, verdict
 
 CLAIM = (
@@ -20,53 +19,95 @@ CLAIM = (
     claim.c.answer,
     claim.c.side,
 )
-_ONE = question.c.id == bindparam("which")
-_LOAD = Prepared(
-    select(question.c.needed, question.c.state, question.c.label, question.c.settles, *CLAIM)
-    .select_from(question.outerjoin(claim, claim.c.question == question.c.id))
-    .where(_ONE)
-)
-_HELD = Prepared(select(question.c.id).where(_ONE).with_for_update())
-_HELD_IF_FREE = Prepared(select(question.c.id).where(_ONE).with_for_update(skip_locked=True))
+FREE = text("free > 0")  # spelled out: the partial indexes are found by these words
+_STANDS = (question.c.needed, question.c.state, question.c.label, question.c.settles)
+_PAIR = (question.c.id, question.c.query, question.c.candidate)
 _PROPOSED = (
     select(verdict.c.annotator, verdict.c.kind, verdict.c.verdict)
     .where(verdict.c.question == bindparam("which"))
     .order_by(verdict.c.id)
 )
-_NEW = ("free", "takers", "state", "label", "settles", "changed")
-_UPDATE = Prepared(update(question).where(_ONE).values({name: bindparam(f"new_{name}") for name in _NEW}))
-_DROP = Prepared(
-    delete(claim).where(claim.c.question == bindparam("which"), claim.c.annotator == bindparam("who"))
-)
 
 
-def _put(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
-    """A claim's row, new or in the place of the one before."""
-    keys = ("question", "annotator")
-    columns = ("kind", "answer", "token", "side", "since", "until")
-    statement = dialect.insert(claim).values({name: bindparam(name) for name in (*keys, *columns)})
-    fresh = {name: statement.excluded[name] for name in columns}
-    return statement.on_conflict_do_update(index_elements=keys, set_=fresh)
+@dataclass(frozen=True)
+class Held:
+    """A question as it stands, held against other writers until the transaction ends."""
+
+    which: int
+    query: str
+    candidate: str
+    question: Question
 
 
-_PUT = Prepared({"sqlite": _put(sqlite), "postgresql": _put(postgresql)})
+def _load(dialect: Dialect) -> Any:  # noqa: ANN401 - a statement
+    with_claims = question.outerjoin(claim, claim.c.question == question.c.id)
+    return select(*_PAIR, *_STANDS, *CLAIM).select_from(with_claims).where(is_listed(dialect, question.c.id))
+
+
+def _lock(dialect: Dialect, *, skip: bool) -> Any:  # noqa: ANN401
+    held = select(question.c.id).where(is_listed(dialect, question.c.id)).order_by(question.c.id)
+    return held.with_for_update(skip_locked=skip)
+
+
+def _put(dialect: Dialect) -> Any:  # noqa: ANN401
+    """Claims' rows, new or in the place of those before."""
+    keys = (claim.c.question, claim.c.annotator)
+    rest = [one for one in claim.c if one not in set(keys)]
+    given = listed(dialect, *keys, *rest)
+    new = dialect.insert(claim).from_select([one.name for one in (*keys, *rest)], all_of(dialect, given))
+    fresh = {one.name: new.excluded[one.name] for one in rest}
+    return new.on_conflict_do_update(index_elements=[one.name for one in keys], set_=fresh)
+
+
+def _drop(dialect: Dialect) -> Any:  # noqa: ANN401
+    given = listed(dialect, claim.c.question, claim.c.annotator)
+    gone = select(given.c.question, given.c.annotator)
+    return delete(claim).where(tuple_(claim.c.question, claim.c.annotator).in_(gone))
+
+
+_NEW = ("id", "free", "takers", "state", "label", "settles", "changed")
+
+
+def _change(dialect: Dialect) -> Any:  # noqa: ANN401
+    given = listed(dialect, *(question.c[name] for name in _NEW))
+    new = {name: given.c[name] for name in _NEW if name != "id"}
+    return update(question).where(question.c.id == given.c.id).values(new)
+
+
+_LOAD, _PUT, _DROP, _CHANGE = (for_both(make) for make in (_load, _put, _drop, _change))
+_LOCK = for_both(lambda dialect: _lock(dialect, skip=False))
+_LOCK_FREE = for_both(lambda dialect: _lock(dialect, skip=True))
+
+
+def hold(connection: Connection, which: Collection[int], *, wait: bool = True) -> dict[int, Held]:
+    """Questions as they stand, held against other writers until the transaction ends.
+
+    Without `wait` those that another transaction holds are left out (SKIP LOCKED); SQLite has one writer at a time
+    anyway. Those that do not exist are left out too.
+    """
+    if which and connection.dialect.name != "sqlite":
+        lock = _LOCK if wait else _LOCK_FREE
+        which = [one for (one,) in lock.rows(connection, rows=as_list(which))]
+    if not which:
+        return {}
+    found: dict[int, list[Any]] = {}
+    for row in _LOAD.rows(connection, rows=as_list(which)):
+        found.setdefault(row[0], []).append(row)
+    return {one: _held(rows) for one, rows in found.items()}
+
+
+def _held(rows: Sequence[Any]) -> Held:
+    which, query, candidate, needed, state, label, settles = rows[0][:7]
+    claims = tuple(Claim(*row[7:]) for row in rows if row[7] is not None)
+    return Held(which, query, candidate, Question(needed, state, claims, label, settles))
 
 
 def load(connection: Connection, which: int, *, wait: bool = True) -> Question | None:
-    """A question as it stands, held against other writers until the transaction ends.
-
-    Without `wait` it is None where another transaction holds it (SKIP LOCKED); SQLite has one writer at a time anyway.
-    """
-    if connection.dialect.name != "sqlite":
-        held = (_HELD if wait else _HELD_IF_FREE).rows(connection, which=which)
-        if not held and not wait:
-            return None
-    rows = _LOAD.rows(connection, which=which)
-    if not rows:
+    """One question, held; without `wait` None where another transaction holds it."""
+    found = hold(connection, [which], wait=wait).get(which)
+    if found is None and (wait or connection.dialect.name == "sqlite"):
         raise refused("unknown")
-    needed, state, label, settles = rows[0][:4]
-    claims = tuple(Claim(*row[4:]) for row in rows if row[4] is not None)
-    return Question(needed, state, claims, label, settles)
+    return None if found is None else found.question
 
 
 def load_discussed(connection: Connection, which: int) -> Question:
@@ -83,24 +124,28 @@ def load_discussed(connection: Connection, which: int) -> Question:
 
 
 def save(connection: Connection, which: int, before: Question, after: Question, now: int) -> None:
-    """Write what a step has changed of a question and its claims."""
-    had = {one.annotator: one for one in before.claims}
-    has = {one.annotator: one for one in after.claims}
-    for who in had.keys() - has.keys():
-        _DROP.run(connection, which=which, who=who)
-    for who, one in has.items():
-        if had.get(who) != one:
-            _PUT.run(connection, question=which, **vars(one))
-    _UPDATE.run(
-        connection,
-        which=which,
-        new_free=after.free,
-        new_takers=takers(has),
-        new_state=after.state,
-        new_label=after.label,
-        new_settles=after.settles,
-        new_changed=now,
-    )
+    """Write what a step has changed of one question and its claims."""
+    save_all(connection, [(which, before, after, now)])
+
+
+def save_all(connection: Connection, changed: Iterable[tuple[int, Question, Question, int]]) -> None:
+    """Write what changed of questions and their claims: each one's id, before, after, and when."""
+    drop: list[tuple[int, int]] = []
+    put: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
+    for which, before, after, now in changed:
+        had = {one.annotator: one for one in before.claims}
+        has = {one.annotator: one for one in after.claims}
+        drop += ((which, who) for who in had.keys() - has.keys())
+        put += (_row(which, one) for who, one in has.items() if had.get(who) != one)
+        rows.append((which, after.free, takers(has), after.state, after.label, after.settles, now))
+    for statement, given in ((_DROP, drop), (_PUT, put), (_CHANGE, rows)):
+        if given:
+            statement.run(connection, rows=as_rows(given))
+
+
+def _row(which: int, one: Claim) -> tuple[object, ...]:
+    return (which, one.annotator, one.kind, one.answer, one.token, one.side, one.since, one.until)
 
 
 def takers(annotators: Iterable[int]) -> str:

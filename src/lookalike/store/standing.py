@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
 from lookalike.store import schema
-from lookalike.store.prepared import Prepared, only
+from lookalike.store.listed import as_list, for_both, is_listed
 from lookalike.store.votes_schema import annotator, audit, pace, progress
 
 PHOTO_MISSING = "photo missing"
@@ -25,7 +25,11 @@ _STATES = (
     .where(progress.c.kind != "gold")
     .group_by(progress.c.state)
 )
-_DIGEST = Prepared(select(schema.image.c.digest).where(schema.image.c.image == bindparam("image")))
+_DIGESTS = for_both(
+    lambda dialect: select(schema.image.c.image, schema.image.c.digest).where(
+        is_listed(dialect, schema.image.c.image)
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,7 @@ def standing(connection: Connection, who: int, now: int, midnight: int) -> Stand
 
 def digests(connection: Connection, images: Iterable[str]) -> dict[str, str]:
     """The hash of each image's photo; images the catalog no longer has are left out."""
-    found = {image: only(_DIGEST.rows(connection, image=image)) for image in images}
-    return {image: row[0] for image, row in found.items() if row is not None}
+    return dict(_DIGESTS.rows(connection, rows=as_list(images)))
 
 
 def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:

@@ -1,15 +1,14 @@
 """Answers: taken once, kept for good, undone until their pair settles. The one door by which votes come in.
 
-Each function runs in a transaction of its caller. `now` is in milliseconds; `draw` makes every random choice.
+Each function runs on a unit of work in its caller's transaction. `now` is in milliseconds; `draw` makes every random
+choice.
 """
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import bindparam, select
 
 from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS
@@ -18,15 +17,15 @@ from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError
 from lookalike.store import votes_schema as schema
 from lookalike.store.checks import answer_check, check_row, drop_repeats, plan_gold, plan_repeats, take_back
-from lookalike.store.giving import Given, annotator_row, give
+from lookalike.store.giving import Given, give
 from lookalike.store.leases import Rules, Ticket, read_token, successor, token_of
 from lookalike.store.prepared import Prepared, only
-from lookalike.store.questions import load, save
+from lookalike.store.questions import Held
+from lookalike.store.unit_of_work import Row, UnitOfWork
 
 PAUSE = 120_000  # who answers later than this after their last answer was not at work all the time
 LONGEST_TOOK = HOUR_MS
 UNDO = "undo"
-Person = Mapping[str, Any]  # an annotator's row
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,11 @@ class Receipt:
     at: int
 
 
-_NEW = ("question", "annotator", "answer", "place", "side", "at", "took", "token")
 _KEPT = Prepared(select(schema.vote.c.answer, schema.vote.c.at).where(schema.vote.c.token == bindparam("of")))
-_KEEP = Prepared(insert(schema.vote).values({name: bindparam(name) for name in _NEW}).inline())
-_COUNT = Prepared(
-    update(schema.annotator)
-    .where(schema.annotator.c.id == bindparam("who"))
-    .values(answers=schema.annotator.c.answers + 1, last=bindparam("now"))
-)
 
 
 def answer(
-    connection: Connection,
+    work: UnitOfWork,
     rules: Rules,
     who: int,
     token: str,
@@ -61,31 +53,31 @@ def answer(
 ) -> Receipt:
     """Take an annotator's answer to a pair they were given: similar, dissimilar, unsure, or skip."""
     one_of(said, (*ANSWERS, SKIP), "answer")
-    ticket, person = _checked(connection, rules, who, token)
+    ticket, person = _checked(work, rules, who, token)
     took = min(max(took, 0), LONGEST_TOOK)
     if ticket.check:
-        return _take_check(connection, ticket.check, person, token, said, now, took)
-    before = _held(connection, ticket.question)
-    mine = before.of(who)
+        return _take_check(work, ticket.check, person, token, said, now, took)
+    held = _held(work, ticket.question)
+    mine = held.question.of(who)
     if mine is None or mine.token != token or mine.kind != LEASE:
-        again = _known(connection, token, said)
+        again = _known(work, token, said)
         if again is not None:
             return again
-    after = _step(before, ticket, token, said, now, rules.campaign.grace)
-    _keep(connection, ticket, said, token, now, place=person["answers"], took=took)
-    save(connection, ticket.question, before, after, now)
+    after = _step(held.question, ticket, token, said, now, rules.campaign.grace)
+    _keep(work, ticket, said, token, now, place=person["answers"], took=took)
+    work.save(ticket.question, after, now)
     if said != SKIP:
-        _count(connection, person, now, took)
-        _plan_checks(connection, rules, person, ticket.question, draw)
+        _count(work, person, now, took)
+        _plan_checks(work, rules, person, ticket.question, draw)
     return Receipt(token, said, now)
 
 
 def _keep(
-    connection: Connection, ticket: Ticket, said: str, token: str, now: int, *, place: int = 0, took: int = 0
+    work: UnitOfWork, ticket: Ticket, said: str, token: str, now: int, *, place: int = 0, took: int = 0
 ) -> None:
     """Add to the history."""
     row = {"question": ticket.question, "annotator": ticket.annotator, "side": ticket.side}
-    _KEEP.run(connection, **row, answer=said, token=token, at=now, place=place, took=took)
+    work.keep({**row, "answer": said, "token": token, "at": now, "place": place, "took": took})
 
 
 def _step(before: Question, ticket: Ticket, token: str, said: str, now: int, grace: int) -> Question:
@@ -94,17 +86,17 @@ def _step(before: Question, ticket: Ticket, token: str, said: str, now: int, gra
     return vote(before, ticket.annotator, token, said, now, grace, ticket.side)
 
 
-def _checked(connection: Connection, rules: Rules, who: int, token: str) -> tuple[Ticket, Person]:
+def _checked(work: UnitOfWork, rules: Rules, who: int, token: str) -> tuple[Ticket, Row]:
     """What a token says, and the annotator it was given to, who must be this one and still be there."""
     ticket = read_token(token, rules.key)
     if ticket.annotator != who:
         raise refused("not-leased")
-    return ticket, present(connection, who)
+    return ticket, present(work, who)
 
 
-def present(connection: Connection, who: int) -> Person:
+def present(work: UnitOfWork, who: int) -> Row:
     """An annotator who has not been removed, held so that two of their requests take turns."""
-    person = annotator_row(connection, who)
+    person = work.person(who)
     if person is None or person["removed"] is not None:
         raise AccessError(
             "This account was removed; answers it gave before are kept.", fix="Ask a lead.", code="removed"
@@ -112,16 +104,16 @@ def present(connection: Connection, who: int) -> Person:
     return person
 
 
-def _held(connection: Connection, which: int) -> Question:
-    found = load(connection, which)
+def _held(work: UnitOfWork, which: int) -> Held:
+    found = work.question(which)
     if found is None:
         raise refused("unknown")
     return found
 
 
-def _known(connection: Connection, token: str, said: str) -> Receipt | None:
+def _known(work: UnitOfWork, token: str, said: str) -> Receipt | None:
     """The receipt of an answer that came before under the same token; another answer does not replace it."""
-    kept = only(_KEPT.rows(connection, of=token))
+    kept = only(_KEPT.rows(work.reading(), of=token))
     if kept is None:
         return None
     if kept[0] != said:
@@ -130,10 +122,10 @@ def _known(connection: Connection, token: str, said: str) -> Receipt | None:
 
 
 def _take_check(
-    connection: Connection, which: int, person: Person, token: str, said: str, now: int, took: int
+    work: UnitOfWork, which: int, person: Row, token: str, said: str, now: int, took: int
 ) -> Receipt:
     """Take the answer to a hidden check; it is no vote, whatever has become of its pair."""
-    found = check_row(connection, which)
+    found = check_row(work.reading(), which)
     if found is None:
         raise refused("not-leased")
     if found["token"] != token:
@@ -144,68 +136,54 @@ def _take_check(
         if found["answer"] != said:
             raise refused("answered")
         return Receipt(token, said, found["at"])
-    answer_check(connection, which, said, took, now)
+    answer_check(work.writing(person["id"]), which, said, took, now)
     if said != SKIP:
-        _count(connection, person, now, took)
+        _count(work, person, now, took)
     return Receipt(token, said, now)
 
 
-def _count(connection: Connection, person: Person, now: int, took: int) -> None:
+def _count(work: UnitOfWork, person: Row, now: int, took: int) -> None:
     """One more answer of an annotator, and the time they worked at it."""
-    _COUNT.run(connection, who=person["id"], now=now)
     since = now - person["last"] if person["last"] is not None else took
-    active = since if 0 <= since <= PAUSE else min(took, PAUSE)
-    _PACE.run(connection, annotator=person["id"], hour=now // HOUR_MS, answers=1, active=active)
+    work.count(person, now, since if 0 <= since <= PAUSE else min(took, PAUSE))
 
 
-def _pace(dialect: Any) -> Any:  # noqa: ANN401 - both dialects' own classes
-    own, names = schema.pace, ("annotator", "hour", "answers", "active")
-    new = dialect.insert(own).values({name: bindparam(name) for name in names})
-    more = {name: own.c[name] + new.excluded[name] for name in ("answers", "active")}
-    return new.on_conflict_do_update(index_elements=["annotator", "hour"], set_=more)
-
-
-_PACE = Prepared({"sqlite": _pace(sqlite), "postgresql": _pace(postgresql)})
-
-
-def _plan_checks(
-    connection: Connection, rules: Rules, person: Person, which: int, draw: random.Random
-) -> None:
-    answers = person["answers"] + 1
+def _plan_checks(work: UnitOfWork, rules: Rules, person: Row, which: int, draw: random.Random) -> None:
+    answers, who = person["answers"] + 1, person["id"]
     if draw.random() < rules.repeat_share:
-        plan_repeats(connection, rules.campaign, person["id"], which, answers, draw)
+        work.check_is_due(who, plan_repeats(work.connection, rules.campaign, who, which, answers, draw))
     if rules.campaign.gold_every and answers % rules.campaign.gold_every == 0:
-        plan_gold(connection, person["id"], answers)
+        plan_gold(work.writing(who), who, answers)
 
 
-def take_answer_back(connection: Connection, rules: Rules, who: int, token: str, now: int) -> Given:
+def take_answer_back(work: UnitOfWork, rules: Rules, who: int, token: str, now: int) -> Given:
     """Undo the answer that was given under a token, until its pair has settled: the pair is theirs to answer again.
 
     Asked a second time it gives the same pair and undoes nothing more.
     """
-    ticket, _ = _checked(connection, rules, who, token)
+    ticket, _ = _checked(work, rules, who, token)
     fresh = token_of(successor(ticket, token, now), rules.key)
     until = now + rules.campaign.lease
+    held = _held(work, ticket.question)
     if ticket.check:
-        found = check_row(connection, ticket.check)
+        found = check_row(work.reading(), ticket.check)
         if found is not None and found["token"] != token and found["token"] and not found["answer"]:
-            return _given(connection, ticket, found["token"], until)
+            return _given(held, ticket, found["token"], until)
         if found is None or found["token"] != token or not _recent(dict(found), now, rules):
             raise refused("nothing-to-undo")
-        take_back(connection, ticket.check, fresh, now)
-        return _given(connection, ticket, fresh, until)
-    before = _held(connection, ticket.question)
-    mine = before.of(who)
+        take_back(work.writing(who), ticket.check, fresh, now)
+        return _given(held, ticket, fresh, until)
+    mine = held.question.of(who)
     if mine is not None and mine.kind != LEASE and mine.token == token:
-        after = undo(before, who, fresh, now, until)
-        _keep(connection, ticket, UNDO, f"{UNDO}:{token}", now)
-        save(connection, ticket.question, before, after, now)
-        drop_repeats(connection, who, ticket.question)
-        return _given(connection, ticket, fresh, until)
-    undone = _KEPT.rows(connection, of=f"{UNDO}:{token}")
+        after = undo(held.question, who, fresh, now, until)
+        _keep(work, ticket, UNDO, f"{UNDO}:{token}", now)
+        work.save(ticket.question, after, now)
+        drop_repeats(work.writing(who), who, ticket.question)
+        return _given(held, ticket, fresh, until)
+    undone = _KEPT.rows(work.reading(), of=f"{UNDO}:{token}")
     if not undone or mine is None or mine.kind != LEASE:
         raise refused("nothing-to-undo")
-    return _given(connection, ticket, mine.token, mine.until)
+    return _given(held, ticket, mine.token, mine.until)
 
 
 def _recent(found: dict[str, Any], now: int, rules: Rules) -> bool:
@@ -213,16 +191,10 @@ def _recent(found: dict[str, Any], now: int, rules: Rules) -> bool:
     return bool(found["answer"]) and now - found["at"] <= rules.campaign.grace
 
 
-def _given(connection: Connection, ticket: Ticket, token: str, until: int) -> Given:
-    pair = select(schema.question.c.query, schema.question.c.candidate).where(
-        schema.question.c.id == ticket.question
-    )
-    query, candidate = connection.execute(pair).one()
-    return Given(token, ticket.question, query, candidate, ticket.side, until)
+def _given(held: Held, ticket: Ticket, token: str, until: int) -> Given:
+    return Given(token, ticket.question, held.query, held.candidate, ticket.side, until)
 
 
-def next_pairs(
-    connection: Connection, rules: Rules, who: int, now: int, draw: random.Random
-) -> tuple[Given, ...]:
+def next_pairs(work: UnitOfWork, rules: Rules, who: int, now: int, draw: random.Random) -> tuple[Given, ...]:
     """The pairs that are an annotator's to answer now; none where nothing is left for them."""
-    return give(connection, rules, present(connection, who), now, draw)
+    return give(work, rules, present(work, who), now, draw)

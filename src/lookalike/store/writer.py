@@ -1,13 +1,15 @@
 """Transactions of a server: each call's future resolves once what it wrote is on the disk, or with what went wrong.
 
-SQLite has one writer. Its disk sync is what takes time, so calls that wait are committed together, each in a savepoint
-of its own: one that fails takes back only what it wrote. PostgreSQL has several writers and groups commits by itself.
+Labelling calls that wait are run together on one unit of work, so what each of them costs is little more than its own
+rows. SQLite has one writer, so its other calls are committed together too, each in a savepoint of its own; PostgreSQL
+has several. One call that fails takes nothing of the others with it.
 """
 
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, text
@@ -17,66 +19,102 @@ from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database import Database, transaction
 from lookalike.store.database_errors import database_error
 from lookalike.store.prepared import Prepared
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 
 T = TypeVar("T")
 TOGETHER = 64  # calls committed at once at most: the first of them waits for the last
-CONNECTIONS = 6
+CONNECTIONS, LABELLING = 4, 2  # of PostgreSQL's: for other calls, for labelling
 ATTEMPTS = 4
 
-Call = tuple[Callable[[Connection], Any], "Future[Any]"]
 Done = tuple["Future[Any]", Any, BaseException | None]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is to be done in a transaction: with a connection, or with a unit of work where something is foreseen."""
+
+    run: Callable[[Any], Any]
+    future: "Future[Any]"
+    foreseen: Foreseen | None = None
+
+    def alone(self, connection: Connection) -> Any:  # noqa: ANN401 - what the call returns
+        """What comes of it with nothing else beside it."""
+        if self.foreseen is None:
+            return self.run(connection)
+        with UnitOfWork(connection, [self.foreseen]) as work:
+            return self.run(work)
+
+
+Calls = queue.SimpleQueue[Call | None]
 
 
 class Writer:
     """Takes calls from any thread and runs each in a transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
+    def __init__(self, database: Database, after: Callable[[], object] = lambda: None) -> None:
+        """`after` is called by a writing thread whenever the futures of a batch have their results."""
+        self.database, self._after = database, after
         self._closed = False
-        count = 1 if database.is_sqlite else CONNECTIONS
+        self._calls: Calls = queue.SimpleQueue()
+        self._labelling: Calls = self._calls if database.is_sqlite else queue.SimpleQueue()
+        lanes = (
+            [self._calls]
+            if database.is_sqlite
+            else [self._calls] * CONNECTIONS + [self._labelling] * LABELLING
+        )
         self._threads = [
-            threading.Thread(target=self._work, name=f"writer-{n}", daemon=True) for n in range(count)
+            threading.Thread(target=self._work, args=(lane,), name=f"writer-{n}", daemon=True)
+            for n, lane in enumerate(lanes)
         ]
+        self._lanes = lanes
         for thread in self._threads:
             thread.start()
 
     def submit(self, call: Callable[[Connection], T]) -> "Future[T]":
         """Run a call in a transaction. It may run again from the start, so it does nothing but use its connection."""
-        future: Future[T] = Future()
+        return self._put(self._calls, Call(call, Future()))
+
+    def label(self, call: Callable[[UnitOfWork], T], foreseen: Foreseen) -> "Future[T]":
+        """Run a labelling call together with others that wait. It too may run again from the start."""
+        return self._put(self._labelling, Call(call, Future(), foreseen))
+
+    def _put(self, lane: Calls, call: Call) -> "Future[Any]":
         if self._closed:
-            future.set_exception(WorkspaceError("The server is stopping.", fix="Send it again in a moment."))
+            call.future.set_exception(
+                WorkspaceError("The server is stopping.", fix="Send it again in a moment.")
+            )
         else:
-            self._calls.put((call, future))
-        return future
+            lane.put(call)
+        return call.future
 
     def close(self) -> None:
         """Finish what was submitted, then stop."""
         self._closed = True
-        for _ in self._threads:
-            self._calls.put(None)
+        for lane in self._lanes:
+            lane.put(None)
         for thread in self._threads:
             thread.join()
 
-    def _work(self) -> None:
+    def _work(self, lane: Calls) -> None:
         connection: Connection | None = None
         last = False
         while not last:
-            batch, last = self._next()
+            batch, last = self._next(lane)
             if batch:
                 connection = self._attempt(connection, batch)
+                self._after()
         if connection is not None:
             connection.close()
 
-    def _next(self) -> tuple[list[Call], bool]:
+    def _next(self, lane: Calls) -> tuple[list[Call], bool]:
         """The calls that wait, as many as are committed together; and whether this thread is to stop after them."""
-        first = self._calls.get()
+        first = lane.get()
         if first is None:
             return [], True
         batch = [first] if _wanted(first) else []
-        while self.database.is_sqlite and len(batch) < TOGETHER:
+        while lane is self._labelling and len(batch) < TOGETHER:
             try:
-                more = self._calls.get_nowait()
+                more = lane.get_nowait()
             except queue.Empty:
                 break
             if more is None:
@@ -91,23 +129,33 @@ class Writer:
             try:
                 connection = connection or self._open()
                 done = self._commit(connection, batch)
-            except DatabaseError as error:
-                _let_go(connection)
-                connection = None
+            except Exception as error:
+                if isinstance(error, DatabaseError | StorageError):
+                    _let_go(connection)
+                    connection = None
+                if self._is_group(batch):
+                    break
                 if not (left and _passes(error)):
-                    _fail(batch, database_error(error, "writing", self.database.name))
-                    return None
-            except StorageError as error:
-                _let_go(connection)
-                _fail(batch, error)
-                return None
-            except Exception as error:  # what a call alone raised: PostgreSQL's batches are of one
-                _fail(batch, error)
-                return connection
+                    _fail(batch, self._said(error))
+                    return connection
             else:
                 _tell(done)
                 return connection
-        return connection  # not reached: the last attempt returns
+        for call in batch:
+            connection = self._attempt(connection, [call])
+        return connection
+
+    def _said(self, error: Exception) -> Exception:
+        """What who waits for a call is told: of the database in plain words, else what the call alone raised."""
+        return (
+            database_error(error, "writing", self.database.name)
+            if isinstance(error, DatabaseError)
+            else error
+        )
+
+    def _is_group(self, batch: list[Call]) -> bool:
+        """Whether calls share a transaction of PostgreSQL's, which fails or succeeds as a whole."""
+        return not self.database.is_sqlite and len(batch) > 1
 
     def _open(self) -> Connection:
         connection = self.database.open()
@@ -117,18 +165,48 @@ class Writer:
     def _commit(self, connection: Connection, batch: list[Call]) -> list[Done]:
         """Run the calls of a batch in one transaction; when this returns all of it is on the disk."""
         if not self.database.is_sqlite:
-            ((call, future),) = batch
             with transaction(connection):
-                value = call(connection)
-            return [(future, value, None)]
+                if len(batch) > 1:
+                    return _together(connection, batch)
+                return [(batch[0].future, batch[0].alone(connection), None)]
         with transaction(connection):
-            done = [(future, *_apart(connection, call)) for call, future in batch]
+            done = _in_savepoints(connection, batch)
         if self.database.file_id() != connection.info["file"]:
             raise StorageError(
                 f"{self.database.name} was replaced by another file while it was in use.",
                 fix="Send it again; it goes into the file that is there now.",
             )
         return done
+
+
+def _together(connection: Connection, calls: list[Call]) -> list[Done]:
+    """Run labelling calls on one unit of work. Raises what a call raised that had changed something before."""
+    work = UnitOfWork(connection, [call.foreseen for call in calls if call.foreseen is not None])
+    done: list[Done] = []
+    for call in calls:
+        before = work.writes
+        try:
+            done.append((call.future, call.run(work), None))
+        except DatabaseError:
+            raise
+        except Exception as error:
+            if work.writes != before:
+                raise
+            done.append((call.future, None, error))
+    work.flush()
+    return done
+
+
+def _in_savepoints(connection: Connection, batch: list[Call]) -> list[Done]:
+    """Run the labelling calls of a batch together, and if that fails, as the others, each in a savepoint of its own."""
+    labelling = [call for call in batch if call.foreseen is not None]
+    done: list[Done] = []
+    if len(labelling) > 1:
+        together, error = _apart(connection, lambda connection: _together(connection, labelling))
+        if error is None:
+            done = together
+            batch = [call for call in batch if call.foreseen is None]
+    return done + [(call.future, *_apart(connection, call.alone)) for call in batch]
 
 
 def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
@@ -155,7 +233,7 @@ _SAVE, _TAKE_BACK, _KEEP = (
 
 def _wanted(call: Call) -> bool:
     """Whether anybody still waits for a call; from now on it cannot be cancelled."""
-    return call[1].set_running_or_notify_cancel()
+    return call.future.set_running_or_notify_cancel()
 
 
 def _tell(done: list[Done]) -> None:
@@ -167,8 +245,8 @@ def _tell(done: list[Done]) -> None:
 
 
 def _fail(batch: list[Call], error: Exception) -> None:
-    for _, future in batch:
-        future.set_exception(error)
+    for call in batch:
+        call.future.set_exception(error)
 
 
 def _let_go(connection: Connection | None) -> None:
@@ -178,8 +256,10 @@ def _let_go(connection: Connection | None) -> None:
         connection.close()
 
 
-def _passes(error: DatabaseError) -> bool:
+def _passes(error: Exception) -> bool:
     """Whether the same call may well succeed now: two met the same rows, or the connection had been cut."""
+    if not isinstance(error, DatabaseError):
+        return False
     if isinstance(error, IntegrityError):
         return True  # another writer was faster: the call will see what that one wrote
     return error.connection_invalidated or any(

@@ -5,7 +5,7 @@ stands is asked of the connection that the answer is written with, so nobody ans
 """
 
 import hmac
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 from starlette.requests import Request
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from lookalike.core.errors import AccessError
 from lookalike.store.access import TOKEN, token_owner
 from lookalike.store.people import Person, of_session
+from lookalike.store.unit_of_work import UnitOfWork
 from lookalike.web.failures import SIGNED_OUT
 from lookalike.web.sessions import Session, read
 from lookalike.web.site import site_of
@@ -20,28 +21,53 @@ from lookalike.web.site import site_of
 SAFE = ("GET", "HEAD", "OPTIONS")
 BY_TOKEN = ("/api/", "/images/")  # where a program's token is let in
 CSRF_HEADER = "x-csrf-token"
-Who = Callable[[Connection], Person]
 
 
-def claimant(request: Request) -> Who:
-    """What finds out, by a connection, who asks. Raises AccessError for nobody, as what is returned does."""
+@dataclass(frozen=True)
+class Claimant:
+    """Who a request says it is from: an annotator's session of an epoch, or a program's token."""
+
+    annotator: int = 0
+    epoch: int = 0
+    token: str = ""
+
+    def found(self, connection: Connection) -> Person:
+        """Who it is. Raises AccessError where the account or the token has ended, or never was."""
+        if self.annotator:
+            return self._known(of_session(connection, self.annotator, self.epoch))
+        return self._known(token_owner(connection, self.token) if self.token.startswith(TOKEN) else None)
+
+    def found_in(self, work: UnitOfWork) -> Person:
+        """The same, by the rows of a unit of work."""
+        if self.annotator:
+            return self._known(work.of_session(self.annotator, self.epoch))
+        return self._known(work.owner(self.token))
+
+    def _known(self, person: Person | None) -> Person:
+        if person is not None:
+            return person
+        if self.annotator:
+            raise _signed_out()
+        raise AccessError(
+            "This token does not work.",
+            fix="Make one on your account page, and send it as: Authorization: Bearer TOKEN",
+            code="token",
+        )
+
+
+def claimant(request: Request) -> Claimant:
+    """Who a request says it is from. Raises AccessError for nobody."""
     given = request.headers.get("authorization", "")
     if given and request.url.path.startswith(BY_TOKEN):
-        return _by_token(request, given)
+        request.state.by_token = True
+        scheme, _, token = given.partition(" ")
+        return Claimant(token=token.strip() if scheme.lower() == "bearer" else "")
     site = site_of(request)
     session = read(request, site.key, https=site.options.https, now=site.now())
     if session is None or session.annotator is None:
         raise _signed_out()
     request.state.session = session
-    number, epoch = session.annotator, session.epoch
-
-    def find(connection: Connection) -> Person:
-        found = of_session(connection, number, epoch)
-        if found is None:
-            raise _signed_out()
-        return found
-
-    return find
+    return Claimant(session.annotator, session.epoch)
 
 
 def by_token(request: Request) -> bool:
@@ -62,25 +88,6 @@ def check_csrf(request: Request, given: str) -> None:
             fix="Reload the page and send it again; nothing you answered is lost.",
             code="csrf",
         )
-
-
-def _by_token(request: Request, given: str) -> Who:
-    scheme, _, token = given.partition(" ")
-    token = token.strip()
-    request.state.by_token = True
-
-    def find(connection: Connection) -> Person:
-        good = scheme.lower() == "bearer" and token.startswith(TOKEN)
-        found = token_owner(connection, token) if good else None
-        if found is None:
-            raise AccessError(
-                "This token does not work.",
-                fix="Make one on your account page, and send it as: Authorization: Bearer TOKEN",
-                code="token",
-            )
-        return found
-
-    return find
 
 
 def _signed_out() -> AccessError:

@@ -34,7 +34,7 @@ def person(request: Request) -> Person:
     """Who asks, by their cookie, or by a token where programs ask."""
     who = claimant(request)
     with site_of(request).database.read() as connection:
-        found = who(connection)
+        found = who.found(connection)
     request.state.person = found
     return found
 

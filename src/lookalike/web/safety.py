@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,6 +22,7 @@ STRICT = {
 }
 HTTPS_ONLY = "max-age=31536000"
 STATIC = "/static/"
+CACHE = b"cache-control"
 log = logging.getLogger("lookalike.web")
 
 
@@ -30,7 +31,9 @@ class StrictHeaders:
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self.app = app
-        self.https = https
+        strict = {**STRICT, "Strict-Transport-Security": HTTPS_ONLY} if https else STRICT
+        self._strict = [(name.lower().encode(), value.encode()) for name, value in strict.items()]
+        self._names = {name for name, _ in self._strict}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
@@ -40,12 +43,10 @@ class StrictHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(STRICT)
-                if self.https:
-                    headers["Strict-Transport-Security"] = HTTPS_ONLY
-                kept = "no-cache" if scope["path"].startswith(STATIC) else "no-store"
-                headers.setdefault("Cache-Control", kept)
+                given = [one for one in message["headers"] if one[0].lower() not in self._names]
+                if not any(name.lower() == CACHE for name, _ in given):
+                    given.append((CACHE, b"no-cache" if scope["path"].startswith(STATIC) else b"no-store"))
+                message["headers"] = [*given, *self._strict]
             await send(message)
 
         await self.app(scope, receive, with_headers)

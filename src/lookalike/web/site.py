@@ -3,8 +3,10 @@
 import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -15,6 +17,7 @@ from lookalike.recipes.team import Team
 from lookalike.store.access import new_secret, signing_key
 from lookalike.store.database import Database
 from lookalike.store.thumbnails import Thumbnail, Thumbnails
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.workspace import DATABASE, Workspace
 from lookalike.store.writer import Writer
 from lookalike.web.throttle import Throttle
@@ -60,6 +63,8 @@ class Site:
     renewing: Future[Team] | None = None
     work: Any = None  # what routes/plan.py works out beside
     beside: ProcessPoolExecutor | None = None
+    outcomes: "deque[tuple[Future[Any], asyncio.Future[Any]]]" = field(default_factory=deque)  # for the loop
+    loop: asyncio.AbstractEventLoop | None = None
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
     key: str = field(init=False)
@@ -73,7 +78,7 @@ class Site:
 
     def open(self) -> None:
         """Begin to write; makes the key that signs sessions where there is none."""
-        self.writer = Writer(self.database)
+        self.writer = Writer(self.database, after=self._bring)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
@@ -92,11 +97,29 @@ class Site:
 
     async def write(self, call: Callable[[Connection], T]) -> T:
         """What a call returns whose transaction is on the disk. A client that hangs up does not stop it."""
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[T] = loop.create_future()
-        done = self.writer.submit(call)
-        done.add_done_callback(lambda _: loop.call_soon_threadsafe(_pass_on, done, waiter))
+        return await self._outcome(self.writer.submit(call))
+
+    async def label(self, call: Callable[[UnitOfWork], T], foreseen: Foreseen) -> T:
+        """What a labelling call returns that is committed together with others that wait."""
+        return await self._outcome(self.writer.label(call, foreseen))
+
+    async def _outcome(self, done: "Future[T]") -> T:
+        self.loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[T] = self.loop.create_future()
+        done.add_done_callback(lambda _: self.outcomes.append((done, waiter)))
+        if done.done():  # by a writer that has told of its batch already
+            self.loop.call_soon(self._pass_on)
         return await waiter
+
+    def _bring(self) -> None:
+        """Wake the loop once for all calls of a batch; a writer's thread calls this."""
+        if self.loop is not None and self.outcomes:
+            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+                self.loop.call_soon_threadsafe(self._pass_on)
+
+    def _pass_on(self) -> None:
+        while self.outcomes:
+            _pass_on(*self.outcomes.popleft())
 
 
 def _pass_on(done: "Future[T]", waiter: "asyncio.Future[T]") -> None:

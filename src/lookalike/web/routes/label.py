@@ -6,7 +6,6 @@ from hashlib import blake2b
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
-from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -16,8 +15,10 @@ from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.guidelines import examples, read_guideline
+from lookalike.store.leases import question_of
 from lookalike.store.people import Person
 from lookalike.store.standing import Standing, standing
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.votes import answer, next_pairs, take_answer_back
 from lookalike.web.deps import SIGNED_IN, PersonPart
 from lookalike.web.labelling import Labelling, labelling_of
@@ -49,14 +50,16 @@ async def label_form(
     labelling = labelling_of(request)
     now = labelling.site.now()
 
-    def take(connection: Connection) -> None:
+    def take(work: UnitOfWork) -> None:
         if answer_ == UNDO:
-            take_answer_back(connection, labelling.rules, person.id, token, now)
+            take_answer_back(work, labelling.rules, person.id, token, now)
         else:
-            answer(connection, labelling.rules, person.id, token, answer_, now, labelling.draw)
+            answer(work, labelling.rules, person.id, token, answer_, now, labelling.draw)
 
     try:
-        await labelling.site.write(take)
+        await labelling.site.label(
+            take, Foreseen(person.id, question=question_of(token, labelling.rules.key))
+        )
     except VoteError as refusal:
         return await _shown(request, labelling, person, refusal)
     done = "" if answer_ == UNDO else f"?last={token}"
@@ -68,12 +71,12 @@ async def _shown(
 ) -> Response:
     now = labelling.site.now()
 
-    def give(connection: Connection) -> tuple[list[dict[str, Any]], Standing]:
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
-        stands = standing(connection, person.id, now, now - now % DAY_MS)
-        return given_pairs(connection, labelling, given), stands
+    def give(work: UnitOfWork) -> tuple[list[dict[str, Any]], Standing]:
+        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
+        stands = standing(work.reading(), person.id, now, now - now % DAY_MS)
+        return given_pairs(work.connection, labelling, given), stands
 
-    given, stands = await labelling.site.write(give)
+    given, stands = await labelling.site.label(give, Foreseen(person.id))
     guidance = await run_in_threadpool(_guidance, labelling)
     last = request.query_params.get("last", "")[:200]
     state = {

@@ -4,24 +4,26 @@ Bodies are read and written by hand: these routes are what fifty experts at full
 """
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
-from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from lookalike.annotate.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
+from lookalike.store.leases import question_of
 from lookalike.store.people import Person
 from lookalike.store.standing import report_photo, standing
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.votes import LONGEST_TOOK, answer, next_pairs, take_answer_back
-from lookalike.web.claimant import CSRF_HEADER, SAFE, Who, by_token, check_csrf, claimant
+from lookalike.web.claimant import CSRF_HEADER, SAFE, Claimant, by_token, check_csrf, claimant
 from lookalike.web.described import gives, takes
 from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.shown import given_pairs
@@ -30,10 +32,13 @@ from lookalike.web.shown import given_pairs
 class ByHand(APIRoute):
     """A route whose function reads the request and makes the response itself; FastAPI only describes it."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The function as it is."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call the function as it is."""
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)
+            return
+        response = await self.endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 router = APIRouter(prefix="/api/label", tags=["label"], route_class=ByHand)
@@ -45,22 +50,22 @@ LONGEST_TOKEN = 200
 @router.get("/next", **gives("GivenAndProgress", midnight=True))
 async def following(request: Request) -> Response:
     """The pairs that are yours to answer now, oldest first; none: nothing is left for you."""
-    labelling = labelling_of(request)
+    labelling, who = labelling_of(request), _who(request)  # who is nobody is told that first
     now = labelling.site.now()
     midnight = _whole(request.query_params.get("midnight", now - now % DAY_MS), "midnight")
 
-    def give(connection: Connection, person: Person) -> dict[str, Any]:
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
-        stands = asdict(standing(connection, person.id, now, midnight))
-        return {"given": given_pairs(connection, labelling, given), "progress": stands}
+    def give(work: UnitOfWork, person: Person) -> dict[str, Any]:
+        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
+        stands = asdict(standing(work.reading(), person.id, now, midnight))
+        return {"given": given_pairs(work.connection, labelling, given), "progress": stands}
 
-    return await _done(request, labelling, give)
+    return await _done(labelling, who, give)
 
 
 @router.post("/answer", **takes("Answer", "Receipt"))
 async def take(request: Request) -> Response:
     """Answer a pair you were given and get the next ones. The same answer sent again gets the same receipt."""
-    labelling = labelling_of(request)
+    labelling, who = labelling_of(request), _who(request)
     sent = await _sent(request, {"token", "answer", "took"})
     token, said = _token(sent), sent.get("answer")
     took = sent.get("took", 0)
@@ -69,61 +74,68 @@ async def take(request: Request) -> Response:
     took = min(_whole(took, "took"), LONGEST_TOOK)
     now = labelling.site.now()
 
-    def vote(connection: Connection, person: Person) -> dict[str, Any]:
+    def vote(work: UnitOfWork, person: Person) -> dict[str, Any]:
         rules, draw = labelling.rules, labelling.draw
-        receipt = answer(connection, rules, person.id, token, str(said), now, draw, took=took)
-        given = next_pairs(connection, rules, person.id, now, draw)
+        receipt = answer(work, rules, person.id, token, str(said), now, draw, took=took)
+        given = next_pairs(work, rules, person.id, now, draw)
         kept = {"token": receipt.token, "answer": receipt.answer, "at": receipt.at}
-        return {"receipt": kept, "given": given_pairs(connection, labelling, given)}
+        return {"receipt": kept, "given": given_pairs(work.connection, labelling, given)}
 
-    return await _done(request, labelling, vote)
+    return await _done(labelling, who, vote, token)
 
 
 @router.post("/undo", **takes("Undo", "Given"))
 async def undo(request: Request) -> Response:
     """Take back the answer that you gave under a token; its pair comes first of those that are yours now."""
-    labelling = labelling_of(request)
+    labelling, who = labelling_of(request), _who(request)
     token = _token(await _sent(request, {"token"}))
     now = labelling.site.now()
 
-    def back(connection: Connection, person: Person) -> dict[str, Any]:
-        first = take_answer_back(connection, labelling.rules, person.id, token, now)
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+    def back(work: UnitOfWork, person: Person) -> dict[str, Any]:
+        first = take_answer_back(work, labelling.rules, person.id, token, now)
+        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
         others = (pair for pair in given if pair.token != first.token)
-        return {"given": given_pairs(connection, labelling, (first, *others))}
+        return {"given": given_pairs(work.connection, labelling, (first, *others))}
 
-    return await _done(request, labelling, back)
+    return await _done(labelling, who, back, token)
 
 
 @router.post("/missing", **takes("Missing", "Reported"))
 async def missing(request: Request) -> Response:
     """Tell the leads that a photo cannot be shown; it goes into the audit log, once for each image."""
-    labelling = labelling_of(request)
+    labelling, who = labelling_of(request), _who(request)
     image = (await _sent(request, {"image"})).get("image")
     if not isinstance(image, str) or not image or "\0" in image:
         raise _unfit("image", "the image's id")
     now, address = labelling.site.now(), request.client.host if request.client else ""
 
-    def tell(connection: Connection, person: Person) -> dict[str, Any]:
-        known = labelling.hashes(connection, [image])[image]
+    def tell(work: UnitOfWork, person: Person) -> dict[str, Any]:
+        known = labelling.hashes(work.connection, [image])[image]
         if not known:
             raise _unfit("image", "one of the catalog")
-        return {"new": report_photo(connection, image, person.id, now, address)}
+        return {"new": report_photo(work.reading(), image, person.id, now, address)}
 
-    return await _done(request, labelling, tell)
+    return await _done(labelling, who, tell)
 
 
 async def _done(
-    request: Request, labelling: Labelling, call: Callable[[Connection, Person], dict[str, Any]]
+    labelling: Labelling,
+    who: Claimant,
+    call: Callable[[UnitOfWork, Person], dict[str, Any]],
+    token: str = "",
 ) -> Response:
-    """What a call makes of whoever asks, in one transaction; it is on the disk before this answers."""
-    who = _who(request)
-    result = await labelling.site.write(lambda connection: call(connection, who(connection)))
+    """What a call makes of whoever asks, in one transaction; it is on the disk before this answers.
+
+    `token` is of the lease it is about.
+    """
+    asked = question_of(token, labelling.rules.key) if token else 0
+    foreseen = Foreseen(who.annotator, who.token, asked)
+    result = await labelling.site.label(lambda work: call(work, who.found_in(work)), foreseen)
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 
 
-def _who(request: Request) -> Who:
-    """What finds out who asks; where it is a page's script, that the page is this session's."""
+def _who(request: Request) -> Claimant:
+    """Who a request says it is from; where it is a page's script, that the page is this session's."""
     who = claimant(request)
     if request.method not in SAFE and not by_token(request):
         check_csrf(request, request.headers.get(CSRF_HEADER, ""))
@@ -131,7 +143,6 @@ def _who(request: Request) -> Who:
 
 
 async def _sent(request: Request, names: set[str]) -> Mapping[str, Any]:
-    _who(request)  # before the body is read: who is nobody is told that first
     try:
         sent = json.loads(await request.body())
     except (ValueError, RecursionError):
