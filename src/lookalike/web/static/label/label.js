@@ -85,7 +85,7 @@ form.addEventListener("submit", (event) => { event.preventDefault(); if (event.s
 document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 listen({ say, undo, zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
 addEventListener("online", () => outbox.now());
-addEventListener("storage", () => { deck.drop(outbox); outbox.now(); waiting(outbox); });
+addEventListener("storage", (event) => { outbox.heard(event); deck.drop(outbox); outbox.now(); waiting(outbox); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) outbox.refresh(); });
 setInterval(() => { if (!deck.current && !document.hidden) outbox.refresh(); }, RECHECK);
 setInterval(() => { if (!document.hidden) outbox.refresh(); }, REFRESH);

@@ -9,7 +9,7 @@ export class Outbox {
     this.hooks = hooks;
     this.trouble = null; // why nothing is sent at the moment: network, server, login, page
     this.path = () => "/api/label/next";
-    this.acknowledged = new Set(); // tokens whose answer was taken here; late news may still list their pairs
+    this.acknowledged = new Set(); // tokens answered here or in another tab; late news may still list their pairs
     this.wanted = false;
     this.running = false;
     this.pause = FIRST_WAIT;
@@ -41,6 +41,14 @@ export class Outbox {
     localStorage.setItem(key, JSON.stringify(entry));
     this.hooks.changed();
     this.now();
+  }
+
+  // What another tab has said, which may be sent and gone from the browser's store before this tab looks there.
+  heard({ key, newValue }) {
+    if (!key?.startsWith(this.prefix) || !newValue) return;
+    const entry = JSON.parse(newValue);
+    if (entry.kind === "answer") this.acknowledged.add(entry.token);
+    else this.acknowledged.delete(entry.token);
   }
 
   // An undone pair is given again under a new token: what was already said of it since goes under that one.
