@@ -149,6 +149,23 @@ def overlays(browser: Browser, shop: Shop) -> None:
         page.keyboard.press(key)
 
 
+def doors(browser: Browser, shop: Shop) -> None:
+    """What is seen without an account: the login, and the form behind an invitation."""
+    lead = shop.client(LEA)
+    answer = lead.post("/team/people/invite", data={"role": "annotator"}).text
+    invitation = answer.split("/invite/", 1)[1].split('"', 1)[0]
+    for path, name in (("/login", "login"), (f"/invite/{invitation}", "invite")):
+        screens = []
+        for options in VIEWS.values():
+            for scheme in ("light", "dark"):
+                page = browser.new_page(color_scheme=scheme, **options)
+                page.goto(shop.address + path)
+                page.wait_for_load_state("networkidle")
+                screens.append(screen(page))
+                page.close()
+        keep(sheet(screens), f"{name}-page")
+
+
 def screen(page: Page) -> Image.Image:
     """What is on the screen."""
     return Image.open(BytesIO(page.screenshot())).convert("RGB")
@@ -181,6 +198,7 @@ def main(folder: Path) -> None:
             time.sleep(1)
         look(browser, shop, which)
         overlays(browser, shop)
+        doors(browser, shop)
 
 
 if __name__ == "__main__":

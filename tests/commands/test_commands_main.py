@@ -6,6 +6,11 @@ import numpy as np
 import polars
 import pytest
 
+from lookalike.recipes.serve import look
+from lookalike.store import people
+from lookalike.store.passwords import hashed
+from lookalike.store.workspace import Workspace
+
 
 def test_the_whole_job_on_a_folder_of_photos(lookalike, labelled):
     measured = lookalike(
@@ -172,6 +177,22 @@ def test_status_names_the_next_step(lookalike, photos):
     lookalike("embed", "descriptor:color")
     assert "lookalike discover" in lookalike("status", "--json").json["next"]
     assert "36 of 18 items" in lookalike("status").out
+    lookalike("discover", "--top", "2")
+    assert "lookalike discover --pairs" in lookalike("status", "--json").json["next"]
+
+
+def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp_path):
+    for words in (("init", photos), ("embed", "descriptor:color"), ("discover", "--top", "2")):
+        assert lookalike(*words).status == 0
+    workspace = Workspace(tmp_path)
+    with workspace.database.write() as connection:
+        people.add(connection, "Lea", "lead", 0, kept=hashed("a long enough password"))
+    look(workspace)  # as the app does at its start: the pool's pairs join the queue
+    found = lookalike("status", "--json").json
+    assert (found["next"], found["people"]) == ("lookalike serve", 1)
+    assert found["open_pairs"] == found["pool_asked"] > 0
+    assert f"1 person, {found['open_pairs']:,} pairs open" in lookalike("status").out
+    assert "expert-hours" in found["cost"]
 
 
 @pytest.mark.parametrize(

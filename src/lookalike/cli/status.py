@@ -60,6 +60,9 @@ def status(
         ),
         ("labels", f"{found.labels:,}"),
     ]
+    if found.people:
+        waiting = f"{plural(found.people, 'person', 'people')}, {plural(found.open_pairs, 'pair')}"
+        rows.append(("labelling", f"{waiting} open"))
     table(["", ""], rows, left=2)
     if found.photos_missing:
         say(

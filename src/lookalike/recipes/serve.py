@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lookalike.core.errors import ArgumentError, WorkspaceError
 from lookalike.recipes.queue import queue_pairs
 from lookalike.store import people
-from lookalike.store.serving import open_questions
+from lookalike.store.serving import waiting
 from lookalike.store.workspace import Workspace
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -37,8 +37,8 @@ def look(workspace: Workspace) -> Ready:
         )
     new = queue_pairs(workspace).new
     with workspace.database.read() as connection:
-        questions, accounts = open_questions(connection), people.active(connection)
-        return Ready(questions, accounts, people.has_leader(connection), new)
+        there = waiting(connection)
+        return Ready(there.questions, there.people, people.has_leader(connection), new)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: Ready) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from lookalike.recipes.finetune_command import command_of
 from lookalike.recipes.trained import is_trained
 from lookalike.store import models
 from lookalike.store.arrays import images_fingerprint
+from lookalike.store.serving import waiting
 from lookalike.store.workspace import Workspace
 
 LOOKED_AT = 1_000
@@ -72,6 +73,8 @@ class Status:
     pool_labelled: int
     pool_asked: int
     labels: int
+    open_pairs: int  # in the queue of the labelling app
+    people: int  # who can log in there
     photos_missing: int
     unfinished: tuple[str, ...]
     trained: tuple[str, ...] = ()
@@ -83,6 +86,8 @@ def status(workspace: Workspace) -> Status:
     """Look at every part of a workspace."""
     catalog, pool = workspace.catalog, workspace.pool()
     stopped = models.unfinished(workspace.folder)
+    with workspace.database.read() as connection:
+        labelling = waiting(connection)
     return Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -97,6 +102,8 @@ def status(workspace: Workspace) -> Status:
         pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
         labels=workspace.label_count(),
+        open_pairs=labelling.questions,
+        people=labelling.people,
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
         trained=tuple(models.trained(workspace.folder)),
@@ -158,6 +165,7 @@ def next_command(found: Status) -> str:
         (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
         (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
         (found.pool is None and not found.labels, "lookalike discover --top 5"),
+        (not found.labels and bool(found.people), "lookalike serve"),
         (not found.labels, "lookalike discover --pairs pairs.csv"),
     )
     return next((command for due, command in steps if due), "lookalike evaluate")
@@ -176,7 +184,7 @@ def cost(found: Status) -> str:
         return f"{counted(total, 'photo')} to compute for {names}; the rest is known."
     if not found.encoders:
         return f"{found.images:,} photos for each encoder."
-    if command.endswith("pairs.csv"):
+    if command.endswith(("pairs.csv", "serve")):
         low, high = expert_hours(found.pool_asked)
         return f"{found.pool_asked:,} pairs to ask, about {low:,.0f} to {high:,.0f} expert-hours with 2 votes a pair."
     return f"{counted(len(found.encoders), 'encoder')} over {counted(found.images, 'image')}."
