@@ -2,8 +2,9 @@
 
     python benchmarks/votes.py SQLITE_FILE_OR_POSTGRESQL_ADDRESS [--pairs 1000000]
 
-The place must be empty. Each line is one case: a vote and the next pair, in one transaction, on the disk; and the next
-pair alone. Beside them a bare sync of the same disk in the same run, and the plans by which pairs are found.
+The place must be empty. Each line is one case: the next pairs of who holds none, found and leased; and a vote and the
+next pair in one transaction, on the disk. Two pairs are given ahead, so that each of these has to look for some. Beside
+them a bare sync of the same disk in the same run, and the plans by which pairs are found.
 """
 
 import argparse
@@ -18,12 +19,12 @@ from sqlalchemy import Connection, insert, text
 from lookalike.annotate.campaign import Campaign
 from lookalike.store import votes_schema as tables
 from lookalike.store.database import Database
-from lookalike.store.leases import Rules, lease_key, question_of
+from lookalike.store.leases import Rules, lease_key
 from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, ask
 from lookalike.store.sweep import sweep
 from lookalike.store.unit_of_work import Foreseen, UnitOfWork
-from lookalike.store.votes import answer, next_pairs
+from lookalike.store.votes import answer, foresee, next_pairs
 
 PEOPLE, LIMIT_MS, NOW = 50, 20.0, 1_700_000_000_000
 AHEAD = 300_000  # pairs that annotator 1 has voted on and that wait for a second vote
@@ -70,7 +71,7 @@ def fill(database: Database, pairs: int) -> Rules:
         ask(connection, listed, 2, NOW)
         key = lease_key(connection)
     analyse(database)
-    return Rules(Campaign(), key, 0.01)
+    return Rules(Campaign(ahead=2), key, 0.01)
 
 
 def analyse(database: Database) -> None:
@@ -161,7 +162,9 @@ class Bench:
         print(said + ("" if worst < LIMIT_MS else f"  OVER {LIMIT_MS:.0f} ms"), flush=True)
 
     def next(self, database: Database, who: int):
-        """Seconds until the next pairs are found and leased, the commit left out; and these."""
+        """Seconds until the next pairs of who holds none are found and leased, the commit left out; and these."""
+        with database.write() as connection:
+            release_all(connection, who, self.now)
         with database.write() as connection:
             return clocked(lambda: self.given(connection, who))
 
@@ -173,7 +176,7 @@ class Bench:
     def vote(self, database: Database, who: int, token: str):
         """A vote and the next pairs."""
         with database.write() as connection:
-            work = UnitOfWork(connection, [Foreseen(who, question=question_of(token, self.rules.key))])
+            work = UnitOfWork(connection, [foresee(self.rules, who, token)])
             answer(work, self.rules, who, token, "similar", self.now, self.draw, took=900)
             given = next_pairs(work, self.rules, who, self.now, self.draw)
             work.flush()

@@ -134,11 +134,35 @@ def test_a_checks_time_moves_only_when_a_leases_would(database_place):
 
 def test_no_statement_of_labelling_walks_a_table(tmp_path):
     """SQLite is asked how it would run what runs at every answer and every second."""
-    from lookalike.store import access, giving, people, questions, standing, sweep, unit_of_work, votes
+    from lookalike.store import (
+        access,
+        check_rows,
+        closing,
+        giving,
+        people,
+        questions,
+        standing,
+        sweep,
+        votes,
+        window,
+        work_rows,
+    )
 
     shop = Shop(tmp_path / "shop.db")
     with shop.database.read() as connection:
-        for module in (access, giving, people, questions, standing, sweep, unit_of_work, votes):
+        for module in (
+            access,
+            check_rows,
+            closing,
+            giving,
+            people,
+            questions,
+            standing,
+            sweep,
+            votes,
+            window,
+            work_rows,
+        ):
             for name, statement in vars(module).items():
                 if not isinstance(statement, giving.Prepared):
                     continue

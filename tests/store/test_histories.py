@@ -18,12 +18,12 @@ from lookalike.annotate.question import LEASE, REOPEN, SKIP, VERDICTS, VOTE, Que
 from lookalike.core.errors import AccessError, VoteError
 from lookalike.store import schema
 from lookalike.store import votes_schema as tables
+from lookalike.store.closing import pattern
 from lookalike.store.database import Database
 from lookalike.store.discussions import AGAIN, add_comment, add_decision, add_proposal
 from lookalike.store.leases import read_token
 from lookalike.store.leaving import release_all
 from lookalike.store.queue import Asked, add_gold
-from lookalike.store.sweep import pattern
 from lookalike.store.votes import PAUSE, Receipt
 
 PEOPLE, PAIRS = 4, 4
@@ -405,6 +405,11 @@ class Pair:
         assert {(r.annotator, r.hour): [r.answers, r.active] for r in found["pace"]} == model.pace
         people = {row.id: (row.answers, row.last) for row in found["annotator"]}
         assert people == {n: (model.answers[n], model.last.get(n)) for n in range(1, PEOPLE + 1)}
+        for row in found["annotator"]:
+            mine = [one for one in found["hidden_check"] if one.annotator == row.id]
+            assert row.check_at == min((one.due for one in mine if one.token is None), default=None)
+            repeated = [one for one in mine if one.kind == "repeat"]
+            assert len(repeated) <= 2 * self.shop.rules.campaign.repeats
 
 
 READ = (

@@ -18,7 +18,7 @@ from lookalike.store.database import Database
 from lookalike.store.leases import read_token
 from lookalike.store.unit_of_work import Foreseen
 from lookalike.store.votes import answer
-from lookalike.store.writer import LABELLING, Writer
+from lookalike.store.writer import Writer
 
 
 class Served(Shop):
@@ -264,7 +264,7 @@ def test_of_calls_that_share_a_transaction_only_those_that_fail_do(served):
         row = connection.execute(select(tables.annotator).limit(1)).mappings().one()
         connection.execute(insert(tables.annotator), [dict(row)])
 
-    busy = [writer.label(lambda _: gate.wait(20), Foreseen()) for _ in range(LABELLING)]
+    busy = writer.label(lambda _: gate.wait(20), Foreseen())
     calls = (
         lambda work: say(work, first),
         spoil,
@@ -274,13 +274,33 @@ def test_of_calls_that_share_a_transaction_only_those_that_fail_do(served):
     )
     futures = [writer.label(call, Foreseen(1)) for call in calls]
     gate.set()
-    assert all(one.result(timeout=60) for one in busy)
+    assert busy.result(timeout=60)
     assert [futures[n].result(timeout=60).token for n in (0, 4)] == [first, last]
     for n, error in ((1, ValueError), (2, VoteError), (3, LookalikeError)):
         with pytest.raises(error):
             futures[n].result(timeout=60)
     assert served.votes() == [first, last]
     assert served.send(spoilt).token == spoilt
+
+
+def test_who_waits_for_another_program_does_not_hold_up_the_others(postgresql):
+    """Another program holds one annotator's row: the others' answers come in meanwhile, and theirs after it."""
+    shop = Shop(postgresql.fresh(), pairs=8)
+    writer = Writer(Database(shop.place))
+    mine, others = shop.give(1)[0].token, shop.give(2)[0].token
+
+    def send(who, token):
+        call = lambda work: answer(work, shop.rules, who, token, "similar", shop.now, shop.draw)  # noqa: E731
+        return writer.label(call, Foreseen(who))
+
+    with shop.database.write() as connection:
+        one = select(tables.annotator.c.id).where(tables.annotator.c.id == 1).with_for_update()
+        connection.execute(one)
+        stuck = [send(1, mine) for _ in range(6)]
+        assert send(2, others).result(timeout=60).token == others
+        assert not any(one.done() for one in stuck)
+    assert [one.result(timeout=60).token for one in stuck] == [mine] * 6
+    writer.close()
 
 
 def test_a_python_with_a_sqlite_that_is_too_old_is_told(tmp_path, monkeypatch):

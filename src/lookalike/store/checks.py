@@ -1,110 +1,127 @@
 """Hidden checks: pairs that come back to the one who answered them, and gold pairs. Never votes; they live apart."""
 
 import random
+from collections.abc import Collection
 
-from sqlalchemy import Connection, RowMapping, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection
 
 from lookalike.annotate.campaign import Campaign
-from lookalike.store.listed import all_of, as_rows, for_both, listed
-from lookalike.store.prepared import Prepared
-from lookalike.store.votes_schema import annotator, check, claim, gold, question
+from lookalike.store import check_rows
+from lookalike.store.check_rows import FIRST_TURN, GOLD, REPEAT, Check
+from lookalike.store.prepared import Later
 
-REPEAT, GOLD = "repeat", "gold"
-NONE = ""
-TURNS = (2, 3)  # the vote itself was the first
-
-_WAITING = check.c.answer == NONE
-_OF = check.c.annotator == bindparam("who")
-_DUE = (
-    select(check.c.id, check.c.question, question.c.query, question.c.candidate)
-    .join(question, question.c.id == check.c.question)
-    .where(_OF, _WAITING, check.c.token.is_(None))
-    .order_by(check.c.due, check.c.id)
-    .limit(1)
-)
-SHOWN = and_(_WAITING, check.c.token.is_not(None))  # and waits for the answer
-_PLANNED = Prepared(select(func.count()).where(_OF, check.c.kind == REPEAT, check.c.turn == TURNS[0]))
-_NEW = ("annotator", "question", "kind", "turn", "due")
-_PLAN = for_both(
-    lambda dialect: insert(check).from_select(
-        _NEW, all_of(dialect, listed(dialect, *(check.c[name] for name in _NEW)))
-    )
-)
-_NOTE = Prepared(
-    update(annotator)
-    .where(annotator.c.id == bindparam("who"))
-    .values(
-        check_at=select(func.min(check.c.due)).where(_OF, _WAITING, check.c.token.is_(None)).scalar_subquery()
-    )
-    .returning(annotator.c.check_at)
-)
-_ONE = select(check).where(check.c.id == bindparam("which"))
+TURNS = (FIRST_TURN, FIRST_TURN + 1)
 
 
-def due_check(connection: Connection, who: int) -> RowMapping | None:
-    """The next check of an annotator that was not shown yet."""
-    return connection.execute(_DUE, {"who": who}).mappings().first()
+class Checks:
+    """The checks that a unit of work reads and changes; after `write` the database has them so."""
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._found: dict[int, Check | None] = {}
+        self._changed: set[int] = set()
+        self._coming: dict[int, list[Check]] = {}  # of an annotator, not shown yet
+        self._new: list[Check] = []  # of these, not written yet
+        self._repeated: dict[int, int] = {}  # how many pairs of an annotator come back
 
-def show_check(connection: Connection, which: int, who: int, token: str, side: int, now: int) -> None:
-    """Note that a check is shown."""
-    connection.execute(update(check).where(check.c.id == which).values(token=token, side=side, since=now))
-    _note_next(connection, who)
+    @property
+    def changed(self) -> bool:
+        """Whether something is to be written."""
+        return bool(self._new or self._changed)
 
+    def read(self, which: Collection[int], coming_to: Collection[int] = ()) -> Later[None]:
+        """Ask for checks by their id, and for those that annotators were not shown yet; what it returns takes them."""
+        ones = check_rows.ask_checks(self._connection, which) if which else dict
+        coming = check_rows.ask_coming(self._connection, coming_to) if coming_to else dict
 
-def check_row(connection: Connection, which: int) -> RowMapping | None:
-    """A check, by its id."""
-    return connection.execute(_ONE, {"which": which}).mappings().first()
+        def take() -> None:
+            found = ones()
+            self._found.update({one: found.get(one) for one in which})
+            for who, listed in coming().items():
+                self._coming[who] = listed
+                self._found.update({one.id: one for one in listed})
 
+        return take
 
-def answer_check(connection: Connection, which: int, answer: str, took: int, now: int) -> None:
-    """Keep the answer to a check."""
-    connection.execute(update(check).where(check.c.id == which).values(answer=answer, took=took, at=now))
+    def one(self, which: int) -> Check | None:
+        """A check as the calls have left it; None for one that does not exist."""
+        if which not in self._found:
+            self.read({which})()
+        return self._found[which]
 
+    def next(self, who: int) -> Check | None:
+        """The next check that an annotator was not shown yet; None: none is planned."""
+        coming = self._coming_of(who)
+        return coming[0] if coming else None
 
-def take_back(connection: Connection, which: int, token: str, now: int) -> None:
-    """Ask a check again, as if it had not been answered."""
-    fresh = {"answer": NONE, "at": None, "took": 0, "token": token, "since": now}
-    connection.execute(update(check).where(check.c.id == which).values(**fresh))
+    def due(self, who: int) -> int | None:
+        """After how many answers the next check of an annotator is due."""
+        coming = self._coming_of(who)
+        return coming[0].due if coming else None
 
+    def save(self, after: Check) -> None:
+        """Note how a check stands that was read."""
+        self._found[after.id] = after
+        self._changed.add(after.id)
+        who = after.annotator
+        if who in self._coming:
+            self._coming[who] = [one for one in self._coming[who] if one.id != after.id]
 
-def plan_repeats(
-    connection: Connection, campaign: Campaign, who: int, which: int, answers: int, draw: random.Random
-) -> int | None:
-    """Let a pair that was just answered come back twice, as long as the annotator has fewer than the campaign's.
+    def plan_repeats(
+        self, campaign: Campaign, who: int, which: int, answers: int, draw: random.Random
+    ) -> int | None:
+        """Let a pair that was just answered come back twice, unless as many as the campaign wants do already.
 
-    Returns after how many answers their next check is due.
-    """
-    ((planned,),) = _PLANNED.rows(connection, who=who)
-    if planned < campaign.repeats:
-        due, rows = answers, []
-        for turn in TURNS:
-            due += draw.randint(*campaign.gap)
-            rows.append((who, which, REPEAT, turn, due))
-        _PLAN.run(connection, rows=as_rows(rows))
-    return _note_next(connection, who)
+        Returns after how many answers the first of them is due.
+        """
+        if who not in self._repeated:
+            self._repeated[who] = check_rows.count_repeated(self._connection, who)
+        if self._repeated[who] >= campaign.repeats:
+            return None
+        self._repeated[who] += 1
+        first = answers + draw.randint(*campaign.gap)
+        self._add(who, which, REPEAT, TURNS[0], first)
+        self._add(who, which, REPEAT, TURNS[1], first + draw.randint(*campaign.gap))
+        return first
 
+    def plan_gold(self, who: int, answers: int) -> int | None:
+        """Let the next gold pair that an annotator has neither voted on nor been checked with come soon."""
+        if self._awaits_writing(who):
+            self.write()
+        which = check_rows.next_gold(self._connection, who)
+        if which is None:
+            return None
+        self._add(who, which, GOLD, 1, answers)
+        return answers
 
-def drop_repeats(connection: Connection, who: int, which: int) -> None:
-    """Forget repeats that were not answered: the vote they would have been compared with was undone."""
-    mine = (check.c.annotator == who, check.c.question == which, check.c.kind == REPEAT, _WAITING)
-    if connection.execute(delete(check).where(*mine)).rowcount:
-        _note_next(connection, who)
+    def forget(self, who: int) -> None:
+        """Write what was changed; what an annotator's checks are is read anew."""
+        self.write()
+        self._found = {
+            which: one for which, one in self._found.items() if one is None or one.annotator != who
+        }
+        self._coming.pop(who, None)
+        self._repeated.pop(who, None)
 
+    def write(self) -> None:
+        """Write what was changed."""
+        check_rows.add_checks(self._connection, self._new)
+        changed = (self._found[one] for one in sorted(self._changed))
+        check_rows.change_checks(self._connection, [one for one in changed if one is not None])
+        for one in self._new:
+            self._coming.pop(one.annotator, None)  # these have ids now
+        self._new, self._changed = [], set()
 
-def plan_gold(connection: Connection, who: int, answers: int) -> None:
-    """Let the next gold pair that this annotator has neither voted on nor been checked with come soon."""
-    seen = select(check.c.question).where(check.c.annotator == who, check.c.kind == GOLD)
-    voted = select(claim.c.question).where(claim.c.annotator == who)
-    left = select(gold.c.question).where(gold.c.question.not_in(seen), gold.c.question.not_in(voted))
-    which = connection.execute(left.order_by(gold.c.at, gold.c.question).limit(1)).scalar()
-    if which is not None:
-        row = {"annotator": who, "question": which, "kind": GOLD, "turn": 1, "due": answers}
-        connection.execute(insert(check), [row])
-        _note_next(connection, who)
+    def _awaits_writing(self, who: int) -> bool:
+        return any(one.annotator == who for one in self._new)
 
+    def _coming_of(self, who: int) -> list[Check]:
+        """What the database has of an annotator's checks that were not shown yet."""
+        if self._awaits_writing(who):
+            self.write()
+        if who not in self._coming:
+            self.read((), {who})()
+        return self._coming[who]
 
-def _note_next(connection: Connection, who: int) -> int | None:
-    """Keep beside the annotator when their next check is due, so that giving a pair needs no look for it."""
-    ((due,),) = _NOTE.rows(connection, who=who)
-    return None if due is None else int(due)
+    def _add(self, who: int, which: int, kind: str, turn: int, due: int) -> None:
+        self._new.append(Check(0, who, which, kind, turn, due))

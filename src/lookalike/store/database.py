@@ -53,13 +53,16 @@ class Database:
         with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
             yield connection
 
-    def open(self) -> Connection:
-        """A connection that the caller keeps and closes, for many transactions.
+    def open(self, patience: int | None = None) -> Connection:
+        """A connection that the caller keeps and closes, for many transactions; `patience` is for rows of PostgreSQL's.
 
         A SQLite file that has gone is not made anew: what was written into it would be nobody's.
         """
         self.file_id()
-        return self._engine.connect()
+        connection = self._engine.connect()
+        if patience is not None and not self.is_sqlite:
+            _hurry(connection.connection, patience)
+        return connection
 
     def file_id(self) -> tuple[int, int]:
         """What tells SQLite's file from another under the same name; the same pair for PostgreSQL, always.

@@ -9,11 +9,11 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert
 from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.annotate.question import Question, decide, propose, refused
 from lookalike.core.errors import ArgumentError
+from lookalike.store.closing import close
 from lookalike.store.people import LEAD
 from lookalike.store.questions import load_discussed, save
 from lookalike.store.queue import GOLD
 from lookalike.store.rows import insert_new
-from lookalike.store.sweep import close
 from lookalike.store.unit_of_work import UnitOfWork
 from lookalike.store.votes import present
 from lookalike.store.votes_schema import annotator, check, claim, comment, gold, question, tally, verdict

@@ -11,7 +11,7 @@ from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import VOTE
 from lookalike.core.checks import strings
 from lookalike.store import votes_schema as schema
-from lookalike.store.checks import GOLD, REPEAT
+from lookalike.store.check_rows import GOLD, REPEAT
 
 
 def read_people(connection: Connection) -> dict[int, tuple[str, bool]]:

@@ -6,19 +6,20 @@ at, and where all of these are the annotator's own, the first of each other set 
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from sqlalchemy import bindparam, select, text
 
 from lookalike.annotate.question import SKIP, lease, renew
 from lookalike.core.errors import VoteError
-from lookalike.store.checks import due_check, show_check
 from lookalike.store.leases import Rules, Ticket, token_of
 from lookalike.store.prepared import Prepared
 from lookalike.store.questions import FREE
-from lookalike.store.unit_of_work import WINDOW, Pair, Row, UnitOfWork
+from lookalike.store.unit_of_work import UnitOfWork
 from lookalike.store.votes_schema import claim, question
+from lookalike.store.window import WINDOW, Pair
+from lookalike.store.work_rows import Row
 
 SETS = 64  # sets of takers looked at together
 NEAREST = 4  # of these, whose pairs are looked at
@@ -27,14 +28,15 @@ _PAIR = (question.c.id, question.c.query, question.c.candidate)
 _WALK = (
     "WITH RECURSIVE seen(takers, turn) AS (SELECT MIN(takers), 1 FROM question WHERE free > 0 AND takers {} :after "
     "UNION ALL SELECT (SELECT MIN(takers) FROM question WHERE free > 0 AND takers > seen.takers), turn + 1 FROM seen "
-    f"WHERE seen.takers IS NOT NULL AND turn < {SETS}) SELECT takers, (SELECT MIN(place) FROM question "
-    "WHERE free > 0 AND takers = seen.takers) FROM seen WHERE takers IS NOT NULL"
-)
+    f"WHERE seen.takers IS NOT NULL AND turn < {SETS}) SELECT takers, (SELECT place FROM question WHERE free > 0 "
+    "AND takers >= seen.takers AND takers <= seen.takers ORDER BY takers, place LIMIT 1) FROM seen "
+    "WHERE takers IS NOT NULL"
+)  # a range and an order, not "=" and MIN(place): else PostgreSQL walks the places until it meets a set far behind
 _SETS, _MORE_SETS = Prepared(text(_WALK.format(">="))), Prepared(text(_WALK.format(">")))
 _OF_TAKERS = Prepared(
     select(question.c.place, *_PAIR)
-    .where(FREE, question.c.takers == bindparam("takers"))
-    .order_by(question.c.place)
+    .where(FREE, question.c.takers >= bindparam("takers"), question.c.takers <= bindparam("takers"))
+    .order_by(question.c.takers, question.c.place)
     .limit(WINDOW)
 )
 _SKIPPED = Prepared(
@@ -116,15 +118,15 @@ def _check(
     """A hidden check that is due; `early`, where nothing else is left, one that is not due yet."""
     if who["check_at"] is None or not (early or who["check_at"] <= who["answers"]):
         return []
-    found = due_check(work.reading(), who["id"])
+    found = work.checks.next(who["id"])
     if found is None:
         return []
     side = draw.randrange(2)
-    ticket = Ticket(found["question"], who["id"], now, side, draw.getrandbits(32), found["id"])
+    ticket = Ticket(found.question, who["id"], now, side, draw.getrandbits(32), found.id)
     token = token_of(ticket, rules.key)
-    show_check(work.writing(who["id"]), found["id"], who["id"], token, side, now)
-    until = now + rules.campaign.lease
-    return [Given(token, found["question"], found["query"], found["candidate"], side, until)]
+    work.save_check(replace(found, token=token, side=side, since=now))
+    work.note_due(who["id"], work.checks.due(who["id"]))
+    return [Given(token, found.question, found.query, found.candidate, side, now + rules.campaign.lease)]
 
 
 def _take(
@@ -133,7 +135,7 @@ def _take(
     """New leases; where an annotator is `idle`, with nothing else to answer, also of pairs that they skipped."""
     taken: list[Given] = []
     tried: set[int] = set()
-    for find in (UnitOfWork.window, _any_open, _skipped):
+    for find in (_first_open, _any_open, _skipped):
         if len(taken) < want and (find is not _skipped or (idle and not taken)):
             found = [pair for pair in find(work, who) if pair[0] not in tried]
             tried.update(pair[0] for pair in found)
@@ -180,8 +182,14 @@ def _wait_for_one(work: UnitOfWork, rules: Rules, who: int, now: int, draw: rand
     return []
 
 
+def _first_open(work: UnitOfWork, who: int) -> Sequence[Pair]:
+    return work.window.of(who)
+
+
 def _any_open(work: UnitOfWork, who: int) -> Sequence[Pair]:
     """Open pairs that the annotator has no claim on, whatever stands before them."""
+    if work.window.sees_all:
+        return work.window.of(who)
     connection, mine = work.reading(), f",{who},"
     sets = _SETS.rows(connection, after="")
     while sets:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, case, delete, func, select
 
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store import schema
-from lookalike.store.checks import GOLD as GOLD_CHECK
+from lookalike.store.check_rows import GOLD as GOLD_CHECK
 from lookalike.store.guidelines import LONGEST_NOTE, known_images
 from lookalike.store.people import ROLES
 from lookalike.store.queue import GOLD, Asked, add_gold

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.question import refused
-from lookalike.core.errors import VoteError
 from lookalike.store.access import new_secret, signing_key
 
 
@@ -76,14 +75,6 @@ def read_token(token: str, key: bytes) -> Ticket:
     if not hmac.compare_digest(seal, _seal(said, key)):
         raise refused("not-leased")
     return Ticket(*_PACKED.unpack(said))
-
-
-def question_of(token: str, key: bytes) -> int:
-    """Which question a token is of; 0 for one that was not signed here."""
-    try:
-        return read_token(token, key).question
-    except VoteError:
-        return 0
 
 
 _FIELDS = tuple(field.name for field in fields(Ticket))

@@ -3,14 +3,20 @@
 SQLAlchemy spells them, for both databases; per execution it would cost several times what the statement itself does.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.expression import ClauseElement
+
+T = TypeVar("T")
+Later = Callable[[], T]
+"""Waits for what was asked and returns it."""
 
 _DIALECTS: dict[str, Any] = {
     "sqlite": pysqlite.dialect(paramstyle="named"),
@@ -32,19 +38,20 @@ class Prepared:
 
     def rows(self, connection: Connection, **values: Any) -> list[Any]:  # noqa: ANN401 - numbers and texts
         """Run it and return its rows, as tuples."""
-        cursor = self._execute(connection, values)
-        found: list[Any] = cursor.fetchall()
-        cursor.close()
-        return found
+        return self.ask(connection, **values)()
+
+    def ask(self, connection: Connection, **values: Any) -> Later[list[Any]]:  # noqa: ANN401
+        """Send it; what this returns waits for its rows."""
+        return partial(_fetched, self._send(connection, **values))
 
     def run(self, connection: Connection, **values: Any) -> int:  # noqa: ANN401
         """Run it and return how many rows it has changed."""
-        cursor = self._execute(connection, values)
+        cursor = self._send(connection, **values)
         count = int(cursor.rowcount)
         cursor.close()
         return count
 
-    def _execute(self, connection: Connection, values: dict[str, Any]) -> Any:  # noqa: ANN401 - the driver's own
+    def _send(self, connection: Connection, **values: Any) -> Any:  # noqa: ANN401 - the driver's own
         name = connection.dialect.name
         spelled, given = self._spelled[name], self._fixed[name] | values
         cursor = connection.connection.cursor()
@@ -53,6 +60,27 @@ class Prepared:
         except connection.dialect.loaded_dbapi.Error as error:
             raise _translated(connection, spelled, given, error) from error
         return cursor
+
+
+def _fetched(cursor: Any) -> list[Any]:  # noqa: ANN401
+    found: list[Any] = cursor.fetchall()
+    cursor.close()
+    return found
+
+
+@contextmanager
+def sent_together(connection: Connection) -> Iterator[None]:
+    """Within this block statements are only sent: PostgreSQL is waited for at its end, and results are there then."""
+    if connection.dialect.name == "sqlite":
+        yield
+        return
+    dialect: Any = connection.dialect
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.pipeline():
+            yield
+    except dialect.loaded_dbapi.Error as error:
+        raise _translated(connection, "", {}, error) from error
 
 
 def _translated(

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, text, tuple_
 
 from lookalike.annotate.question import Claim, Question, refused
 from lookalike.store.listed import Dialect, all_of, as_list, as_rows, for_both, is_listed, listed
+from lookalike.store.prepared import Later, sent_together
 from lookalike.store.votes_schema import claim, question, verdict
 
 CLAIM = (
@@ -27,6 +28,7 @@ _PROPOSED = (
     .where(verdict.c.question == bindparam("which"))
     .order_by(verdict.c.id)
 )
+Changed = tuple[int, Question, Question, int]  # a question's id, before, after, and when
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,26 @@ def hold(connection: Connection, which: Collection[int], *, wait: bool = True) -
     Without `wait` those that another transaction holds are left out (SKIP LOCKED); SQLite has one writer at a time
     anyway. Those that do not exist are left out too.
     """
-    if which and connection.dialect.name != "sqlite":
-        lock = _LOCK if wait else _LOCK_FREE
-        which = [one for (one,) in lock.rows(connection, rows=as_list(which))]
     if not which:
         return {}
+    with sent_together(connection):
+        held = ask_held(connection, which, wait=wait)
+    return held()
+
+
+def ask_held(connection: Connection, which: Collection[int], *, wait: bool = True) -> Later[dict[int, Held]]:
+    """Send what `hold` asks."""
+    lock, rows = _LOCK if wait else _LOCK_FREE, as_list(which)
+    locked = None if connection.dialect.name == "sqlite" else lock.ask(connection, rows=rows)
+    loaded = _LOAD.ask(connection, rows=rows)  # it sees what was written until the rows were locked
+    return lambda: _all_held(loaded(), set(which) if locked is None else {one for (one,) in locked()})
+
+
+def _all_held(loaded: Sequence[Any], held: set[int]) -> dict[int, Held]:
     found: dict[int, list[Any]] = {}
-    for row in _LOAD.rows(connection, rows=as_list(which)):
+    for row in loaded:
         found.setdefault(row[0], []).append(row)
-    return {one: _held(rows) for one, rows in found.items()}
+    return {one: _held(rows) for one, rows in found.items() if one in held}
 
 
 def _held(rows: Sequence[Any]) -> Held:
@@ -128,8 +141,8 @@ def save(connection: Connection, which: int, before: Question, after: Question, 
     save_all(connection, [(which, before, after, now)])
 
 
-def save_all(connection: Connection, changed: Iterable[tuple[int, Question, Question, int]]) -> None:
-    """Write what changed of questions and their claims: each one's id, before, after, and when."""
+def save_all(connection: Connection, changed: Iterable[Changed]) -> None:
+    """Write what changed of questions and their claims."""
     drop: list[tuple[int, int]] = []
     put: list[tuple[object, ...]] = []
     rows: list[tuple[object, ...]] = []

@@ -4,41 +4,42 @@ Calls that wait are run one after another on the same unit of work, so that thir
 than one. What a call changes is seen by the next one at once, and is in the database after `flush`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from sqlalchemy import Connection, Insert, bindparam, insert, null, select, union_all, update
-from sqlalchemy.sql.expression import ClauseElement
+from sqlalchemy import Connection
 
 from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import LEASE, Question
 from lookalike.store.access import TOKEN, digest, token_owners
-from lookalike.store.checks import SHOWN
-from lookalike.store.listed import Dialect, all_of, as_list, as_rows, for_both, is_listed, listed
+from lookalike.store.check_rows import Check
+from lookalike.store.checks import Checks
 from lookalike.store.people import Person, held_people, in_session, of_mapping
-from lookalike.store.prepared import Prepared
-from lookalike.store.questions import FREE, Held, hold, save_all, takers
-from lookalike.store.votes_schema import annotator, check, claim, pace, question, vote
-
-WINDOW = 48  # of the first open pairs one is drawn: the order differs from annotator to annotator
-
-Row = Mapping[str, Any]
-Pair = tuple[int, str, str]  # a question's id, query and candidate
-Waiting = tuple[
-    int, int, str, str, str, int, int | None
-]  # since, a pair, token, side, until; None: a hidden check
+from lookalike.store.prepared import sent_together
+from lookalike.store.questions import Held, ask_held, hold, save_all
+from lookalike.store.window import Window, ask_window
+from lookalike.store.work_rows import (
+    VOTE,
+    Row,
+    Waiting,
+    add_pace,
+    add_votes,
+    ask_waiting,
+    note_people,
+)
 
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a call will ask for: whose it is, by a number or by a program's token, and about which question."""
+    """What a call will ask for: whose it is, by a number or by a program's token, and about which question or check."""
 
     annotator: int = 0
     token: str = ""
     question: int = 0
+    check: int = 0
 
 
 class UnitOfWork:
@@ -48,6 +49,7 @@ class UnitOfWork:
         """Read at once what the calls will ask for; what was not foreseen is read when it is asked for."""
         self.connection = connection
         self.calls = max(len(foreseen), 1)
+        self.checks = Checks(connection)
         self.writes = 0  # how often something was changed
         self._owners: dict[str, int | None] = {}
         self._people: dict[int, Row | None] = {}
@@ -55,9 +57,9 @@ class UnitOfWork:
         self._kept: dict[int, Question] = {}  # as the database has those that have changed
         self._changed: dict[int, int] = {}  # when
         self._waiting: dict[int, list[Waiting]] = {}
-        self._window: dict[int, tuple[Pair, str]] | None = None
+        self._window: Window | None = None
         self._votes: list[tuple[object, ...]] = []
-        self._answered: dict[int, Row] = {}
+        self._noted: dict[int, Row] = {}  # people's rows that have changed
         self._worked: dict[tuple[int, int], tuple[int, int]] = {}
         if foreseen:
             self._read(foreseen)
@@ -73,8 +75,18 @@ class UnitOfWork:
         self._read_owners({digest(one.token) for one in foreseen if one.token})
         numbers = {one.annotator for one in foreseen} | {owner or 0 for owner in self._owners.values()}
         self._read_people(numbers - {0})
-        self._read_waiting([who for who, row in self._people.items() if row is not None])
-        self.hold({one.question for one in foreseen} - {0}, wait=True)
+        people = [row for row in self._people.values() if row is not None]
+        with sent_together(self.connection):
+            waiting = ask_waiting(self.connection, [row["id"] for row in people])
+            checks = self.checks.read(
+                {one.check for one in foreseen} - {0}, [row["id"] for row in people if _soon_checked(row)]
+            )
+            held = ask_held(self.connection, {one.question for one in foreseen} - {0})
+            window = ask_window(self.connection, self.calls) if self.calls > 1 else None
+        self._waiting.update(waiting())
+        checks()
+        self._held.update(held())
+        self._window = None if window is None else window()
 
     # People
 
@@ -127,7 +139,11 @@ class UnitOfWork:
     def hold(self, which: Collection[int], *, wait: bool) -> None:
         """Read many questions at once; without `wait` those that no other transaction holds."""
         wanted = [one for one in which if one not in self._held]
-        self._held.update(hold(self.connection, wanted, wait=wait))
+        found = hold(self.connection, wanted, wait=wait)
+        self._held.update(found)
+        if self._window is not None:
+            for one in found.values():
+                self._window.see(one)
 
     def save(self, which: int, after: Question, now: int) -> None:
         """Note what a step has made of a question that is held."""
@@ -143,55 +159,63 @@ class UnitOfWork:
             if mine is not None and mine.kind == LEASE and after.state == OPEN:
                 pair = (which, held.query, held.candidate)
                 self._waiting[who].append((mine.since, *pair, mine.token, mine.side, mine.until))
-        if self._window is not None and which in self._window:
-            self._window[which] = (self._window[which][0], takers(one.annotator for one in after.claims))
-            if after.free < 1:
-                del self._window[which]
+        if self._window is not None:
+            self._window.see(self._held[which])
 
     def waiting(self, who: int) -> list[Waiting]:
         """What was given to an annotator and waits for their answer: leases and hidden checks, the oldest first."""
         if who not in self._waiting:
-            self._read_waiting([who])
+            self.flush()
+            self._waiting.update(ask_waiting(self.connection, {who})())
         return sorted(self._waiting[who])
 
-    def _read_waiting(self, numbers: Collection[int]) -> None:
-        if numbers:
-            self.flush()
-            self._waiting.update({who: [] for who in numbers})
-            for who, state, *row in _WAITING.rows(self.connection, rows=as_list(numbers)):
-                if state == OPEN or row[-1] is None:
-                    self._waiting[who].append(tuple(row))
-
-    def window(self, who: int) -> list[Pair]:
-        """The first open pairs that an annotator has no claim on."""
+    @property
+    def window(self) -> Window:
+        """The first open pairs."""
         if self._window is None:
-            self.flush()
-            rows = _FIRST.rows(self.connection, most=WINDOW + 4 * (self.calls - 1))
-            self._window = {which: ((which, *pair), taken) for which, *pair, taken in rows}
-        mine = f",{who},"
-        return [pair for pair, taken in self._window.values() if mine not in taken][:WINDOW]
+            self._window = ask_window(self.connection, self.calls)()
+            for which in self._changed:
+                self._window.see(self._held[which])
+        return self._window
 
     # Answers
 
     def keep(self, row: Row) -> None:
         """Add a vote to the history."""
         self.writes += 1
-        self._votes.append(tuple(row[name] for name in _VOTE))
+        self._votes.append(tuple(row[name] for name in VOTE))
 
     def count(self, who: Row, now: int, active: int) -> None:
         """One more answer of an annotator, who worked so many milliseconds at it."""
         self.writes += 1
         number = who["id"]
-        self._people[number] = self._answered[number] = {**who, "answers": who["answers"] + 1, "last": now}
+        self._note({**who, "answers": who["answers"] + 1, "last": now})
         answers, before = self._worked.get((number, now // HOUR_MS), (0, 0))
         self._worked[number, now // HOUR_MS] = (answers + 1, before + active)
 
-    def check_is_due(self, who: int, answers: int | None) -> None:
-        """An annotator's next hidden check, which the database has already, is due after so many answers."""
+    def _note(self, row: Row) -> None:
+        """Note how a person's row stands."""
+        self._people[row["id"]] = self._noted[row["id"]] = row
+
+    # Hidden checks
+
+    def save_check(self, after: Check) -> None:
+        """Note what has become of a hidden check that was read."""
         self.writes += 1
+        before, who = self.checks.one(after.id), after.annotator
+        if who in self._waiting and before is not None:
+            self._waiting[who] = [one for one in self._waiting[who] if one[4] != before.token]
+            if after.token is not None and after.since is not None and not after.answer:
+                pair = (after.question, after.query, after.candidate)
+                self._waiting[who].append((after.since, *pair, after.token, after.side, None))
+        self.checks.save(after)
+
+    def note_due(self, who: int, due: int | None) -> None:
+        """Keep beside an annotator when their next check is due, so that giving a pair needs no look for it."""
         row = self.person(who)
-        if row is not None:
-            self._people[who] = {**row, "check_at": answers}
+        if row is not None and row["check_at"] != due:
+            self.writes += 1
+            self._note({**row, "check_at": due})
 
     # The database
 
@@ -201,85 +225,38 @@ class UnitOfWork:
         return self.connection
 
     def writing(self, who: int) -> Connection:
-        """The connection, for what is changed beside: of this annotator's row and what waits for them."""
+        """The connection, for what is changed beside: of this annotator's row, checks and what waits for them."""
         self.flush()
         self.writes += 1
         self._people.pop(who, None)
         self._waiting.pop(who, None)
+        self.checks.forget(who)
         return self.connection
 
     def flush(self) -> None:
         """Write what was changed."""
-        _run(_VOTES, self.connection, self._votes)
-        changed = (
-            (one, self._kept[one], self._held[one].question, now) for one, now in self._changed.items()
-        )
-        if self._changed:
-            save_all(self.connection, changed)
-        people = ((who, row["answers"], row["last"]) for who, row in self._answered.items())
-        _run(_PEOPLE, self.connection, list(people))
-        _run(_PACE, self.connection, [(*key, *more) for key, more in self._worked.items()])
-        for noted in (self._votes, self._changed, self._kept, self._answered, self._worked):
+        if not (self._votes or self._changed or self._noted or self._worked or self.checks.changed):
+            return
+        with sent_together(self.connection):
+            self._write()
+        for noted in (self._votes, self._changed, self._kept, self._noted, self._worked):
             noted.clear()
 
-
-def _run(statement: Prepared, connection: Connection, rows: list[tuple[object, ...]]) -> None:
-    if rows:
-        statement.run(connection, rows=as_rows(rows))
-
-
-_VOTE = ("question", "annotator", "answer", "place", "side", "at", "took", "token")
-
-
-def _votes(dialect: Dialect) -> Insert:
-    given = listed(dialect, *(vote.c[name] for name in _VOTE))
-    return insert(vote).from_select(_VOTE, all_of(dialect, given))
-
-
-def _people(dialect: Dialect) -> ClauseElement:
-    given = listed(dialect, annotator.c.id, annotator.c.answers, annotator.c.last)
-    counted = update(annotator).where(annotator.c.id == given.c.id)
-    return counted.values(answers=given.c.answers, last=given.c.last)
-
-
-def _pace(dialect: Dialect) -> ClauseElement:
-    names = ("annotator", "hour", "answers", "active")
-    new = dialect.insert(pace).from_select(
-        names, all_of(dialect, listed(dialect, *(pace.c[name] for name in names)))
-    )
-    more = {name: pace.c[name] + new.excluded[name] for name in ("answers", "active")}
-    return new.on_conflict_do_update(index_elements=["annotator", "hour"], set_=more)
-
-
-def _waiting(dialect: Dialect) -> ClauseElement:
-    pair = (question.c.id, question.c.query, question.c.candidate)
-    leases = (
-        select(
-            claim.c.annotator,
-            question.c.state,
-            claim.c.since,
-            *pair,
-            claim.c.token,
-            claim.c.side,
-            claim.c.until,
+    def _write(self) -> None:
+        add_votes(self.connection, self._votes)
+        changed = self._changed.items()
+        save_all(
+            self.connection,
+            ((one, self._kept[one], self._held[one].question, now) for one, now in changed),
         )
-        .join(question, question.c.id == claim.c.question)
-        .where(
-            is_listed(dialect, claim.c.annotator), claim.c.kind == LEASE
-        )  # not of which state: an index of states leads astray
-    )
-    checks = (
-        select(check.c.annotator, question.c.state, check.c.since, *pair, check.c.token, check.c.side, null())
-        .join(question, question.c.id == check.c.question)
-        .where(is_listed(dialect, check.c.annotator), SHOWN)
-    )
-    return union_all(leases, checks)
+        noted = self._noted.items()
+        note_people(
+            self.connection, [(who, row["answers"], row["last"], row["check_at"]) for who, row in noted]
+        )
+        add_pace(self.connection, [(*key, *more) for key, more in self._worked.items()])
+        self.checks.write()
 
 
-_VOTES, _PEOPLE, _PACE, _WAITING = (for_both(make) for make in (_votes, _people, _pace, _waiting))
-_FIRST = Prepared(
-    select(question.c.id, question.c.query, question.c.candidate, question.c.takers)
-    .where(FREE)
-    .order_by(question.c.place)
-    .limit(bindparam("most"))
-)
+def _soon_checked(row: Row) -> bool:
+    """Whether a person's next answer or the one after it may bring a hidden check."""
+    return row["check_at"] is not None and row["check_at"] <= row["answers"] + 1

@@ -5,8 +5,7 @@ choice.
 """
 
 import random
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sqlalchemy import bindparam, select
 
@@ -14,14 +13,15 @@ from lookalike.annotate.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import LEASE, SKIP, Question, refused, skip, undo, vote
 from lookalike.core.checks import one_of
-from lookalike.core.errors import AccessError
+from lookalike.core.errors import AccessError, VoteError
 from lookalike.store import votes_schema as schema
-from lookalike.store.checks import answer_check, check_row, drop_repeats, plan_gold, plan_repeats, take_back
+from lookalike.store.check_rows import NONE, Check, drop_repeats
 from lookalike.store.giving import Given, give
 from lookalike.store.leases import Rules, Ticket, read_token, successor, token_of
 from lookalike.store.prepared import Prepared, only
 from lookalike.store.questions import Held
-from lookalike.store.unit_of_work import Row, UnitOfWork
+from lookalike.store.unit_of_work import Foreseen, UnitOfWork
+from lookalike.store.work_rows import Row
 
 PAUSE = 120_000  # who answers later than this after their last answer was not at work all the time
 LONGEST_TOOK = HOUR_MS
@@ -35,6 +35,17 @@ class Receipt:
     token: str
     answer: str
     at: int
+
+
+def foresee(rules: Rules, annotator: int, token: str, program: str = "") -> Foreseen:
+    """What a call about the pair of a token will ask for; `program` is the token of one that is not signed in."""
+    try:
+        ticket = read_token(token, rules.key)
+    except VoteError:
+        return Foreseen(annotator, program)
+    if ticket.check:
+        return Foreseen(annotator, program, check=ticket.check)
+    return Foreseen(annotator, program, question=ticket.question)
 
 
 _KEPT = Prepared(select(schema.vote.c.answer, schema.vote.c.at).where(schema.vote.c.token == bindparam("of")))
@@ -125,18 +136,16 @@ def _take_check(
     work: UnitOfWork, which: int, person: Row, token: str, said: str, now: int, took: int
 ) -> Receipt:
     """Take the answer to a hidden check; it is no vote, whatever has become of its pair."""
-    found = check_row(work.reading(), which)
+    found = work.checks.one(which)
     if found is None:
         raise refused("not-leased")
-    if found["token"] != token:
-        return Receipt(
-            token, said, found["since"]
-        )  # a late copy of an answer that was undone changes nothing
-    if found["answer"]:
-        if found["answer"] != said:
+    if found.token != token:  # a late copy of an answer that was undone changes nothing
+        return Receipt(token, said, found.since or 0)
+    if found.answer:
+        if found.answer != said:
             raise refused("answered")
-        return Receipt(token, said, found["at"])
-    answer_check(work.writing(person["id"]), which, said, took, now)
+        return Receipt(token, said, found.at or 0)
+    work.save_check(replace(found, answer=said, took=took, at=now))
     if said != SKIP:
         _count(work, person, now, took)
     return Receipt(token, said, now)
@@ -149,11 +158,13 @@ def _count(work: UnitOfWork, person: Row, now: int, took: int) -> None:
 
 
 def _plan_checks(work: UnitOfWork, rules: Rules, person: Row, which: int, draw: random.Random) -> None:
-    answers, who = person["answers"] + 1, person["id"]
+    answers, who, campaign = person["answers"] + 1, person["id"], rules.campaign
+    due = [person["check_at"]]
     if draw.random() < rules.repeat_share:
-        work.check_is_due(who, plan_repeats(work.connection, rules.campaign, who, which, answers, draw))
-    if rules.campaign.gold_every and answers % rules.campaign.gold_every == 0:
-        plan_gold(work.writing(who), who, answers)
+        due.append(work.checks.plan_repeats(campaign, who, which, answers, draw))
+    if campaign.gold_every and answers % campaign.gold_every == 0:
+        due.append(work.checks.plan_gold(who, answers))
+    work.note_due(who, min((one for one in due if one is not None), default=None))
 
 
 def take_answer_back(work: UnitOfWork, rules: Rules, who: int, token: str, now: int) -> Given:
@@ -164,21 +175,17 @@ def take_answer_back(work: UnitOfWork, rules: Rules, who: int, token: str, now: 
     ticket, _ = _checked(work, rules, who, token)
     fresh = token_of(successor(ticket, token, now), rules.key)
     until = now + rules.campaign.lease
-    held = _held(work, ticket.question)
     if ticket.check:
-        found = check_row(work.reading(), ticket.check)
-        if found is not None and found["token"] != token and found["token"] and not found["answer"]:
-            return _given(held, ticket, found["token"], until)
-        if found is None or found["token"] != token or not _recent(dict(found), now, rules):
-            raise refused("nothing-to-undo")
-        take_back(work.writing(who), ticket.check, fresh, now)
-        return _given(held, ticket, fresh, until)
+        check = _check_taken_back(work, rules, ticket.check, token, fresh, now)
+        pair = (check.query, check.candidate)
+        return Given(check.token or fresh, ticket.question, *pair, ticket.side, until)
+    held = _held(work, ticket.question)
     mine = held.question.of(who)
     if mine is not None and mine.kind != LEASE and mine.token == token:
         after = undo(held.question, who, fresh, now, until)
         _keep(work, ticket, UNDO, f"{UNDO}:{token}", now)
         work.save(ticket.question, after, now)
-        drop_repeats(work.writing(who), who, ticket.question)
+        _drop_repeats(work, who, ticket.question)
         return _given(held, ticket, fresh, until)
     undone = _KEPT.rows(work.reading(), of=f"{UNDO}:{token}")
     if not undone or mine is None or mine.kind != LEASE:
@@ -186,9 +193,23 @@ def take_answer_back(work: UnitOfWork, rules: Rules, who: int, token: str, now: 
     return _given(held, ticket, mine.token, mine.until)
 
 
-def _recent(found: dict[str, Any], now: int, rules: Rules) -> bool:
-    """Whether a check was answered, and so lately that a vote could be undone as well."""
-    return bool(found["answer"]) and now - found["at"] <= rules.campaign.grace
+def _check_taken_back(work: UnitOfWork, rules: Rules, which: int, token: str, fresh: str, now: int) -> Check:
+    """A hidden check to be answered again: as lately as a vote could be undone, and as often as that."""
+    found = work.checks.one(which)
+    if found is not None and found.token and found.token != token and not found.answer:
+        return found
+    answered = found is not None and found.token == token and found.at is not None
+    if found is None or not answered or now - (found.at or 0) > rules.campaign.grace:
+        raise refused("nothing-to-undo")
+    after = replace(found, token=fresh, since=now, answer=NONE, at=None, took=0)
+    work.save_check(after)
+    return after
+
+
+def _drop_repeats(work: UnitOfWork, who: int, which: int) -> None:
+    """Forget the repeats of a pair that were not answered: the vote they would be compared with was undone."""
+    drop_repeats(work.writing(who), who, which)
+    work.note_due(who, work.checks.due(who))
 
 
 def _given(held: Held, ticket: Ticket, token: str, until: int) -> Given:

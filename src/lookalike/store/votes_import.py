@@ -12,10 +12,11 @@ from lookalike.annotate.protocol import OPEN, SETTLED
 from lookalike.annotate.question import SKIP, VOTE
 from lookalike.store import schema, votes_schema
 from lookalike.store.campaigns import read_campaign
+from lookalike.store.closing import SOURCE, pattern
 from lookalike.store.history import CHECK, COMMENT, DECISION, GOLD, PROPOSAL, QUESTION, UNDO, Row, history
 from lookalike.store.questions import takers
 from lookalike.store.rows import execute_all, insert_all, insert_new
-from lookalike.store.sweep import SOURCE, pattern, recount
+from lookalike.store.sweep import recount
 from lookalike.store.votes import PAUSE
 from lookalike.store.votes_file import Pair, VoteFile
 from lookalike.store.votes_merge import Here, Merged, merged

@@ -5,11 +5,10 @@ rows. SQLite has one writer, so its other calls are committed together too, each
 has several. One call that fails takes nothing of the others with it.
 """
 
-import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, text
@@ -18,34 +17,18 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database import Database, transaction
 from lookalike.store.database_errors import database_error
+from lookalike.store.lane import Call, Lane
 from lookalike.store.prepared import Prepared
 from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 
 T = TypeVar("T")
 TOGETHER = 64  # calls committed at once at most: the first of them waits for the last
 CONNECTIONS, LABELLING = 4, 2  # of PostgreSQL's: for other calls, for labelling
+PATIENCE = 0.25  # seconds after which a batch of labelling no longer keeps the next one waiting
+HURRY_MS = 250  # for rows that another program holds; then who needs these waits apart from the others
 ATTEMPTS = 4
 
 Done = tuple["Future[Any]", Any, BaseException | None]
-
-
-@dataclass(frozen=True)
-class Call:
-    """What is to be done in a transaction: with a connection, or with a unit of work where something is foreseen."""
-
-    run: Callable[[Any], Any]
-    future: "Future[Any]"
-    foreseen: Foreseen | None = None
-
-    def alone(self, connection: Connection) -> Any:  # noqa: ANN401 - what the call returns
-        """What comes of it with nothing else beside it."""
-        if self.foreseen is None:
-            return self.run(connection)
-        with UnitOfWork(connection, [self.foreseen]) as work:
-            return self.run(work)
-
-
-Calls = queue.SimpleQueue[Call | None]
 
 
 class Writer:
@@ -54,20 +37,15 @@ class Writer:
     def __init__(self, database: Database, after: Callable[[], object] = lambda: None) -> None:
         """`after` is called by a writing thread whenever the futures of a batch have their results."""
         self.database, self._after = database, after
-        self._closed = False
-        self._calls: Calls = queue.SimpleQueue()
-        self._labelling: Calls = self._calls if database.is_sqlite else queue.SimpleQueue()
-        lanes = (
-            [self._calls]
-            if database.is_sqlite
-            else [self._calls] * CONNECTIONS + [self._labelling] * LABELLING
-        )
-        self._threads = [
-            threading.Thread(target=self._work, args=(lane,), name=f"writer-{n}", daemon=True)
-            for n, lane in enumerate(lanes)
-        ]
-        self._lanes = lanes
-        for thread in self._threads:
+        self._calls = self._labelling = Lane(TOGETHER)
+        lanes = [self._calls]
+        if not database.is_sqlite:
+            self._calls, self._labelling = Lane(), Lane(TOGETHER, PATIENCE)
+            lanes = [self._calls] * CONNECTIONS + [self._labelling] * LABELLING
+        self._threads: dict[Lane, list[threading.Thread]] = {lane: [] for lane in lanes}
+        for number, lane in enumerate(lanes):
+            thread = threading.Thread(target=self._work, args=(lane,), name=f"writer-{number}", daemon=True)
+            self._threads[lane].append(thread)
             thread.start()
 
     def submit(self, call: Callable[[Connection], T]) -> "Future[T]":
@@ -78,56 +56,36 @@ class Writer:
         """Run a labelling call together with others that wait. It too may run again from the start."""
         return self._put(self._labelling, Call(call, Future(), foreseen))
 
-    def _put(self, lane: Calls, call: Call) -> "Future[Any]":
-        if self._closed:
-            call.future.set_exception(
-                WorkspaceError("The server is stopping.", fix="Send it again in a moment.")
-            )
-        else:
-            lane.put(call)
+    def _put(self, lane: Lane, call: Call) -> "Future[Any]":
+        if not lane.put(call):
+            stopping = WorkspaceError("The server is stopping.", fix="Send it again in a moment.")
+            call.future.set_exception(stopping)
         return call.future
 
     def close(self) -> None:
         """Finish what was submitted, then stop."""
-        self._closed = True
-        for lane in self._lanes:
-            lane.put(None)
-        for thread in self._threads:
-            thread.join()
+        for lane in (self._labelling, self._calls):  # in this order: the first may hand calls to the second
+            lane.close()
+            for thread in self._threads[lane]:
+                thread.join()
 
-    def _work(self, lane: Calls) -> None:
+    def _work(self, lane: Lane) -> None:
         connection: Connection | None = None
-        last = False
-        while not last:
-            batch, last = self._next(lane)
+        while taken := lane.take():
+            batch = [call for call in taken if _wanted(call)]
             if batch:
-                connection = self._attempt(connection, batch)
+                connection = self._attempt(connection, batch, lane)
+            lane.done()
+            if batch:
                 self._after()
         if connection is not None:
             connection.close()
 
-    def _next(self, lane: Calls) -> tuple[list[Call], bool]:
-        """The calls that wait, as many as are committed together; and whether this thread is to stop after them."""
-        first = lane.get()
-        if first is None:
-            return [], True
-        batch = [first] if _wanted(first) else []
-        while lane is self._labelling and len(batch) < TOGETHER:
-            try:
-                more = lane.get_nowait()
-            except queue.Empty:
-                break
-            if more is None:
-                return batch, True
-            if _wanted(more):
-                batch.append(more)
-        return batch, False
-
-    def _attempt(self, connection: Connection | None, batch: list[Call]) -> Connection | None:
+    def _attempt(self, connection: Connection | None, batch: list[Call], lane: Lane) -> Connection | None:
         """Run a batch; one that met a deadlock or a connection that has gone runs again. Returns the connection."""
         for left in reversed(range(ATTEMPTS)):
             try:
-                connection = connection or self._open()
+                connection = connection or self._open(lane)
                 done = self._commit(connection, batch)
             except Exception as error:
                 if isinstance(error, DatabaseError | StorageError):
@@ -135,6 +93,8 @@ class Writer:
                     connection = None
                 if self._is_group(batch):
                     break
+                if lane is not self._calls and _held_up(error) and self._calls.put(batch[0]):
+                    return connection  # there it waits for as long as it takes
                 if not (left and _passes(error)):
                     _fail(batch, self._said(error))
                     return connection
@@ -142,7 +102,7 @@ class Writer:
                 _tell(done)
                 return connection
         for call in batch:
-            connection = self._attempt(connection, [call])
+            connection = self._attempt(connection, [call], lane)
         return connection
 
     def _said(self, error: Exception) -> Exception:
@@ -157,8 +117,8 @@ class Writer:
         """Whether calls share a transaction of PostgreSQL's, which fails or succeeds as a whole."""
         return not self.database.is_sqlite and len(batch) > 1
 
-    def _open(self) -> Connection:
-        connection = self.database.open()
+    def _open(self, lane: Lane) -> Connection:
+        connection = self.database.open(None if lane is self._calls else HURRY_MS)
         connection.info["file"] = self.database.file_id()
         return connection
 
@@ -168,7 +128,7 @@ class Writer:
             with transaction(connection):
                 if len(batch) > 1:
                     return _together(connection, batch)
-                return [(batch[0].future, batch[0].alone(connection), None)]
+                return [(batch[0].future, _alone(batch[0], connection), None)]
         with transaction(connection):
             done = _in_savepoints(connection, batch)
         if self.database.file_id() != connection.info["file"]:
@@ -177,6 +137,14 @@ class Writer:
                 fix="Send it again; it goes into the file that is there now.",
             )
         return done
+
+
+def _alone(call: Call, connection: Connection) -> Any:  # noqa: ANN401 - what the call returns
+    """What comes of a call with nothing else beside it."""
+    if call.foreseen is None:
+        return call.run(connection)
+    with UnitOfWork(connection, [call.foreseen]) as work:
+        return call.run(work)
 
 
 def _together(connection: Connection, calls: list[Call]) -> list[Done]:
@@ -206,7 +174,7 @@ def _in_savepoints(connection: Connection, batch: list[Call]) -> list[Done]:
         if error is None:
             done = together
             batch = [call for call in batch if call.foreseen is None]
-    return done + [(call.future, *_apart(connection, call.alone)) for call in batch]
+    return done + [(call.future, *_apart(connection, partial(_alone, call))) for call in batch]
 
 
 def _apart(connection: Connection, call: Callable[[Connection], Any]) -> tuple[Any, BaseException | None]:
@@ -233,7 +201,7 @@ _SAVE, _TAKE_BACK, _KEEP = (
 
 def _wanted(call: Call) -> bool:
     """Whether anybody still waits for a call; from now on it cannot be cancelled."""
-    return call.future.set_running_or_notify_cancel()
+    return call.future.running() or call.future.set_running_or_notify_cancel()
 
 
 def _tell(done: list[Done]) -> None:
@@ -254,6 +222,11 @@ def _let_go(connection: Connection | None) -> None:
     if connection is not None:
         connection.invalidate()
         connection.close()
+
+
+def _held_up(error: Exception) -> bool:
+    """Whether another program holds rows that a call needs."""
+    return isinstance(error, OperationalError) and "lock timeout" in str(error.orig)
 
 
 def _passes(error: Exception) -> bool:

@@ -16,7 +16,7 @@ from lookalike.store.sweep import sweep
 from lookalike.web.site import Site
 
 SECOND = 1.0
-BITE = 20  # pairs swept at once: answers that came meanwhile wait for these only
+BITE = 100  # pairs swept at once: answers that came meanwhile wait for these only
 RULES_SECONDS = 3  # so long another process's change of the campaign may go unseen
 HASHES_SECONDS = 60  # so long a refreshed catalog's
 MOST_HASHES = 50_000

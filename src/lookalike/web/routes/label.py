@@ -15,11 +15,10 @@ from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.guidelines import examples, read_guideline
-from lookalike.store.leases import question_of
 from lookalike.store.people import Person
 from lookalike.store.standing import Standing, standing
 from lookalike.store.unit_of_work import Foreseen, UnitOfWork
-from lookalike.store.votes import answer, next_pairs, take_answer_back
+from lookalike.store.votes import answer, foresee, next_pairs, take_answer_back
 from lookalike.web.deps import SIGNED_IN, PersonPart
 from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.markup import marked_up
@@ -57,9 +56,7 @@ async def label_form(
             answer(work, labelling.rules, person.id, token, answer_, now, labelling.draw)
 
     try:
-        await labelling.site.label(
-            take, Foreseen(person.id, question=question_of(token, labelling.rules.key))
-        )
+        await labelling.site.label(take, foresee(labelling.rules, person.id, token))
     except VoteError as refusal:
         return await _shown(request, labelling, person, refusal)
     done = "" if answer_ == UNDO else f"?last={token}"

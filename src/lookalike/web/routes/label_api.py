@@ -18,11 +18,10 @@ from lookalike.annotate.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
-from lookalike.store.leases import question_of
 from lookalike.store.people import Person
 from lookalike.store.standing import report_photo, standing
-from lookalike.store.unit_of_work import Foreseen, UnitOfWork
-from lookalike.store.votes import LONGEST_TOOK, answer, next_pairs, take_answer_back
+from lookalike.store.unit_of_work import UnitOfWork
+from lookalike.store.votes import LONGEST_TOOK, answer, foresee, next_pairs, take_answer_back
 from lookalike.web.claimant import CSRF_HEADER, SAFE, Claimant, by_token, check_csrf, claimant
 from lookalike.web.described import gives, takes
 from lookalike.web.labelling import Labelling, labelling_of
@@ -128,8 +127,7 @@ async def _done(
 
     `token` is of the lease it is about.
     """
-    asked = question_of(token, labelling.rules.key) if token else 0
-    foreseen = Foreseen(who.annotator, who.token, asked)
+    foreseen = foresee(labelling.rules, who.annotator, token, who.token)
     result = await labelling.site.label(lambda work: call(work, who.found_in(work)), foreseen)
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 
