@@ -60,7 +60,7 @@ def close_all(connection: Connection, closed: Sequence[Changed]) -> Asked:
     save_all(connection, closed)
     asked = {row[0]: row[1:] for row in _ASKED.rows(connection, rows=as_list(one[0] for one in closed))}
     old: list[tuple[object, ...]] = []
-    new: list[tuple[object, ...]] = []
+    new: list[tuple[str, str, int | None]] = []
     counts: Counter[tuple[str, str]] = Counter()
     for which, before, after, _ in closed:
         query, candidate, both, kind, _ = asked[which]
@@ -68,14 +68,22 @@ def close_all(connection: Connection, closed: Sequence[Changed]) -> Asked:
         if before.state == SETTLED:
             old += ends
         if after.state == SETTLED:
-            new += ((*pair, after.label, SOURCE) for pair in ends)
+            new += ((*pair, after.label) for pair in ends)
         counts[kind, before.state] -= 1
         counts[kind, after.state] += 1
     more = [(*key, count) for key, count in sorted(counts.items()) if count]
-    for statement, rows in ((_UNLABEL, old), (_LABEL, new), (_PROGRESS, more)):
-        if rows:
-            statement.run(connection, rows=as_rows(rows))
+    if old:
+        _UNLABEL.run(connection, rows=as_rows(old))
+    label_pairs(connection, new)
+    if more:
+        _PROGRESS.run(connection, rows=as_rows(more))
     return asked
+
+
+def label_pairs(connection: Connection, pairs: Sequence[tuple[str, str, int | None]]) -> None:
+    """Write labels that votes have settled: query, candidate, label. One that is there already stays."""
+    if pairs:
+        _LABEL.run(connection, rows=as_rows((*pair, SOURCE) for pair in pairs))
 
 
 def close(connection: Connection, which: int, before: Question, after: Question, now: int) -> None:

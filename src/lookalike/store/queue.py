@@ -1,18 +1,30 @@
 """Pairs into the queue of questions, and out of it where a photo has gone."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ClauseElement, Connection, delete, func, insert, select, update
 
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
 from lookalike.annotate.question import refused
 from lookalike.core.checks import one_of
 from lookalike.store import schema
-from lookalike.store.rows import BATCH, execute_all, insert_new
+from lookalike.store.closing import label_pairs
+from lookalike.store.listed import Dialect, as_rows, for_both, listed
+from lookalike.store.rows import BATCH, insert_new
 from lookalike.store.sweep import recount
 from lookalike.store.votes_schema import claim, gold, question
 
+
+def _both(dialect: Dialect) -> ClauseElement:
+    given = listed(dialect, question.c.low, question.c.high, question.c.query)
+    same = (getattr(question.c, name) == given.c[name] for name in ("low", "high", "query"))
+    now = update(question).where(*same, question.c.both == 0).values(both=1)
+    return now.returning(question.c.query, question.c.candidate, question.c.label)
+
+
+_TURNED = for_both(_both)
 POOL, RANDOM, CHOSEN, GOLD = "pool", "random", "chosen", "gold"
 KINDS = (POOL, RANDOM, CHOSEN, GOLD)
 
@@ -31,18 +43,33 @@ class Asked:
 
 
 def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
-    """Add pairs to the queue, each needing so many votes; returns how many are new: (a, b) and (b, a) are one."""
-    before = _count(connection)
-    execute_all(connection, insert_new(connection, question), (_row(pair, needed, now) for pair in pairs))
+    """Add pairs to the queue, each needing so many votes; returns how many are new: (a, b) and (b, a) are one.
+
+    Where (b, a) is there already the answer counts for both directions from now on, also one that was given before.
+    """
+    before, walk = _count(connection), iter(pairs)
+    while batch := list(islice(walk, BATCH)):
+        connection.execute(insert_new(connection, question), [_row(pair, needed, now) for pair in batch])
+        if before:
+            _count_for_both(connection, batch)
     recount(connection)
     return _count(connection) - before
 
 
+def _count_for_both(connection: Connection, pairs: Sequence[Asked]) -> None:
+    """Let questions that were put the other way round be of both directions, and label those that have settled."""
+    ends = [(pair.candidate, pair.query) for pair in pairs]
+    ends += [(pair.query, pair.candidate) for pair in pairs if pair.both]
+    rows = as_rows((min(end), max(end), end[0]) for end in ends)
+    turned = _TURNED.rows(connection, rows=rows)
+    label_pairs(connection, [(b, a, label) for a, b, label in turned if label is not None])
+
+
 def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
     """Add pairs in front of all others; those that wait in the queue already move there. Returns how many are new."""
-    listed = list(pairs)
-    new = ask(connection, listed, needed, now)
-    for pair in listed:
+    chosen = list(pairs)
+    new = ask(connection, chosen, needed, now)
+    for pair in chosen:
         low, high = sorted((pair.query, pair.candidate))
         same = (question.c.low == low, question.c.high == high, question.c.state == OPEN)
         connection.execute(update(question).where(*same).values(place=pair.place))

@@ -1,0 +1,73 @@
+"""Pairs that join the queue: each once, and of both directions where both were put forward, at once or later."""
+
+import pytest
+from shops import NOW, Shop
+from sqlalchemy import select
+
+from lookalike.store import schema
+from lookalike.store import votes_schema as tables
+from lookalike.store.queue import Asked, ask
+
+
+@pytest.fixture
+def shop(database_place):
+    return Shop(database_place, pairs=3)
+
+
+def put(shop, *ends, **more):
+    listed = [Asked(a, b, f"item of {b}", "", "pool", 50 + n, **more) for n, (a, b) in enumerate(ends)]
+    with shop.database.write() as connection:
+        return ask(connection, listed, 2, NOW)
+
+
+def settle(shop, said="similar"):
+    for who in (1, 2):
+        while given := shop.give(who):
+            shop.say(who, given[0].token, said)
+    shop.wait(1)
+
+
+def labels(shop):
+    found = schema.label.c
+    return {tuple(row) for row in shop.rows(select(found.query, found.candidate, found.label))}
+
+
+def test_a_pair_and_its_reverse_are_one_question_and_its_answer_a_label_of_both(shop):
+    assert put(shop, ("c1", "q1"), ("new", "c2")) == 1
+    assert [row.both for row in shop.rows(select(tables.question.c.both).order_by("id"))] == [0, 1, 0, 0]
+    settle(shop)
+    both = {("q1", "c1", 1), ("c1", "q1", 1)}
+    assert labels(shop) == both | {("q0", "c0", 1), ("q2", "c2", 1), ("new", "c2", 1)}
+
+
+def test_the_reverse_of_a_pair_that_has_settled_takes_its_label(shop):
+    settle(shop, "dissimilar")
+    before = labels(shop)
+    for _ in range(2):
+        assert put(shop, ("c1", "q1"), ("q2", "c2")) == 0
+        assert labels(shop) == before | {("c1", "q1", 0)}
+    assert shop.states() == ["settled"] * 3
+
+
+def test_a_pair_that_is_put_forward_both_ways_at_once_later_counts_for_both(shop):
+    assert put(shop, ("q0", "c0"), both=True) == 0
+    settle(shop)
+    assert ("c0", "q0", 1) in labels(shop)
+
+
+def test_a_label_from_elsewhere_stands(shop):
+    with shop.database.write() as connection:
+        row = {"query": "c1", "candidate": "q1", "label": 0, "source": "a file"}
+        connection.execute(schema.label.insert(), [row])
+    settle(shop)
+    put(shop, ("c1", "q1"))
+    found = schema.label.c
+    mine = shop.rows(select(found.label, found.source).where(found.query == "c1"))
+    assert sorted(mine) == [(0, "a file"), (1, "votes")]
+
+
+def test_many_are_looked_through_in_batches(shop, monkeypatch):
+    monkeypatch.setattr("lookalike.store.queue.BATCH", 2)
+    assert put(shop, *[(f"c{n}", f"q{n}") for n in range(3)], *[(f"a{n}", f"b{n}") for n in range(4)]) == 4
+    assert [row.both for row in shop.rows(select(tables.question.c.both).order_by("id"))] == [1] * 3 + [0] * 4
+    assert len(shop.states()) == 7
