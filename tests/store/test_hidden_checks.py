@@ -1,6 +1,7 @@
 """Hidden checks stay hidden: in the order of what is given, in its times, and in what is shown of other pairs."""
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -13,6 +14,7 @@ from lookalike.core.errors import VoteError
 from lookalike.store import votes_schema as tables
 from lookalike.store.discussions import add_comment, add_proposal, discussed, discussions, thread
 from lookalike.store.gold import gold_pairs
+from lookalike.store.leases import read_token
 from lookalike.store.prepared import Prepared
 from lookalike.store.queue import Asked, add_gold
 
@@ -100,6 +102,36 @@ def test_an_open_pair_is_made_no_gold_pair(shop):
         add_gold(connection, Asked("c0", "q0", "i0", "", "gold", 0), "similar", "", 3, shop.now)
     assert shop.states() == ["open"] * 4
     assert shop.rows(select(tables.gold)) == []
+
+
+def test_a_repeat_keeps_its_gap_after_what_was_planned_was_taken_out(database_place):
+    """As importing the answers of planned checks does."""
+    shop = Shop(database_place, people=1, pairs=40, share=1.0, repeats=40, gap=(3, 3), ahead=1)
+    shop.say(1, shop.give(1)[0].token, "similar")
+    with shop.database.write() as connection:
+        connection.execute(tables.check.delete())
+    shop.rules = replace(shop.rules, repeat_share=0.0)
+    for _ in range(4):
+        shop.say(1, shop.give(1)[0].token, "similar")
+    shop.rules = replace(shop.rules, repeat_share=1.0)
+    shop.say(1, shop.give(1)[0].token, "similar")
+    ((due,),) = shop.rows(select(tables.check.c.due).where(tables.check.c.turn == 2))
+    assert shop.rows(select(tables.annotator.c.check_at)) == [(due,)]
+    assert all(not read_token(one.token, shop.rules.key).check for one in shop.give(1))
+
+
+def test_a_pair_that_came_back_is_undone_and_voted_on_again(database_place):
+    """Its repeat that was answered stays, and it does not come back anew."""
+    shop = Shop(database_place, people=1, pairs=9, share=1.0, repeats=9, gap=(1, 1), ahead=1)
+    first = shop.give(1)[0]
+    shop.say(1, first.token, "similar")
+    while not read_token((given := shop.give(1)[0]).token, shop.rules.key).check:
+        shop.say(1, given.token, "similar")
+    shop.say(1, given.token, "similar")
+    again = shop.undo(1, first.token)
+    shop.say(1, again.token, "dissimilar")
+    mine = (tables.check.c.question == first.question,)
+    assert shop.rows(select(tables.check.c.turn, tables.check.c.answer).where(*mine)) == [(2, "similar")]
 
 
 def test_a_check_has_the_order_and_the_time_of_a_lease(database_place):

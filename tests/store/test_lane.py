@@ -1,6 +1,7 @@
 """Calls that wait: taken in order, many at a time, by one thread unless it is at them for long."""
 
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from lookalike.store.lane import Call, Lane
@@ -67,6 +68,44 @@ def test_one_that_is_at_its_batch_for_long_is_waited_for_no_longer():
     lane.done()
     lane.put(call(3))
     assert numbers(lane.take()) == [3]
+
+
+def test_calls_beyond_a_batch_are_taken_by_another_while_the_first_is_at_it():
+    lane, seen, go = Lane(most=2, patience=0.05), [], threading.Event()
+    for n in range(4):
+        lane.put(call(n))
+
+    def work():
+        while taken := lane.take():
+            seen.append(numbers(taken))
+            if taken[0].run == 0:
+                go.wait(60)
+            else:
+                go.set()
+            lane.done()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert go.wait(60)
+    lane.close()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert seen == [[0, 1], [2, 3]]
+
+
+def test_while_one_is_stuck_another_goes_on_without_a_pause():
+    lane = Lane(most=1, patience=0.05)
+    lane.put(call(0))
+    stuck = threading.Thread(target=lane.take)
+    stuck.start()
+    stuck.join(timeout=60)
+    time.sleep(0.1)
+    for n in range(1, 4):
+        lane.put(call(n))
+        assert lane._left() <= 0
+        assert numbers(lane.take()) == [n]
+        lane.done()
 
 
 def test_many_threads_take_each_call_once():

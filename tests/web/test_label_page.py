@@ -208,6 +208,20 @@ def test_two_tabs_share_the_work(context, shop):
     assert one.locator("#refusals").inner_text().strip() == ""
 
 
+def test_what_another_tab_has_undone_is_asked_for_anew(context, shop):
+    """The tab that sends an undo may not be the one that shows the pair."""
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    with page.expect_request("**/api/label/next*"):
+        page.evaluate("""() => {
+            const { workspace, person } = JSON.parse(document.getElementById("labelling").dataset.state);
+            const key = `lookalike ${workspace} ${person} 0000000000000001 other`;
+            const oldValue = JSON.stringify({ kind: "undo", token: "x" });
+            dispatchEvent(new StorageEvent("storage", { key, oldValue, newValue: null }));
+        }""")
+
+
 def test_a_refused_answer_is_told_in_words_and_the_work_goes_on(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)

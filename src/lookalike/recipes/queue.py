@@ -72,7 +72,11 @@ def queue_first(workspace: Workspace, chosen: Questions) -> int:
         campaign = read_campaign(connection)
         places = first(len(chosen), lowest_place(connection))
         ends = zip(chosen.query, chosen.candidate, chosen.item, places, strict=True)
-        listed = [Asked(q, c, item, category(q), CHOSEN, place) for q, c, item, place in ends]
+        directed = set(zip(chosen.query, chosen.candidate, strict=True))
+        listed = [
+            Asked(q, c, item, category(q), CHOSEN, place, both=(c, q) in directed)
+            for q, c, item, place in ends
+        ]
         return ask_first(connection, listed, campaign.protocol.votes, now_ms())
 
 

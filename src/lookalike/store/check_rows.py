@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import ClauseElement, Connection, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import ClauseElement, Connection, and_, bindparam, delete, insert, select, update
 
 from lookalike.store.listed import Dialect, all_of, as_list, as_rows, for_both, is_listed, listed
 from lookalike.store.prepared import Later, Prepared, only
@@ -69,8 +69,8 @@ _OF = for_both(
         .order_by(check.c.due, check.c.id)
     )
 )
-_PLANNED = Prepared(
-    select(func.count()).where(
+_REPEATED = Prepared(
+    select(check.c.question).where(
         check.c.annotator == bindparam("who"), check.c.kind == REPEAT, check.c.turn == FIRST_TURN
     )
 )
@@ -113,10 +113,9 @@ def _by_annotator(rows: Sequence[Any], numbers: Collection[int]) -> dict[int, li
     return found
 
 
-def count_repeated(connection: Connection, who: int) -> int:
-    """How many pairs of an annotator come back, or came back."""
-    ((count,),) = _PLANNED.rows(connection, who=who)
-    return int(count)
+def repeated(connection: Connection, who: int) -> set[int]:
+    """The questions of an annotator that come back, or came back."""
+    return {which for (which,) in _REPEATED.rows(connection, who=who)}
 
 
 def next_gold(connection: Connection, who: int) -> int | None:

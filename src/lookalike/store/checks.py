@@ -22,7 +22,7 @@ class Checks:
         self._changed: set[int] = set()
         self._coming: dict[int, list[Check]] = {}  # of an annotator, not shown yet
         self._new: list[Check] = []  # of these, not written yet
-        self._repeated: dict[int, int] = {}  # how many pairs of an annotator come back
+        self._repeated: dict[int, set[int]] = {}  # the questions of an annotator that come back
 
     @property
     def changed(self) -> bool:
@@ -72,13 +72,15 @@ class Checks:
     ) -> int | None:
         """Let a pair that was just answered come back twice, unless as many as the campaign wants do already.
 
-        Returns after how many answers the first of them is due.
+        Returns after how many answers the first of them is due. One that came back before, and was answered again after
+        it was undone, does not come back anew.
         """
         if who not in self._repeated:
-            self._repeated[who] = check_rows.count_repeated(self._connection, who)
-        if self._repeated[who] >= campaign.repeats:
+            self._repeated[who] = check_rows.repeated(self._connection, who)
+        mine = self._repeated[who]
+        if len(mine) >= campaign.repeats or which in mine:
             return None
-        self._repeated[who] += 1
+        mine.add(which)
         first = answers + draw.randint(*campaign.gap)
         self._add(who, which, REPEAT, TURNS[0], first)
         self._add(who, which, REPEAT, TURNS[1], first + draw.randint(*campaign.gap))

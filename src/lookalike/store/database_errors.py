@@ -5,11 +5,24 @@ from sqlalchemy.exc import DatabaseError
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 
 BUSY_MS = 30_000
+LOCK_TIMEOUT, DEADLOCK, NOT_SERIAL, SHUT_DOWN, DISK_FULL = "55P03", "40P01", "40001", "57P01", "53100"
+_WORDS = {  # a server says them in its own language
+    LOCK_TIMEOUT: "lock timeout",
+    DEADLOCK: "deadlock",
+    SHUT_DOWN: "terminating connection",
+    DISK_FULL: "the disk is full",
+}
+
+
+def state_of(error: DatabaseError) -> str:
+    """PostgreSQL's code of what went wrong; "" for SQLite."""
+    return getattr(error.orig, "sqlstate", None) or ""
 
 
 def database_error(error: DatabaseError, doing: str, name: str) -> LookalikeError:
     """The error for a database's complaint; `name` is its file or its address without the password."""
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    said = _WORDS.get(state_of(error), said)
     for refusal in (_full, _busy, _closed, _server):
         found = refusal(said, doing, name)
         if found is not None:

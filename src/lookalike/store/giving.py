@@ -119,7 +119,8 @@ def _check(
     if who["check_at"] is None or not (early or who["check_at"] <= who["answers"]):
         return []
     found = work.checks.next(who["id"])
-    if found is None:
+    if found is None or not (early or found.due <= who["answers"]):
+        work.note_due(who["id"], work.checks.due(who["id"]))  # what was planned was taken out meanwhile
         return []
     side = draw.randrange(2)
     ticket = Ticket(found.question, who["id"], now, side, draw.getrandbits(32), found.id)

@@ -1,5 +1,6 @@
 """Calls that wait for the threads that write, in the order they came."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -30,7 +31,7 @@ class Lane:
         self._most, self._patience = most, patience
         self._calls: deque[Call] = deque()
         self._closed = False
-        self._at_work, self._since = 0, 0.0  # threads, and when the last one has begun
+        self._begun: dict[int, float] = {}  # when each thread that is at a batch has begun it
         self._changed = threading.Condition()
 
     def put(self, call: Call) -> bool:
@@ -49,9 +50,8 @@ class Lane:
         """
         with self._changed:
             while self._calls or not self._closed:
-                if self._calls and (not self._at_work or self._left() <= 0):
-                    self._at_work, self._since = self._at_work + 1, time.monotonic()
-                    return [self._calls.popleft() for _ in range(min(self._most, len(self._calls)))]
+                if self._calls and self._left() <= 0:
+                    return self._taken()
                 self._changed.wait(self._left() if self._calls else None)
             self._changed.notify_all()
             return []
@@ -59,7 +59,7 @@ class Lane:
     def done(self) -> None:
         """A thread is no longer at its batch."""
         with self._changed:
-            self._at_work -= 1
+            self._begun.pop(threading.get_ident(), None)
 
     def close(self) -> None:
         """Take what waits, then no more."""
@@ -67,6 +67,14 @@ class Lane:
             self._closed = True
             self._changed.notify_all()
 
+    def _taken(self) -> list[Call]:
+        self._begun[threading.get_ident()] = time.monotonic()
+        batch = [self._calls.popleft() for _ in range(min(self._most, len(self._calls)))]
+        if self._calls:
+            self._changed.notify()  # somebody else waits for these
+        return batch
+
     def _left(self) -> float:
-        """Seconds until a thread is waited for no longer."""
-        return self._patience - (time.monotonic() - self._since)
+        """Seconds until nobody who is at a batch is waited for any longer."""
+        newest = max(self._begun.values(), default=-math.inf)
+        return self._patience - (time.monotonic() - newest)

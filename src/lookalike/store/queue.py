@@ -45,7 +45,8 @@ class Asked:
 def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
     """Add pairs to the queue, each needing so many votes; returns how many are new: (a, b) and (b, a) are one.
 
-    Where (b, a) is there already the answer counts for both directions from now on, also one that was given before.
+    Where (b, a) is there already the answer counts for both directions from now on, also one that was given before;
+    a pair of which both are new is listed with `both`.
     """
     before, walk = _count(connection), iter(pairs)
     while batch := list(islice(walk, BATCH)):

@@ -16,7 +16,14 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from lookalike.core.errors import StorageError, WorkspaceError
 from lookalike.store.database import Database, transaction
-from lookalike.store.database_errors import database_error
+from lookalike.store.database_errors import (
+    DEADLOCK,
+    LOCK_TIMEOUT,
+    NOT_SERIAL,
+    SHUT_DOWN,
+    database_error,
+    state_of,
+)
 from lookalike.store.lane import Call, Lane
 from lookalike.store.prepared import Prepared
 from lookalike.store.unit_of_work import Foreseen, UnitOfWork
@@ -226,7 +233,7 @@ def _let_go(connection: Connection | None) -> None:
 
 def _held_up(error: Exception) -> bool:
     """Whether another program holds rows that a call needs."""
-    return isinstance(error, OperationalError) and "lock timeout" in str(error.orig)
+    return isinstance(error, DatabaseError) and state_of(error) == LOCK_TIMEOUT
 
 
 def _passes(error: Exception) -> bool:
@@ -235,6 +242,4 @@ def _passes(error: Exception) -> bool:
         return False
     if isinstance(error, IntegrityError):
         return True  # another writer was faster: the call will see what that one wrote
-    return error.connection_invalidated or any(
-        word in str(error.orig) for word in ("deadlock", "serialize", "terminating connection")
-    )
+    return error.connection_invalidated or state_of(error) in (DEADLOCK, NOT_SERIAL, SHUT_DOWN)

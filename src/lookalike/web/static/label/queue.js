@@ -44,8 +44,12 @@ export class Outbox {
   }
 
   // What another tab has said, which may be sent and gone from the browser's store before this tab looks there.
-  heard({ key, newValue }) {
-    if (!key?.startsWith(this.prefix) || !newValue) return;
+  heard({ key, newValue, oldValue }) {
+    if (!key?.startsWith(this.prefix)) return;
+    if (!newValue) {
+      if (oldValue && JSON.parse(oldValue).kind === "undo") this.refresh(); // its pair is given under a new token
+      return;
+    }
     const entry = JSON.parse(newValue);
     if (entry.kind === "answer") this.acknowledged.add(entry.token);
     else this.acknowledged.delete(entry.token);
