@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from lookalike.store import schema
 from lookalike.store import votes_schema as tables
-from lookalike.store.queue import Asked, ask
+from lookalike.store.queue import Asked, ask, settled_elsewhere
 
 
 @pytest.fixture
@@ -64,6 +64,20 @@ def test_a_label_from_elsewhere_stands(shop):
     found = schema.label.c
     mine = shop.rows(select(found.label, found.source).where(found.query == "c1"))
     assert sorted(mine) == [(0, "a file"), (1, "votes")]
+
+
+def test_the_reverse_of_a_pair_that_a_file_has_labelled_is_asked(shop):
+    with shop.database.write() as connection:
+        assert settled_elsewhere(connection, [("q1", "i1")], NOW) == 1
+    assert shop.states() == ["open", "open", "settled"]
+    assert put(shop, ("c1", "q1")) == 0
+    (found,) = shop.rows(select(tables.question).where(tables.question.c.low == "c1"))
+    assert (found.query, found.candidate, found.item, found.both) == ("c1", "q1", "item of q1", 0)
+    settle(shop)
+    assert labels(shop) == {("q0", "c0", 1), ("c1", "q1", 1), ("q2", "c2", 1)}
+    figures = tables.progress.c
+    kept = shop.rows(select(figures.state, figures.questions).where(figures.questions > 0))
+    assert kept == [("settled", 3)]
 
 
 def test_many_are_looked_through_in_batches(shop, monkeypatch):

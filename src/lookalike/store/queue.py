@@ -16,15 +16,6 @@ from lookalike.store.rows import BATCH, insert_new
 from lookalike.store.sweep import recount
 from lookalike.store.votes_schema import claim, gold, question
 
-
-def _both(dialect: Dialect) -> ClauseElement:
-    given = listed(dialect, question.c.low, question.c.high, question.c.query)
-    same = (getattr(question.c, name) == given.c[name] for name in ("low", "high", "query"))
-    now = update(question).where(*same, question.c.both == 0).values(both=1)
-    return now.returning(question.c.query, question.c.candidate, question.c.label)
-
-
-_TURNED = for_both(_both)
 POOL, RANDOM, CHOSEN, GOLD = "pool", "random", "chosen", "gold"
 KINDS = (POOL, RANDOM, CHOSEN, GOLD)
 
@@ -42,6 +33,16 @@ class Asked:
     both: bool = False
 
 
+def _both(dialect: Dialect) -> ClauseElement:
+    given = listed(dialect, question.c.low, question.c.high, question.c.query)
+    same = (getattr(question.c, name) == given.c[name] for name in ("low", "high", "query"))
+    now = update(question).where(*same, question.c.both == 0).values(both=1)
+    return now.returning(question.c.query, question.c.candidate, question.c.state, question.c.label)
+
+
+_TURNED = for_both(_both)
+
+
 def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
     """Add pairs to the queue, each needing so many votes; returns how many are new: (a, b) and (b, a) are one.
 
@@ -52,18 +53,24 @@ def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -
     while batch := list(islice(walk, BATCH)):
         connection.execute(insert_new(connection, question), [_row(pair, needed, now) for pair in batch])
         if before:
-            _count_for_both(connection, batch)
+            _count_for_both(connection, batch, needed, now)
     recount(connection)
     return _count(connection) - before
 
 
-def _count_for_both(connection: Connection, pairs: Sequence[Asked]) -> None:
-    """Let questions that were put the other way round be of both directions, and label those that have settled."""
-    ends = [(pair.candidate, pair.query) for pair in pairs]
-    ends += [(pair.query, pair.candidate) for pair in pairs if pair.both]
-    rows = as_rows((min(end), max(end), end[0]) for end in ends)
-    turned = _TURNED.rows(connection, rows=rows)
-    label_pairs(connection, [(b, a, label) for a, b, label in turned if label is not None])
+def _count_for_both(connection: Connection, pairs: Sequence[Asked], needed: int, now: int) -> None:
+    """Let questions that were put the other way round be of both directions, and label those that have settled.
+
+    One that was closed by a label from a file, which is of one direction, is asked in the other.
+    """
+    ends = {(pair.candidate, pair.query): pair for pair in pairs}
+    ends |= {(pair.query, pair.candidate): pair for pair in pairs if pair.both}
+    turned = _TURNED.rows(connection, rows=as_rows((min(end), max(end), end[0]) for end in ends))
+    label_pairs(connection, [(b, a, label) for a, b, _, label in turned if label is not None])
+    for a, b, state, label in turned:
+        if state == SETTLED and label is None:
+            same = (question.c.low == min(a, b), question.c.high == max(a, b))
+            connection.execute(update(question).where(*same).values(**_row(ends[a, b], needed, now)))
 
 
 def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
