@@ -205,7 +205,15 @@ def _any_open(work: UnitOfWork, who: int) -> Sequence[Pair]:
 
 
 def _skipped(work: UnitOfWork, who: int) -> Sequence[Pair]:
-    return _SKIPPED.rows(work.reading(), who=who)
+    """Open pairs that the annotator skipped, the first one first; as the calls have left them."""
+    found = {which: (which, *pair) for which, *pair in _SKIPPED.rows(work.connection, who=who)}
+    for held in work.changed():
+        mine = held.question.of(who)
+        if mine is not None and mine.kind == SKIP and held.question.free > 0:
+            found.setdefault(held.which, (held.which, held.query, held.candidate))
+        else:
+            found.pop(held.which, None)
+    return list(found.values())
 
 
 def _lease(

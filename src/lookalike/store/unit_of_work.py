@@ -162,6 +162,10 @@ class UnitOfWork:
         if self._window is not None:
             self._window.see(self._held[which])
 
+    def changed(self) -> list[Held]:
+        """The questions that have changed and are not written yet, as they stand."""
+        return [self._held[which] for which in self._changed]
+
     def waiting(self, who: int) -> list[Waiting]:
         """What was given to an annotator and waits for their answer: leases and hidden checks, the oldest first."""
         if who not in self._waiting:
