@@ -182,6 +182,10 @@ class UnitOfWork:
                 self._window.see(self._held[which])
         return self._window
 
+    def images_ahead(self) -> set[str]:
+        """The images of the first open pairs, if these were read."""
+        return set() if self._window is None else self._window.images()
+
     # Answers
 
     def keep(self, row: Row) -> None:

@@ -35,6 +35,10 @@ class Window:
         mine = f",{who},"
         return [pair for pair, taken in self._pairs.values() if mine not in taken][:WINDOW]
 
+    def images(self) -> set[str]:
+        """The images of all these pairs."""
+        return {image for (_, *ends), _ in self._pairs.values() for image in ends}
+
 
 def ask_window(connection: Connection, calls: int) -> Later[Window]:
     """Send the question for as many pairs as so many calls may draw from."""

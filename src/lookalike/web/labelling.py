@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from sqlalchemy import Connection
@@ -37,13 +37,18 @@ class Labelling:
         """Read the rules anew: at the start, every few seconds, and when a lead has changed them."""
         self.rules = await self.site.write(rules_of)  # a write: the key is made where there is none
 
-    def hashes(self, connection: Connection, images: Iterable[str]) -> dict[str, str]:
-        """The hash of each image's photo, "" for one that the catalog no longer has."""
+    def hashes(
+        self, connection: Connection, images: Iterable[str], ahead: Callable[[], Collection[str]] = tuple
+    ) -> dict[str, str]:
+        """The hash of each image's photo, "" for one that the catalog no longer has.
+
+        Where one must be read those that will be asked for next are read along: `ahead` says which.
+        """
         wanted = set(images)
         found = {image: self._hashes[image] for image in wanted if image in self._hashes}
         missing = wanted - found.keys()
         if missing:
-            read = digests(connection, missing)
+            read = digests(connection, missing.union(ahead()))
             if len(self._hashes) > MOST_HASHES:
                 self._hashes = {}
             self._hashes.update(read)

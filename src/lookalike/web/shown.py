@@ -6,15 +6,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from lookalike.store.giving import Given
+from lookalike.store.unit_of_work import UnitOfWork
 from lookalike.web.labelling import Labelling
 from lookalike.web.routes.images import image_address
 
 LIST, BESIDE, ZOOM = 240, 960, 2400
 
 
-def given_pairs(connection: Connection, labelling: Labelling, given: Sequence[Given]) -> list[dict[str, Any]]:
+def given_pairs(work: UnitOfWork, labelling: Labelling, given: Sequence[Given]) -> list[dict[str, Any]]:
     """Given pairs. The two photos look alike in role: which one is the query is not told."""
-    hashes = labelling.hashes(connection, (image for pair in given for image in (pair.query, pair.candidate)))
+    images = (image for pair in given for image in (pair.query, pair.candidate))
+    hashes = labelling.hashes(work.connection, images, work.images_ahead)
     return [_given(pair, hashes) for pair in given]
 
 

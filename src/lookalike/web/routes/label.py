@@ -71,7 +71,7 @@ async def _shown(
     def give(work: UnitOfWork) -> tuple[list[dict[str, Any]], Standing]:
         given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
         stands = standing(work.reading(), person.id, now, now - now % DAY_MS)
-        return given_pairs(work.connection, labelling, given), stands
+        return given_pairs(work, labelling, given), stands
 
     given, stands = await labelling.site.label(give, Foreseen(person.id))
     guidance = await run_in_threadpool(_guidance, labelling)

@@ -56,7 +56,7 @@ async def following(request: Request) -> Response:
     def give(work: UnitOfWork, person: Person) -> dict[str, Any]:
         given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
         stands = asdict(standing(work.reading(), person.id, now, midnight))
-        return {"given": given_pairs(work.connection, labelling, given), "progress": stands}
+        return {"given": given_pairs(work, labelling, given), "progress": stands}
 
     return await _done(labelling, who, give)
 
@@ -78,7 +78,7 @@ async def take(request: Request) -> Response:
         receipt = answer(work, rules, person.id, token, str(said), now, draw, took=took)
         given = next_pairs(work, rules, person.id, now, draw)
         kept = {"token": receipt.token, "answer": receipt.answer, "at": receipt.at}
-        return {"receipt": kept, "given": given_pairs(work.connection, labelling, given)}
+        return {"receipt": kept, "given": given_pairs(work, labelling, given)}
 
     return await _done(labelling, who, vote, token)
 
@@ -94,7 +94,7 @@ async def undo(request: Request) -> Response:
         first = take_answer_back(work, labelling.rules, person.id, token, now)
         given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
         others = (pair for pair in given if pair.token != first.token)
-        return {"given": given_pairs(work.connection, labelling, (first, *others))}
+        return {"given": given_pairs(work, labelling, (first, *others))}
 
     return await _done(labelling, who, back, token)
 
