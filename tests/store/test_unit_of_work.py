@@ -56,14 +56,18 @@ def answer_all(shop, tokens):
             next_pairs(work, shop.rules, who, shop.now, shop.draw)
 
 
-def test_answers_to_hidden_checks_and_the_next_pairs_are_read_and_written_together(shop, sent):
-    tokens = [(who, check_of(shop, who)) for who in range(1, PEOPLE + 1)]
+def answers_of_many_cost_hardly_more(shop, sent, tokens):
     sent.clear()
     answer_all(shop, tokens[:1])
     alone = len(sent)
     sent.clear()
     answer_all(shop, tokens[1:])
     assert len(sent) <= alone + 2
+
+
+def test_answers_to_hidden_checks_and_the_next_pairs_are_read_and_written_together(shop, sent):
+    tokens = [(who, check_of(shop, who)) for who in range(1, PEOPLE + 1)]
+    answers_of_many_cost_hardly_more(shop, sent, tokens)
     shown = (tables.check.c.answer == "similar",)
     assert len(shop.rows(select(tables.check.c.id).where(*shown))) == PEOPLE
     assert {row.answers for row in shop.rows(select(tables.annotator.c.answers))} == {3}
@@ -74,12 +78,7 @@ def test_votes_and_the_next_pairs_are_read_and_written_together(shop, sent):
         return next(one.token for one in shop.give(who) if not read_token(one.token, shop.rules.key).check)
 
     tokens = [(who, token(who)) for who in range(1, PEOPLE + 1)]
-    sent.clear()
-    answer_all(shop, tokens[:1])
-    alone = len(sent)
-    sent.clear()
-    answer_all(shop, tokens[1:])
-    assert len(sent) <= alone + 2
+    answers_of_many_cost_hardly_more(shop, sent, tokens)
     assert len(shop.rows(select(tables.vote.c.id))) == 3 * PEOPLE
 
 
