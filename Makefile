@@ -26,14 +26,14 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.installed-learn
 
 demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./demo
-	$(BIN)/lookalike demo --output $(DEMO)
+	$(BIN)/lookalike demo --workspace $(DEMO)
 
 test: $(VENV)/.installed-dev ## everything, a browser included
 	sh scripts/system.sh
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 quick: $(VENV)/.installed-dev ## the tests that take under a minute together
-	$(BIN)/python -m pytest -n auto -m 'not slow and not browser and not real'
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not browser and not real'
 
 check: $(VENV)/.installed-dev ## linters, strict types, the import contract
 	$(BIN)/ruff check

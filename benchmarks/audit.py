@@ -21,8 +21,8 @@ from lookalike.audit.surfaced import recorded
 from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule
 from lookalike.discover.pool import pool
-from lookalike.evaluate.measures import parse_list
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.measures.table import parse_list
+from lookalike.evaluate.significance.bootstrap import Resampling
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs

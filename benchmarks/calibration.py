@@ -17,24 +17,24 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.studio import studio
 from lookalike.core.checks import strings
 from lookalike.core.types import JudgedRanks, Rule, Score, Scores
 from lookalike.evaluate.groups import only_queries
-from lookalike.evaluate.intervals import METHODS, SAME, interval
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.evaluate.pooled import folded
-from lookalike.evaluate.resample import Resampling, divided
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.pooled import folded
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
+from lookalike.evaluate.significance.bootstrap import Resampling, divided
+from lookalike.evaluate.significance.intervals import METHODS, SAME, interval
+from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.demo import GENERATORS, NEWCOMER, PHOTOS
-from lookalike.recipes.demo_truth import simulated_labels
-from lookalike.recipes.discover import discover
-from lookalike.recipes.embed import embed
-from lookalike.recipes.init import init
-from lookalike.recipes.studio import write_studio
 from lookalike.store.workspace import Workspace
+from lookalike.studio import studio
+from lookalike.workflows.demo.demo import GENERATORS, NEWCOMER, PHOTOS
+from lookalike.workflows.demo.truth import simulated_labels
+from lookalike.workflows.label.discover import discover
+from lookalike.workflows.start.embed import embed
+from lookalike.workflows.start.init import init
+from lookalike.workflows.start.studio import write_studio
 
 ENCODERS = ("hog", "color+hog+layout")
 MEASURES = (*DEFAULT, "DCS(alpha=10,average=macro)", "HR@1", "EHR@1")

@@ -13,10 +13,11 @@ import numpy as np
 from ranks import DIMENSION, SIZES, world
 
 from lookalike.core.types import Rule
-from lookalike.rank.device import device_height, exact_products
 from lookalike.rank.distinct import top_lists
+from lookalike.rank.engine.blocks import streamed_height
+from lookalike.rank.engine.device import exact_products
+from lookalike.rank.engine.machine import Machine
 from lookalike.rank.judged import judged_ranks
-from lookalike.rank.machine import Machine
 from lookalike.rank.pairs import judged_pairs
 
 SIZE = "EDS closed catalog"
@@ -70,7 +71,7 @@ def bare_product(device: object, vectors: np.ndarray, queries: int) -> Callable[
 
     gallery = torch.from_numpy(vectors).to(device)
     asked = gallery[:queries].clone()
-    tall = device_height(len(vectors), Machine())
+    tall = streamed_height(len(vectors), Machine())
 
     def run() -> None:
         with exact_products():

@@ -15,10 +15,10 @@ import time
 import numpy as np
 from PIL import Image
 
-from lookalike.catalog.duplicates import find_duplicates
-from lookalike.catalog.signature import LIGHT, as_rows, signature
-from lookalike.catalog.studio import studio
+from lookalike.catalog.duplicates.groups import find_duplicates
+from lookalike.catalog.duplicates.signature import LIGHT, as_rows, signature
 from lookalike.core.checks import strings
+from lookalike.studio import studio
 
 SIZES = (12_500, 25_000, 50_000, 100_000)
 LIMIT = 4.0  # times the work for twice the photos would be all pairs; what is promised lies well below

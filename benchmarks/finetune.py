@@ -61,17 +61,17 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
     import torch
 
     from lookalike.encode.head import Head
-    from lookalike.learn.batches import Plan, anchors, epoch_batches
+    from lookalike.learn.batches import BatchPlan, anchors, epoch_batches
     from lookalike.learn.examples import Cached, Examples
     from lookalike.learn.finetune import finetune
-    from lookalike.learn.settings import Settings
+    from lookalike.learn.settings import TrainingSettings
 
     torch.set_num_threads(threads)
     clock = time.process_time if threads == 1 else time.perf_counter
     cpu = torch.device("cpu")
     features = np.random.default_rng(0).standard_normal((IMAGES, FEATURES), np.float32)
     around = anchors(labels(), np.arange(IMAGES))
-    settings, plan = Settings(epochs=1, batch=batch), Plan(size=batch)
+    settings, plan = TrainingSettings(epochs=1, batch=batch), BatchPlan(size=batch)
     examples = Examples(around, plan, settings.soft, Cached([features], cpu), 0, cpu)
     next(examples.epoch(0)[1])  # compiled before the clock starts
     started = clock()

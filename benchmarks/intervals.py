@@ -16,9 +16,9 @@ from ranks import most_memory
 from lookalike.core.checks import strings
 from lookalike.core.cores import cores
 from lookalike.core.types import Basis, JudgedRanks, Rule, Scores
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.evaluate.resample import Parts, Resampling, replicates, without_each
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
+from lookalike.evaluate.significance.bootstrap import Resampling, ScoreParts, replicates, without_each
+from lookalike.evaluate.significance.summary import Settings, significance
 
 ENCODERS, QUERIES, LABELS, CANDIDATES = 8, 3_494, 63_000, 10_458
 LIMIT = 15.0
@@ -61,7 +61,7 @@ def world() -> list[Scores]:
 def product(scores: list[Scores], count: int) -> None:
     """The bare product of drawn weights and the parts of every ratio."""
     columns = [one[name] for one in scores for name in one.scores if one[name].pooled is None]
-    parts = Parts(columns, columns[0].query)
+    parts = ScoreParts(columns, columns[0].query)
     both = np.hstack([parts.numerator, parts.denominator])
     weights = next(Resampling(columns[0].query, 64).weights())
     for _ in range(0, count, 64):

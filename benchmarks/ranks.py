@@ -18,14 +18,14 @@ import numpy as np
 from lookalike.core.checks import strings
 from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.rank.blocks import each_block
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
 from lookalike.rank.distinct import top_lists
+from lookalike.rank.engine.blocks import each_block
+from lookalike.rank.engine.machine import HELD
+from lookalike.rank.engine.source import Source
+from lookalike.rank.engine.vectors import as_gallery, as_queries
 from lookalike.rank.judged import judged_ranks
-from lookalike.rank.machine import HELD
 from lookalike.rank.pairs import judged_pairs
-from lookalike.rank.source import Source
-from lookalike.rank.vectors import as_gallery, as_queries
 
 SIZES = {
     "EDS closed catalog": {"queries": 2_000, "images": 52_712, "items": 7_982, "labels": 54_000},

@@ -20,14 +20,14 @@ import numpy as np
 from lookalike.core.checks import strings
 from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.rank.blocks import each_block
 from lookalike.rank.distinct import top_lists
+from lookalike.rank.engine.blocks import each_block
+from lookalike.rank.engine.machine import Machine
+from lookalike.rank.engine.source import aligned
+from lookalike.rank.engine.vectors import as_queries
 from lookalike.rank.gallery import prepare
 from lookalike.rank.judged import judged_ranks
-from lookalike.rank.machine import Machine
 from lookalike.rank.pairs import judged_pairs
-from lookalike.rank.source import aligned
-from lookalike.rank.vectors import as_queries
 
 IMAGES = 125_000, 250_000, 500_000, 1_000_000
 QUERIES = 250, 500, 1_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from lookalike.catalog.studio import studio
+from lookalike.studio import studio
 
 AIM = 100  # photos of 160 x 160 a second and core
 

@@ -20,11 +20,11 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Labels
 from lookalike.positive.graph import label_graph
-from lookalike.recipes.plan import plan
-from lookalike.recipes.review import suspects
-from lookalike.recipes.team import team
-from lookalike.store import votes_schema as schema
-from lookalike.store.database import Database
+from lookalike.store.sql import labelling_schema as schema
+from lookalike.store.sql.database import Database
+from lookalike.workflows.label.plan import plan
+from lookalike.workflows.label.review import suspects
+from lookalike.workflows.label.team import team
 
 QUESTIONS, CATEGORIES, REPEATS = 1_000_000, 20, 200
 HOURS, NOW = 480_000, 480_001 * 3_600_000

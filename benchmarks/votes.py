@@ -17,14 +17,14 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, text
 
 from lookalike.annotate.campaign import Campaign
-from lookalike.store import votes_schema as tables
-from lookalike.store.database import Database
-from lookalike.store.leases import Rules, lease_key
-from lookalike.store.leaving import release_all
-from lookalike.store.queue import Asked, ask
-from lookalike.store.sweep import sweep
-from lookalike.store.unit_of_work import Foreseen, UnitOfWork
-from lookalike.store.votes import answer, foresee, next_pairs
+from lookalike.store.labelling.campaigns import Rules
+from lookalike.store.labelling.due import apply_due
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.votes import answer
+from lookalike.store.people.leaving import release_all
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql.database import Database
 
 PEOPLE, LIMIT_MS, NOW = 50, 20.0, 1_700_000_000_000
 AHEAD = 300_000  # pairs that annotator 1 has voted on and that wait for a second vote
@@ -48,7 +48,7 @@ def main() -> None:
     vote_ahead(database, min(AHEAD, given.pairs // 3))
     bench.show(f"{min(AHEAD, given.pairs // 3):,} of annotator 1 wait for a second vote: annotator 1", [1])
     bench.show("the same, the others", range(2, PEOPLE + 1))
-    bench.sweep()
+    bench.nothing_due()
     scatter(database)
     bench.show("2,000 sets of takers stand before what is left", [1])
     finish(database)
@@ -69,9 +69,8 @@ def fill(database: Database, pairs: int) -> Rules:
             Asked(f"query-{n // 20:06}", f"photo-{n:07}", f"i{n}", "chairs", "pool", n) for n in range(pairs)
         )
         ask(connection, listed, 2, NOW)
-        key = lease_key(connection)
     analyse(database)
-    return Rules(Campaign(ahead=2), key, 0.01)
+    return Rules(Campaign(prefetch=2), 0.01)
 
 
 def analyse(database: Database) -> None:
@@ -166,29 +165,21 @@ class Bench:
         with database.write() as connection:
             release_all(connection, who, self.now)
         with database.write() as connection:
-            return clocked(lambda: self.given(connection, who))
-
-    def given(self, connection: Connection, who: int):
-        """The next pairs, on a unit of work of their own."""
-        with UnitOfWork(connection, [Foreseen(who)]) as work:
-            return next_pairs(work, self.rules, who, self.now, self.draw)
+            return clocked(lambda: next_pairs(connection, self.rules, who, self.now, self.draw))
 
     def vote(self, database: Database, who: int, token: str):
         """A vote and the next pairs."""
         with database.write() as connection:
-            work = UnitOfWork(connection, [foresee(self.rules, who, token)])
-            answer(work, self.rules, who, token, "similar", self.now, self.draw, took=900)
-            given = next_pairs(work, self.rules, who, self.now, self.draw)
-            work.flush()
-            return given
+            answer(connection, self.rules, who, token, "similar", self.now, self.draw, took=900)
+            return next_pairs(connection, self.rules, who, self.now, self.draw)
 
-    def sweep(self) -> None:
+    def nothing_due(self) -> None:
         """Time what a server does each second, where nothing is due."""
         seconds = []
         for _ in range(self.times):
             with self.database.write() as connection:
-                seconds.append(clocked(lambda c=connection: sweep(c, self.rules, NOW))[0])
-        print(f"{'a sweep with nothing due':62} {spread(seconds)}", flush=True)
+                seconds.append(clocked(lambda c=connection: apply_due(c, self.rules, NOW))[0])
+        print(f"{'applying what is due, with nothing due':62} {spread(seconds)}", flush=True)
 
     def plan(self) -> None:
         """How the database finds the first open pairs, and the sets of takers."""

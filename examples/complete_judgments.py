@@ -1,4 +1,4 @@
-"""Make a workspace of 92 objects whose every pair people judged, for `lookalike bias --workspace FOLDER`.
+"""Make a workspace of 92 objects in which people judged every pair, for `lookalike bias --workspace FOLDER`.
 
     python examples/complete_judgments.py DATA FOLDER
 
@@ -8,8 +8,8 @@ DATA is as in `human_judgments.py`. Thirteen encoders: the four networks' vector
 import sys
 from pathlib import Path
 
-from lookalike.recipes.embed import embed
-from lookalike.recipes.init import init
+from lookalike.workflows.start.embed import embed
+from lookalike.workflows.start.init import init
 
 sys.path.insert(0, str(Path(__file__).parent))
 from human_judgments import NETWORKS, complete_labels

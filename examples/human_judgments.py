@@ -1,9 +1,9 @@
-"""Four networks against complete human judgments, and against what a pool would have shown of them.
+"""Compare four networks on complete human judgments, and on the labels that a pool of two would contain.
 
     python examples/human_judgments.py DATA
 
 DATA holds objects92/ (92 images, judgments.csv: image_a, image_b, dissimilarity of all 4,186 pairs) and
-embeddings/objects92/NETWORK.npy. The most similar 10 % of pairs are taken as similar, the rest as not. Then only the
+embeddings/objects92/NETWORK.npy. The most similar 10% of pairs are taken as similar, the rest as not. Then only the
 labels of the pool of two networks' top 5 are kept, as an annotation project would have them, for every choice of two.
 """
 
@@ -28,7 +28,7 @@ def main(data: Path) -> None:
     networks = [lookalike.embed(catalog, f"precomputed:{vectors / name}.npy", name=name) for name in NETWORKS]
     labels = complete_labels(data / "objects92" / "judgments.csv")
     complete = lookalike.score(catalog, networks, labels, MEASURES)
-    print(f"All {len(labels):,} labels, {100 * labels.label.mean():.1f} % similar")
+    print(f"All {len(labels):,} labels, {100 * labels.label.mean():.1f}% similar")
     print_table(complete)
     truth = np.array([one["HR@5"].value for one in complete])
     found = {name: [] for name in MEASURES}
@@ -49,11 +49,11 @@ def main(data: Path) -> None:
     for generator, values in excess.items():
         who = "generators" if generator else "networks that did not feed the pool"
         above = np.mean(np.array(values) > 0)
-        print(f"  {who}: {np.mean(values):+.3f} on average, above in {100 * above:.0f} % of cases")
+        print(f"  {who}: {np.mean(values):+.3f} on average, above in {100 * above:.0f}% of cases")
 
 
 def complete_labels(judgments: Path) -> Labels:
-    """A label for every ordered pair: the most similar 10 % of pairs are similar."""
+    """A label for every ordered pair: the most similar 10% of pairs are similar."""
     rows = [line.split(",") for line in judgments.read_text().splitlines()[1:]]
     apart = np.array([float(value) for _, _, value in rows])
     similar = (apart <= np.quantile(apart, 0.10)).astype(np.int8)
@@ -62,7 +62,7 @@ def complete_labels(judgments: Path) -> Labels:
 
 
 def pooled(labels: Labels, pool: Pool) -> Labels:
-    """The labels whose pair stands in the pool."""
+    """The labels whose pair is in the pool."""
     pairs = set(zip(pool.query, pool.candidate, strict=True))
     keep = [pair in pairs for pair in zip(labels.query, labels.candidate, strict=True)]
     return Labels.of(labels.query[keep], labels.candidate[keep], labels.label[keep])

@@ -1,4 +1,4 @@
-"""Networks and classical descriptors on 3,781 photos of clothing: does a search return the same kind of garment?
+"""Compare networks and descriptors on 3,781 photos of clothing: does a search return the same kind of garment?
 
     python examples/same_kind_of_garment.py DATA
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import lookalike
 from lookalike.core.types import Catalog, Embeddings
-from lookalike.discover.figures import expert_hours, pool_figures
+from lookalike.discover.statistics import expert_hours, pool_figures
 from lookalike.rank.distinct import top_lists
 
 NETWORKS = ("mobilenetv1_100", "mobilenetv2_100", "mobilenet_edgetpu_075", "squeezenet1_0")
@@ -40,7 +40,7 @@ def main(data: Path) -> None:
     told = pool_figures(pool, int(catalog.is_gallery().sum()))
     low, high = expert_hours(told.asked)
     print(
-        f"\nPool: {told.pairs:,} pairs for {told.queries} queries, {100 * told.duplicates:.0f} % duplicates,"
+        f"\nPool: {told.pairs:,} pairs for {told.queries} queries, {100 * told.duplicates:.0f}% duplicates,"
     )
     print(
         f"{low:.0f} to {high:.0f} expert-hours at two votes; {told.saving_pairs:.0f} times fewer than all pairs"

@@ -1,4 +1,4 @@
-"""The two pictures of docs/studio.md: what the studio catalog looks like, and what its truth calls similar.
+"""The two pictures of docs/research/studio.md: what the studio catalog looks like, and which items are similar.
 
 python examples/studio_sheets.py FOLDER
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from lookalike.catalog.studio import Studio, contact_sheet, similarity, studio
-from lookalike.catalog.studio.attributes import KINDS
-from lookalike.catalog.studio.truth import THRESHOLD
+from lookalike.studio import Studio, contact_sheet, similarity, studio
+from lookalike.studio.attributes import KINDS
+from lookalike.studio.truth import THRESHOLD
 
 
 def main(folder: Path) -> None:

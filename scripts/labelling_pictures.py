@@ -20,14 +20,14 @@ from labelling_app import (
     LEA,
     Shop,
     chromium,
-    draw_photos,
+    draw_team,
     log_in,
     make_workspace,
     ready,
     serving_shop,
 )
 
-from lookalike.store.queue import Asked, ask
+from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.workspace import Workspace
 from lookalike.web.site import milliseconds
 
@@ -190,11 +190,11 @@ def keep(picture: Image.Image, name: str) -> None:
 
 def main(folder: Path) -> None:
     """Make the workspace and look at it."""
-    workspace = make_workspace(folder / "shop", draw_photos(folder / "photos", size=480), pairs=60)
+    workspace = make_workspace(folder / "shop", draw_team(folder, size=480), pairs=60)
     with serving_shop(workspace) as shop, chromium() as browser:
         which = prepare(shop, triangle(workspace))
         lead = shop.client(LEA)
-        while "Nobody can tell yet" in lead.get("/team").text:
+        while "Not known yet" in lead.get("/team").text:
             time.sleep(1)
         look(browser, shop, which)
         overlays(browser, shop)

@@ -12,13 +12,18 @@ from itertools import combinations
 
 import numpy as np
 
-from lookalike.annotate.agreement import agreement, by_annotator, by_two
-from lookalike.annotate.consistency import consistency
-from lookalike.annotate.errors import consensus_error, error_of_one, error_of_slips, wrong_together
-from lookalike.annotate.figure import Figure, share
-from lookalike.annotate.patterns import pattern, vote_table
-from lookalike.catalog.studio import experts, studio, vote
-from lookalike.catalog.studio.claims import demanding_pool
+from lookalike.annotate.agreement.by_group import agreement, by_annotator, by_two
+from lookalike.annotate.agreement.consistency import consistency
+from lookalike.annotate.agreement.figure import Figure, share
+from lookalike.annotate.agreement.label_errors import (
+    consensus_error,
+    error_of_one,
+    error_of_slips,
+    wrong_together,
+)
+from lookalike.annotate.agreement.patterns import pattern, vote_table
+from lookalike.studio import experts, studio, vote
+from lookalike.studio.claims import demanding_pool
 
 WORDS = ("dissimilar", "similar")
 TURNS = 3

@@ -20,7 +20,7 @@ from studio import DESCRIPTOR, grounds
 from study import write
 
 from lookalike.positive.positiveness import hops_among, relations
-from lookalike.recipes.trials import Divided, Ground
+from lookalike.research.trials.run import Divided, Ground
 
 FARTHEST = 7
 KINDS = (

@@ -21,8 +21,8 @@ from study import WAYS, journal_of, tell_series, trials
 
 from lookalike.core.checks import codes, strings
 from lookalike.core.types import Labels
-from lookalike.learn.settings import Settings
-from lookalike.recipes.trials import run_trials
+from lookalike.learn.settings import TrainingSettings
+from lookalike.research.trials.run import run_trials
 
 SHARES = (0.0, 0.05, 0.1, 0.2)
 SUPCON = tuple(way for way in WAYS if way.loss == "supcon")
@@ -49,11 +49,9 @@ def main(arguments: list[str]) -> None:
     tell_series("share of labels flipped", found, asked, f"flips-{asked.on}")
 
 
-def within(hops: int) -> list[Settings]:
+def within(hops: int) -> list[TrainingSettings]:
     """Plain, SPA and NSPA with paths of so many hops at most."""
-    return [
-        way if way.soft is None else replace(way, soft=replace(way.soft, max_distance=hops)) for way in SUPCON
-    ]
+    return [way.changed(max_distance=hops) for way in SUPCON]
 
 
 def flipped(labels: Labels, share: float, seed: int) -> Labels:

@@ -17,7 +17,7 @@ from human_judgments import complete_labels, pooled
 from study import WAYS, journal_of, options, run, tell, trials
 
 import lookalike
-from lookalike.recipes.trials import Ground
+from lookalike.research.trials.run import Ground
 
 GENERATORS = ("mobilenetv1_100", "mobilenetv2_100")
 ENCODER = "mobilenetv2_100"

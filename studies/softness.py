@@ -7,7 +7,6 @@ Every cell is scored on the truth of the test split. Which cell the validation l
 """
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from studio import ground_of, studio_options
 from study import CHOOSERS, WAYS, journal_of, run, trials, write
 
-from lookalike.positive.positiveness import Softness
-from lookalike.recipes.trials import LAST, PRETRAINED
+from lookalike.research.trials.run import LAST, PRETRAINED
 from lookalike.store.journal import Entry
 
 HOPS = (2, 3, 4, 5, 6, 7)
@@ -35,8 +33,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--betas", type=float, nargs="+", default=BETAS)
     asked = parser.parse_args(arguments)
     plain = next(way for way in WAYS if way.loss == "supcon" and way.soft is None)
-    grid = {(hops, beta): Softness(beta, hops) for hops in asked.hops for beta in asked.betas}
-    ways = [plain, *(replace(plain, soft=soft) for soft in grid.values())]
+    grid = [(hops, beta) for hops in asked.hops for beta in asked.betas]
+    ways = [plain, *(plain.changed(positives="soft", max_distance=hops, beta=beta) for hops, beta in grid)]
     ground = ground_of(asked, parser)
     found = run({ground.name: ground}, trials(ways, asked), journal_of(asked))
     cells = {cell: found[place + 1 :: len(ways)] for place, cell in enumerate(grid)}

@@ -18,12 +18,12 @@ from people import people
 from study import WAYS, journal_of, options, run, tell, trials
 
 import lookalike
-from lookalike.catalog.studio import Studio, studio
 from lookalike.core.types import Labels, Pool
-from lookalike.recipes.demo_truth import complete_labels, simulated_labels
-from lookalike.recipes.studio import write_studio
-from lookalike.recipes.trials import Ground
+from lookalike.research.trials.run import Ground
 from lookalike.store.disk import write_file
+from lookalike.studio import Studio, studio
+from lookalike.workflows.demo.truth import complete_labels, simulated_labels
+from lookalike.workflows.start.studio import write_studio
 
 GENERATORS = ("color", "hog", "layout")
 DESCRIPTOR, NETWORK = "color", "squeezenet1_0"

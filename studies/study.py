@@ -3,22 +3,23 @@
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from lookalike.learn.settings import LOSSES, Settings
-from lookalike.positive.positiveness import Softness
-from lookalike.recipes.trials import LAST, Ground, Trial, run_trials
-from lookalike.recipes.trials_summary import View, as_csv, by_method, choices, compared_table, means, table
-from lookalike.report.trials_figure import Panel, Series, dots, series
+from lookalike.core.settings import choices_of
+from lookalike.learn.settings import TrainingSettings
+from lookalike.research.trials.figure import GroundMeans, Series, dots, series
+from lookalike.research.trials.run import LAST, Ground, Trial, run_trials
+from lookalike.research.trials.summary import View, as_csv, by_method, choices, compared_table, means, table
 from lookalike.store.disk import write_file
 from lookalike.store.journal import Entry, Journal
 
-SOFTNESS = (None, Softness(), Softness(beta=0.0))
-WAYS = tuple(Settings(loss=loss, soft=soft) for loss in LOSSES for soft in SOFTNESS)
+LOSSES = choices_of(TrainingSettings.model_fields["loss"])
+WAYS = tuple(
+    TrainingSettings(loss=loss, positives=kind) for loss in LOSSES for kind in ("labels", "soft", "full")
+)
 CHOOSERS = ("DCS(alpha=10)", "AUC_mic")
 SHOWN = ("AUC_mic", "AUC_mac", "HR@5", "DCS(alpha=10)")
 
@@ -40,10 +41,10 @@ def options(about: str) -> ArgumentParser:
     return parser
 
 
-def trials(ways: Iterable[Settings], asked: Namespace) -> list[Trial]:
+def trials(ways: Iterable[TrainingSettings], asked: Namespace) -> list[Trial]:
     """All ways on every split, split by split: a study that is stopped has compared all of them on what is there."""
     told: dict[str, Any] = {"epochs": asked.epochs, "rate": asked.rate, "batch": 512, "measure": CHOOSERS[0]}
-    listed = [replace(way, unjudged=asked.unjudged, **told) for way in ways if way.loss in asked.losses]
+    listed = [way.changed(unjudged=asked.unjudged, **told) for way in ways if way.loss in asked.losses]
     splits = range(asked.seed, asked.seed + asked.splits)
     return [Trial(split, way, asked.projection, CHOOSERS) for split in splits for way in listed]
 
@@ -87,7 +88,7 @@ def tell(entries: list[Entry], asked: Namespace, name: str) -> None:
         for chosen_by in (LAST, CHOOSERS[0]):
             print(f"\nAUC_mic on the truth, epoch chosen by {chosen_by}: corrected resampled t-tests\n")
             print(compared_table(part, View("AUC_mic", chosen_by)))
-    panels = [Panel(ground, means(part, View("AUC_mic"))) for ground, part in parts.items()]
+    panels = [GroundMeans(ground, means(part, View("AUC_mic"))) for ground, part in parts.items()]
     write(
         asked,
         f"{name}.csv",

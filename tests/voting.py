@@ -17,12 +17,12 @@ from sqlalchemy import event, text
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.errors import LookalikeError
-from lookalike.store.database import Database
-from lookalike.store.leases import Rules, lease_key
-from lookalike.store.settling import now_ms
-from lookalike.store.unit_of_work import Foreseen
-from lookalike.store.votes import answer, next_pairs
-from lookalike.store.writer import Writer
+from lookalike.store.labelling.campaigns import Rules
+from lookalike.store.labelling.due import now_ms
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.votes import answer
+from lookalike.store.labelling.writer import Writer
+from lookalike.store.sql.database import Database
 
 ELIGIBLE = text(
     "SELECT COUNT(*) FROM question WHERE state = 'open' AND needed > (SELECT COUNT(*) FROM claim "
@@ -40,24 +40,23 @@ def work(writer: Writer, rules: Rules, who: int) -> None:
     """Answer pairs until none is left; what the database cannot do just now is tried again."""
     draw, errors, held = random.Random(who), 0, None
 
-    def ask(work):
-        found = next_pairs(work, rules, who, now_ms(), draw)
-        starved = not found and work.reading().execute(ELIGIBLE, {"who": who}).scalar()
+    def ask(connection):
+        found = next_pairs(connection, rules, who, now_ms(), draw)
+        starved = not found and connection.execute(ELIGIBLE, {"who": who}).scalar()
         return found, starved
 
     while errors < 200:
         try:
             if held is None:
-                given, starved = writer.label(ask, Foreseen(who)).result()
+                given, starved = writer.submit(ask).result()
                 if starved:
                     tell("starved", who)
                 if not given:
                     break
                 held = given[0], draw.choice(("similar", "dissimilar"))
             pair, said = held
-            writer.label(
-                lambda work, t=pair.token, s=said: answer(work, rules, who, t, s, now_ms(), draw),
-                Foreseen(who, question=pair.question),
+            writer.submit(
+                lambda connection, t=pair.token, s=said: answer(connection, rules, who, t, s, now_ms(), draw)
             ).result()
             tell("ack", who, pair.question, pair.token, said)
             held = None
@@ -71,9 +70,7 @@ def main(place: str, first: int, last: int, *how: str) -> None:
     database = Database(place if "://" in place else Path(place))
     if "lazy" in how and database.is_sqlite:
         event.listen(database._engine, "connect", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
-    with database.write() as connection:
-        rules = Rules(Campaign(), lease_key(connection))
-    writer = Writer(database)
+    rules, writer = Rules(Campaign()), Writer(database)
     threads = [threading.Thread(target=work, args=(writer, rules, who)) for who in range(first, last + 1)]
     for thread in threads:
         thread.start()

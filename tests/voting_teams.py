@@ -8,10 +8,19 @@ from sqlalchemy import Connection, insert, select, update
 
 from lookalike.annotate import question as rules
 from lookalike.annotate.protocol import ANSWERS, DISCUSSION, OPEN, Protocol
-from lookalike.catalog import catalog_from
+from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import VoteError
-from lookalike.store.settings import Settings
-from lookalike.store.votes_schema import annotator, check, claim, comment, gold, question, verdict, vote
+from lookalike.store.settings import WorkspaceSettings
+from lookalike.store.sql.labelling_schema import (
+    annotator,
+    check,
+    claim,
+    comment,
+    gold,
+    question,
+    verdict,
+    vote,
+)
 from lookalike.store.workspace import Workspace
 
 IMAGES = 24
@@ -26,7 +35,7 @@ def shop(folder: Path, place: Path | str, *, images: int = IMAGES) -> Workspace:
         "category": [("bowl", "box, large")[n % 2] for n in range(images)],
         "colour": ["red" if n % 3 else "blue" for n in range(images)],
     }
-    settings = Settings("a table", "", database=place if isinstance(place, str) else "")
+    settings = WorkspaceSettings("a table", "", database=place if isinstance(place, str) else "")
     return Workspace.create(folder, catalog_from(table, seed=0).catalog, settings)
 
 
@@ -73,7 +82,7 @@ class Team:
         self.now += self.random.choice((-500, 0, 1, 700, 40_000))
         which, who = self.random.choice(self.questions), self.random.choice(self.people)
         does = self.random.choice(
-            ("vote", "vote", "vote", "skip", "undo", "settle", "propose", "decide", "say", "check")
+            ("vote", "vote", "vote", "skip", "undo", "resolve", "propose", "decide", "say", "check")
         )
         try:
             getattr(self, f"_{does}")(which, who)
@@ -99,9 +108,9 @@ class Team:
         self._keep(which, rules.expire(state, self.now + 10**9))
         self._row(which, who, "undo", token, 0)
 
-    def _settle(self, which: int, _: int) -> None:
+    def _resolve(self, which: int, _: int) -> None:
         self._keep(
-            which, rules.settle(self.states[which], Protocol("consensus", self.needed), self.now + 10**9, 0)
+            which, rules.resolve(self.states[which], Protocol("consensus", self.needed), self.now + 10**9, 0)
         )
 
     def _propose(self, which: int, who: int) -> None:
@@ -165,7 +174,7 @@ class Team:
             update(question)
             .where(question.c.id == which)
             .values(
-                state=after.state, label=after.label, free=after.free, settles=after.settles,
+                state=after.state, label=after.label, free=after.free, resolves_at=after.resolves_at,
                 takers=f",{takers}," if takers else "", changed=self.now,
             )
         )  # fmt: skip

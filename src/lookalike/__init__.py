@@ -1,26 +1,22 @@
-"""Lookalike: visual-similarity search on your own catalog of images.
+"""Lookalike: build and evaluate visual-similarity search on your own catalog of images.
 
-Which pairs should experts label, which model is better when most pairs were never labelled, and a search that
-returns distinct items. The functions here work on frozen values and need no workspace; the command
-`lookalike` does the same on a workspace. Importing this package loads none of its parts until one is used.
+Select the pairs to label, compare encoders with incomplete labels, and search for distinct items. These functions
+take and return immutable values and need no workspace. The command `lookalike` does the same on a workspace.
+Importing this package loads a part only when it is used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lookalike.core.version import __version__
+
 if TYPE_CHECKING:
-    from lookalike.core.errors import LookalikeError
-    from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
-    from lookalike.evaluate.compare import Comparison
-    from lookalike.evaluate.intervals import Interval
-    from lookalike.rank.judged import judged_ranks
-    from lookalike.rank.runs import Run, rank_run
-    from lookalike.recipes.finetune_values import finetune
-    from lookalike.recipes.positiveness import Positiveness, positiveness
-    from lookalike.recipes.settle import settle_encoders
-    from lookalike.recipes.significance import compare, intervals
-    from lookalike.recipes.trust import audit_measures
-    from lookalike.recipes.values import (
+    from lookalike.api.finetune import finetune
+    from lookalike.api.next_pairs import pairs_to_label
+    from lookalike.api.positiveness import Positiveness, positiveness
+    from lookalike.api.significance import compare, intervals
+    from lookalike.api.trust import audit_measures
+    from lookalike.api.values import (
         embed,
         embeddings,
         find_items,
@@ -32,46 +28,51 @@ if TYPE_CHECKING:
         score,
         score_ranks,
     )
-    from lookalike.store.judged_files import read_judged_ranks, write_judged_ranks
-    from lookalike.store.runs import read_run
+    from lookalike.core.errors import LookalikeError
+    from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
+    from lookalike.evaluate.significance.compare import Comparison
+    from lookalike.evaluate.significance.intervals import Interval
+    from lookalike.rank.judged import judged_ranks
+    from lookalike.rank.runs import Run, rank_run
+    from lookalike.store.formats.judged_files import read_judged_ranks, write_judged_ranks
+    from lookalike.store.formats.runs import read_run
 
-__version__ = "0.1.0"
 
 _HOME = {
     "LookalikeError": "core.errors",
     "Catalog": "core.types",
-    "Comparison": "evaluate.compare",
+    "Comparison": "evaluate.significance.compare",
     "Embeddings": "core.types",
-    "Interval": "evaluate.intervals",
+    "Interval": "evaluate.significance.intervals",
     "JudgedRanks": "core.types",
     "Labels": "core.types",
     "Pool": "core.types",
-    "Positiveness": "recipes.positiveness",
+    "Positiveness": "api.positiveness",
     "Rule": "core.types",
     "Run": "rank.runs",
     "Score": "core.types",
     "Scores": "core.types",
     "judged_ranks": "rank.judged",
     "rank_run": "rank.runs",
-    "read_run": "store.runs",
-    "read_judged_ranks": "store.judged_files",
-    "write_judged_ranks": "store.judged_files",
-    "score_ranks": "recipes.values",
-    "read_catalog": "recipes.values",
-    "make_pool": "recipes.values",
-    "random_pairs": "recipes.values",
-    "positive_rate": "recipes.values",
-    "embed": "recipes.values",
-    "embeddings": "recipes.values",
-    "score": "recipes.values",
-    "intervals": "recipes.significance",
-    "compare": "recipes.significance",
-    "read_labels": "recipes.values",
-    "audit_measures": "recipes.trust",
-    "settle_encoders": "recipes.settle",
-    "positiveness": "recipes.positiveness",
-    "find_items": "recipes.values",
-    "finetune": "recipes.finetune_values",
+    "read_run": "store.formats.runs",
+    "read_judged_ranks": "store.formats.judged_files",
+    "write_judged_ranks": "store.formats.judged_files",
+    "score_ranks": "api.values",
+    "read_catalog": "api.values",
+    "make_pool": "api.values",
+    "random_pairs": "api.values",
+    "positive_rate": "api.values",
+    "embed": "api.values",
+    "embeddings": "api.values",
+    "score": "api.values",
+    "intervals": "api.significance",
+    "compare": "api.significance",
+    "read_labels": "api.values",
+    "audit_measures": "api.trust",
+    "pairs_to_label": "api.next_pairs",
+    "positiveness": "api.positiveness",
+    "find_items": "api.values",
+    "finetune": "api.finetune",
 }
 
 __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
@@ -106,7 +107,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "read_judged_ranks",
     "score_ranks",
     "audit_measures",
-    "settle_encoders",
+    "pairs_to_label",
     "positiveness",
     "find_items",
     "finetune",
@@ -114,6 +115,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
 
 
 def __getattr__(name: str) -> object:
+    name = {"settle_encoders": "pairs_to_label"}.get(name, name)  # its name before 0.9
     if name not in _HOME:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
     return getattr(import_module(f"lookalike.{_HOME[name]}"), name)

@@ -12,9 +12,9 @@ from oracles import agreeing
 from sklearn.metrics import cohen_kappa_score
 from vote_lists import definite, table, tallied, units
 
-from lookalike.annotate import coefficients
-from lookalike.annotate.agreement import agreement, by_annotator, by_category, by_two
-from lookalike.annotate.patterns import vote_table
+from lookalike.annotate.agreement import coefficients
+from lookalike.annotate.agreement.by_group import agreement, by_annotator, by_category, by_two
+from lookalike.annotate.agreement.patterns import vote_table
 
 
 def same(value: float, wanted: Fraction | None) -> bool:

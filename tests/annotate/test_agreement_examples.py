@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from oracles import agreeing
 
-from lookalike.annotate import coefficients
-from lookalike.annotate.agreement import agreement, by_two
-from lookalike.annotate.patterns import vote_table
+from lookalike.annotate.agreement import coefficients
+from lookalike.annotate.agreement.by_group import agreement, by_two
+from lookalike.annotate.agreement.patterns import vote_table
 
 FLEISS_1971 = """
 00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from lookalike.annotate.agreement import agreement, by_two
-from lookalike.annotate.figure import share
-from lookalike.annotate.patterns import vote_table
-from lookalike.annotate.resampled import drawn
+from lookalike.annotate.agreement.bootstrap import drawn
+from lookalike.annotate.agreement.by_group import agreement, by_two
+from lookalike.annotate.agreement.figure import share
+from lookalike.annotate.agreement.patterns import vote_table
 
 PATTERNS = ("1+ 2+", "1+ 2-", "1- 2+", "1- 2-")
 

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from vote_lists import table, units
 
-from lookalike.annotate.agreement import ALL, EACH_TWO, agreement, by_annotator, by_category, by_two
-from lookalike.annotate.patterns import answers_of, pattern, vote_table
+from lookalike.annotate.agreement.by_group import ALL, EACH_TWO, agreement, by_annotator, by_category, by_two
+from lookalike.annotate.agreement.patterns import answers_of, pattern, vote_table
 from lookalike.core.errors import StorageError
 
 SWAP = {"similar": "dissimilar", "dissimilar": "similar", "unsure": "unsure", None: None}

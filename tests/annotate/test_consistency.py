@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.annotate.consistency import consistency, gold, together
-from lookalike.catalog.studio import experts, studio, vote
-from lookalike.catalog.studio.claims import demanding_pool
+from lookalike.annotate.agreement.consistency import consistency, gold, together
+from lookalike.studio import experts, studio, vote
+from lookalike.studio.claims import demanding_pool
 
 ANSWER = st.sampled_from(["similar", "dissimilar", "unsure"])
 TIMES = st.one_of(st.tuples(ANSWER, ANSWER, ANSWER), st.tuples(ANSWER, ANSWER, st.just("")))
@@ -43,7 +43,7 @@ def test_nothing_asked_a_second_time_is_undefined_with_a_reason():
     for repeats in ({}, {("similar", "", ""): 4}):
         found = consistency(repeats)
         assert math.isnan(found.own.value)
-        assert found.own.reason == "no pair was answered a second time"
+        assert found.own.reason == "no pair was answered twice"
         assert math.isnan(found.same.value)
 
 

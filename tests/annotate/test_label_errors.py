@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.annotate.errors import (
+from lookalike.annotate.agreement.figure import Figure, share
+from lookalike.annotate.agreement.label_errors import (
     consensus_error,
     error_of_one,
     error_of_slips,
@@ -16,10 +17,9 @@ from lookalike.annotate.errors import (
     majority_error,
     wrong_together,
 )
-from lookalike.annotate.figure import Figure, share
-from lookalike.catalog.studio import experts, studio, vote
-from lookalike.catalog.studio.claims import demanding_pool
 from lookalike.core.errors import ArgumentError
+from lookalike.studio import experts, studio, vote
+from lookalike.studio.claims import demanding_pool
 
 ERROR = st.floats(0, 0.49)
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_is_undefined():
     assert all(math.isnan(one.wrong) for one in expected_errors(math.nan, "consensus", 0.5))
     assert all(math.isnan(one.wrong) for one in expected_errors(0.1, "majority", math.nan))
     for error in (-0.1, 1.1):
-        with pytest.raises(ArgumentError, match="share"):
+        with pytest.raises(ArgumentError, match=f"error is {error}; it must be from 0 to 1"):
             consensus_error(error, 2)
 
 

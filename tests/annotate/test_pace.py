@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lookalike.annotate.pace import HOUR_MS, Worked, by_annotator, hours, pace
+from lookalike.annotate.agreement.pace import HOUR_MS, Worked, by_annotator, hours, pace
 
 
 def test_pace_is_a_ratio_of_sums_in_active_hours():

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.annotate.figure import Figure
-from lookalike.annotate.pace import HOUR_MS, Worked, pace
-from lookalike.annotate.patterns import vote_table
-from lookalike.annotate.plan import DAY_MS, discussed, expected_end, forecast, hours_left, queries_for
+from lookalike.annotate.agreement.figure import Figure
+from lookalike.annotate.agreement.pace import HOUR_MS, Worked, pace
+from lookalike.annotate.agreement.patterns import vote_table
+from lookalike.annotate.agreement.plan import (
+    DAY_MS,
+    discussed,
+    expected_end,
+    forecast,
+    hours_left,
+    queries_for,
+)
 from lookalike.annotate.protocol import Protocol
 from lookalike.core.errors import ArgumentError
 

@@ -1,4 +1,4 @@
-"""One pair under random histories: whatever people, clocks and late requests do, the rules of SPEC 6 hold."""
+"""One pair under random histories: whatever people, clocks and late requests do, the rules hold."""
 
 from fractions import Fraction
 
@@ -40,7 +40,7 @@ steps = st.one_of(
     st.tuples(st.just("renew"), PEOPLE),
     st.tuples(st.just("release"), PEOPLE),
     st.tuples(st.just("expire")),
-    st.tuples(st.just("settle")),
+    st.tuples(st.just("resolve")),
     st.tuples(st.just("propose"), PEOPLE, st.sampled_from(VERDICTS)),
     st.tuples(st.just("decide"), st.sampled_from((*VERDICTS, REOPEN))),
     st.tuples(st.just("clock"), st.sampled_from((1, 20_000, 40_000, 700_000, -1, -50_000, -(10**9), 10**9))),
@@ -59,7 +59,7 @@ def step(question: Question, protocol: Protocol, now: int, number: int, what: tu
         "renew": lambda who: rules.renew(question, who, now, now + LASTS),
         "release": lambda who: rules.release(question, who),
         "expire": lambda: rules.expire(question, now),
-        "settle": lambda: rules.settle(question, protocol, now, GRACE),
+        "resolve": lambda: rules.resolve(question, protocol, now, GRACE),
         "propose": lambda who, said: rules.propose(question, who, said),
         "decide": lambda said: rules.decide(question, said),
     }
@@ -115,7 +115,7 @@ def test_states_change_along_the_documented_edges_only(name, needed, history):
     for before, after, _, _ in walk(name, needed, history):
         assert before.state == after.state or (before.state, after.state) in EDGES
         assert (after.label is not None) == (after.state == SETTLED)
-        assert after.state == OPEN or (after.settles is None and len(after.votes) == len(after.claims))
+        assert after.state == OPEN or (after.resolves_at is None and len(after.votes) == len(after.claims))
 
 
 @histories
@@ -125,7 +125,7 @@ def test_a_label_comes_from_all_votes_from_agreement_in_discussion_or_from_a_lea
             continue
         if before.state == OPEN:
             answers = [claim.answer for claim in after.votes]
-            assert (what[0], len(answers)) == ("settle", needed)
+            assert (what[0], len(answers)) == ("resolve", needed)
             assert Outcome(after.state, after.label) == expected(name, answers)
         elif after.state == DISCUSSION:
             assert what == ("decide", REOPEN)
@@ -134,7 +134,7 @@ def test_a_label_comes_from_all_votes_from_agreement_in_discussion_or_from_a_lea
             assert {said for _, said in after.proposals} == {what[2]}
         else:
             assert what[0] == "decide"
-        if after.state == SETTLED and what[0] != "settle":
+        if after.state == SETTLED and what[0] != "resolve":
             assert after.label == int(what[-1] == "similar")
 
 
@@ -145,7 +145,7 @@ def test_a_vote_goes_by_undo_of_its_own_annotator_only_and_never_once_settled(na
         if gone:
             assert [claim.annotator for claim in gone] == [what[1]]
             assert (what[0], before.state) == ("undo", OPEN)
-            assert before.settles is None or now <= before.settles
+            assert before.resolves_at is None or now <= before.resolves_at
 
 
 @histories
@@ -162,8 +162,8 @@ def test_nobody_waits_longer_than_the_time_to_undo_whatever_the_clock_does(name,
     for _, after, _, now in walk(name, needed, history):
         if after.state == OPEN and len(after.votes) == needed:
             for later in (now + GRACE, now + 10**9, now - GRACE - SKEW, now - 10**9):
-                outlived = rules.settle(after, Protocol(name, needed), later, GRACE)
-                waits = after.settles is not None and 0 < after.settles - later <= GRACE + SKEW
+                outlived = rules.resolve(after, Protocol(name, needed), later, GRACE)
+                waits = after.resolves_at is not None and 0 < after.resolves_at - later <= GRACE + SKEW
                 assert (outlived.state == OPEN) == waits
         for claim in after.claims:
             assert not claim.is_live(now + LASTS + 10**10)
@@ -198,7 +198,7 @@ def test_an_expert_who_was_offline_loses_nothing_while_the_seat_is_free():
 def test_a_vote_can_be_undone_until_the_last_moment_and_not_after_it():
     voted = rules.vote(rules.lease(Question(1), 1, "t", 0, LASTS, 1), 1, "t", "similar", 10, GRACE)
     back = rules.undo(voted, 1, "u", 10 + GRACE, 10 + GRACE + LASTS)
-    assert (back.settles, back.claims[0].kind, back.claims[0].side) == (None, LEASE, 1)
+    assert (back.resolves_at, back.claims[0].kind, back.claims[0].side) == (None, LEASE, 1)
     with pytest.raises(VoteError) as refusal:
         rules.undo(voted, 1, "u", 11 + GRACE, LASTS)
     assert refusal.value.code == "settled"
@@ -206,7 +206,7 @@ def test_a_vote_can_be_undone_until_the_last_moment_and_not_after_it():
 
 def test_a_closed_pair_takes_no_lease_vote_or_skip():
     voted = rules.vote(rules.lease(Question(1), 1, "t", 0, LASTS, 1), 1, "t", "similar", 10, GRACE)
-    closed = rules.settle(voted, Protocol("consensus", 1), 10 + GRACE, GRACE)
+    closed = rules.resolve(voted, Protocol("consensus", 1), 10 + GRACE, GRACE)
     assert closed.state == SETTLED
     for refused in (
         lambda: rules.lease(closed, 2, "u", 0, 1, 0),

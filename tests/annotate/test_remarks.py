@@ -1,17 +1,17 @@
 """A remark stands where an interval carries it, and nowhere else."""
 
-from lookalike.annotate.agreement import agreement, by_annotator
-from lookalike.annotate.consistency import consistency, gold
-from lookalike.annotate.pace import HOUR_MS, Worked, pace
-from lookalike.annotate.patterns import vote_table
-from lookalike.annotate.remarks import Known, remarks
+from lookalike.annotate.agreement.by_group import agreement, by_annotator
+from lookalike.annotate.agreement.consistency import consistency, gold
+from lookalike.annotate.agreement.pace import HOUR_MS, Worked, pace
+from lookalike.annotate.agreement.patterns import vote_table
+from lookalike.annotate.agreement.remarks import AnnotatorFigures, remarks
 
 GOOD = [("", "1+ 2+", 90), ("", "1- 2-", 90), ("", "1+ 2-", 5), ("", "1- 2+", 5)]
 
 
 def of(rows, annotator, **more):
     votes = vote_table(rows)
-    known = Known(
+    known = AnnotatorFigures(
         "Kim",
         agreement=by_annotator(votes)[annotator],
         others=agreement(votes.counts_without(annotator)),
@@ -40,12 +40,10 @@ def test_votes_that_have_nothing_to_do_with_the_others_are_named_and_stand_apart
     rows = [*GOOD, *(("", pattern, 40) for pattern in ("1+ 3+", "1+ 3-", "1- 3+", "1- 3-"))]
     found = of(rows, 3)
     assert set(found) == {"chance", "apart"}
-    assert found["chance"].startswith(
-        "These votes do not show that Kim agrees with the others more often than chance"
-    )
-    assert "kappa 0.00 [" in found["chance"]
-    assert "50 % [" in found["apart"]
-    assert "95 % [" in found["apart"]
+    assert all(text.startswith("Kim ") for text in found.values())
+    assert "kappa 0.00 (" in found["chance"]
+    assert "on 50% (" in found["apart"]
+    assert "on 95% (" in found["apart"]
 
 
 def test_few_votes_carry_no_remark():
@@ -67,12 +65,12 @@ def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figure
         pace=pace([Worked(3, hour, 2_000, HOUR_MS) for hour in range(30)]),
     )
     assert set(found) == {"wavering", "gold", "unsure", "haste"}
-    assert "67 % [" in found["wavering"]
-    assert "55 % [" in found["gold"]
-    assert "of 22 times" in found["gold"]
-    assert "25 % [" in found["unsure"]
+    assert "67% (" in found["wavering"]
+    assert "55% (" in found["gold"]
+    assert "22 gold pairs" in found["gold"]
+    assert "25% (" in found["unsure"]
     assert "1.8 s" in found["haste"]
 
 
 def test_nothing_known_is_nothing_said():
-    assert remarks({1: Known("Kim"), 2: Known("Ann")}) == ()
+    assert remarks({1: AnnotatorFigures("Kim"), 2: AnnotatorFigures("Ann")}) == ()

@@ -4,7 +4,7 @@ from collections import Counter
 
 from hypothesis import strategies as st
 
-from lookalike.annotate.patterns import VoteTable, pattern, vote_table
+from lookalike.annotate.agreement.patterns import VoteTable, pattern, vote_table
 
 ANSWERS = ("similar", "dissimilar", "unsure")
 Unit = tuple[str | None, ...]

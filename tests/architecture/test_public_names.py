@@ -38,7 +38,7 @@ PROMISED = [
     "read_labels",
     "read_run",
     "score",
-    "settle_encoders",
+    "pairs_to_label",
     "score_ranks",
     "write_judged_ranks",
 ]

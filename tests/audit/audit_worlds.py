@@ -9,7 +9,7 @@ from oracles.worlds import judged_of
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced, rebuilt
 from lookalike.core.types import JudgedRanks
-from lookalike.evaluate.measures import parse_list
+from lookalike.evaluate.measures.table import parse_list
 
 MEASURES = "DCS(alpha=10),EHR@2,AUC_mic,AUC_mac,BPREF"
 Encoders = list[list[Row]]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lookalike.audit.pools import TRUTH, World
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, JudgedRanks, Rule
+from lookalike.research.bias.pools import TRUTH, GroundTruth
 
 
 def judged(name: str, scores: np.ndarray, label: np.ndarray) -> JudgedRanks:
@@ -26,7 +26,7 @@ def judged(name: str, scores: np.ndarray, label: np.ndarray) -> JudgedRanks:
 
 def world(
     encoders: int = 6, queries: int = 40, candidates: int = 30, seed: int = 0, depth: int = 10
-) -> World:
+) -> GroundTruth:
     """Every pair has an appeal; the most appealing fifth is similar; encoders see it through more and more noise."""
     random = np.random.default_rng(seed)
     appeal = random.standard_normal((queries, candidates))
@@ -35,4 +35,4 @@ def world(
         judged(f"e{place}", appeal + (0.3 + 0.35 * place) * random.standard_normal(appeal.shape), label)
         for place in range(encoders)
     ]
-    return World(tuple(ranks), {TRUTH: ranks[0].label}, np.ones(label.size, bool), depth)
+    return GroundTruth(tuple(ranks), {TRUTH: ranks[0].label}, np.ones(label.size, bool), depth)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from oracles import auditing
 from scipy import stats
 
-from lookalike.audit.correlate import KINDS, Correlations, coefficients, correlate
+from lookalike.audit.correlation import KINDS, Correlations, coefficients, correlate
 from lookalike.audit.coverage_sweep import coverage_sweep, levels_of
 from lookalike.audit.full_coverage import covered_queries, full_coverage
 from lookalike.audit.leave_one_out import leave_one_out, subsets
 from lookalike.audit.query_correlation import OverQueries
-from lookalike.evaluate.measures import parse, parse_list
+from lookalike.evaluate.measures.table import parse, parse_list
 
 NAMES = [measure.name for measure in parse_list(MEASURES)]
 rules = st.sampled_from(["surfaced", "only"])

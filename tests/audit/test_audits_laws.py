@@ -9,14 +9,14 @@ from hypothesis import given
 from oracles.scoring import Row
 from oracles.worlds import judged_of
 
-from lookalike.audit.correlate import KINDS
+from lookalike.audit.correlation import KINDS
 from lookalike.audit.coverage_sweep import coverage_sweep, kept_at, levels_of
 from lookalike.audit.full_coverage import covered_queries, full_coverage
 from lookalike.audit.leave_one_out import leave_one_out, subsets
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced
-from lookalike.evaluate.measures import parse, parse_list
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.measures.table import parse, parse_list
+from lookalike.evaluate.significance.bootstrap import Resampling
 
 
 @given(worlds)

@@ -9,13 +9,13 @@ from oracles import auditing
 from oracles.scoring import ehr
 from oracles.worlds import rows_from
 
-from lookalike.audit.correlate import KINDS
+from lookalike.audit.correlation import KINDS
 from lookalike.core.types import Rule
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.audit import audit
-from lookalike.recipes.demo import demo
-from lookalike.recipes.trained import untrained
+from lookalike.workflows.decide.audit import audit
+from lookalike.workflows.decide.trained import untrained
+from lookalike.workflows.demo.demo import demo
 
 pytestmark = pytest.mark.slow
 

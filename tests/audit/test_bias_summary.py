@@ -8,19 +8,19 @@ import pytest
 from audit.complete_worlds import world
 from scipy.stats import spearmanr
 
-from lookalike.audit.bias import bands, pairs, pooled_mean, spearman, summary
-from lookalike.audit.calibrate import as_toml, calibrated, first_pool, held
-from lookalike.audit.simulate import Outcome, simulate
 from lookalike.audit.trust import KINDS, wilson
 from lookalike.core.errors import MeasureError
+from lookalike.research.bias.calibrate import as_toml, calibrated, first_pool, held
+from lookalike.research.bias.simulate import SimulatedPools, simulate
+from lookalike.research.bias.statistics import bands, pairs, pooled_mean, spearman, summary
 
 
-def outcome(value, generator, coverage, truth, z=3.0) -> Outcome:
+def outcome(value, generator, coverage, truth, z=3.0) -> SimulatedPools:
     """Pools of one measure, EHR@5; every pair is separated or none."""
     value = np.array(value, float)[:, None]
     pools, _, encoders = value.shape
     truth = np.array(truth, float)
-    return Outcome(
+    return SimulatedPools(
         encoders=tuple("abcd"[:encoders]),
         measures=("EHR@5",),
         value=value,

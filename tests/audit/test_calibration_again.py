@@ -4,10 +4,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from lookalike.audit.calibrate import first_pool
-from lookalike.audit.simulate import simulate
 from lookalike.audit.trust import calibration
-from lookalike.recipes.bias import studio_of
+from lookalike.research.bias.calibrate import first_pool
+from lookalike.research.bias.simulate import simulate
+from lookalike.research.bias.simulation import studio_of
 
 
 @pytest.mark.slow

@@ -6,15 +6,15 @@ from audit.complete_worlds import judged
 from scipy.optimize import minimize
 
 from lookalike.audit.corrected import ONE_KIND, RIDGE, corrected_hit_rate, found_by_others, logistic
-from lookalike.audit.pools import TRUTH, World, draw
-from lookalike.audit.simulate import simulate
-from lookalike.catalog.studio import studio
 from lookalike.core.errors import ArgumentError, NotComparableError
 from lookalike.core.types import Labels, Rule
-from lookalike.evaluate.resample import Resampling, replicates
+from lookalike.evaluate.significance.bootstrap import Resampling, replicates
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes.corrected import corrected
-from lookalike.recipes.worlds import as_if_encoders, studio_world
+from lookalike.research.bias.ground_truths import as_if_encoders, studio_ground_truth
+from lookalike.research.bias.pools import TRUTH, GroundTruth, draw
+from lookalike.research.bias.simulate import simulate
+from lookalike.studio import studio
+from lookalike.workflows.decide.corrected import corrected
 
 NONE = np.empty(0)
 
@@ -107,8 +107,8 @@ def test_the_share_of_others_leaves_the_encoder_out():
 def test_on_a_whole_pool_it_gives_what_the_simulation_gave():
     drawn_studio = studio(400, seed=2)
     catalog, encoders = drawn_studio.catalog(), as_if_encoders(drawn_studio)[:6]
-    complete = studio_world(drawn_studio, encoders, queries=60)
-    complete = World(
+    complete = studio_ground_truth(drawn_studio, encoders, queries=60)
+    complete = GroundTruth(
         complete.ranks, {TRUTH: complete.answers[TRUTH]}, complete.random & False, complete.depth
     )
     drawn, found = draw(complete, 0, 0), simulate(complete, 1, 0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from audit.complete_worlds import judged, world
 
-from lookalike.audit.estimates import ESTIMATES, Seen, estimates, generator_rates
-from lookalike.audit.simulate import simulate
+from lookalike.research.bias.estimates import ESTIMATES, Seen, estimates, generator_rates
+from lookalike.research.bias.simulate import simulate
 
 # One query, ten candidates, K = 4. Generator a ranks 0 1 2 3 first, b ranks 2 3 4 5 first.
 LABEL = np.array([1, 0, 1, 1, 1, 0, 1, 0, 0, 0])

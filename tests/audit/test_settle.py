@@ -1,11 +1,11 @@
-"""Settling: which pairs tell encoders apart, what judging them buys, and how often the decision is wrong."""
+"""LabelPlan: which pairs tell encoders apart, what judging them buys, and how often the decision is wrong."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.audit.settle import TopLabels, next_pairs, order, plan, standings
+from lookalike.audit.next_pairs import TopLabels, next_pairs, order, plan, standings
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError
 
@@ -32,7 +32,7 @@ def world(random, *, queries=400, k=5, quality=(0.6, 0.6), known=1.0, encoders=2
     return lists_of(item, label)
 
 
-def telling_by_sets(lists):
+def distinguishing_by_sets(lists):
     """(query, item) pairs that not every list has, from the definition."""
     found = set()
     for q in range(len(lists.query)):
@@ -47,11 +47,11 @@ def test_open_pairs_are_the_unjudged_ones_that_some_list_lacks(seed, encoders):
         np.random.default_rng(seed), queries=6, k=3, quality=(0.5, 0.5), known=0.5, encoders=encoders, items=6
     )
     unjudged = {(q, int(lists.item[e, q, i])) for e, q, i in zip(*np.nonzero(lists.label == -1), strict=True)}
-    expected = telling_by_sets(lists) & unjudged
+    expected = distinguishing_by_sets(lists) & unjudged
     assert set(next_pairs(lists, 6)) == expected
     assert len(next_pairs(lists, 6)) == len(expected)
     assert lists.pairs(lists.open).sum() == len(expected)
-    assert lists.pairs(lists.telling).sum() == len(telling_by_sets(lists))
+    assert lists.pairs(lists.distinguishing).sum() == len(distinguishing_by_sets(lists))
 
 
 def test_difference_and_bounds_by_hand():
@@ -132,7 +132,7 @@ def test_who_looks_five_times_and_stops_when_it_suits_is_wrong_at_most_one_time_
         whole = world(random, queries=400, quality=(0.5, 0.5), encoders=encoders)
         for n in (25, 50, 100, 200, 400):
             seen = lists_of(whole.item[:, :n], whole.label[:, :n])
-            if any(one.decision in ("better", "worse") for one in standings(seen, looks=5)):
+            if any(one.decision in ("better", "worse") for one in standings(seen, interim_looks=5)):
                 wrong += 1
                 break
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from audit.complete_worlds import judged, world
 
-from lookalike.audit.pools import LEAST_SHARE, TRUTH, World, draw
-from lookalike.audit.simulate import K, simulate
 from lookalike.core.errors import LabelsError, NotComparableError
-from lookalike.evaluate.measures import evaluate
+from lookalike.evaluate.measures.table import evaluate
+from lookalike.research.bias.pools import LEAST_SHARE, TRUTH, GroundTruth, draw
+from lookalike.research.bias.simulate import K, simulate
 
 
 def test_a_pool_holds_what_its_generators_rank_below_the_top_and_nothing_else():
@@ -42,7 +42,7 @@ def test_annotators_who_settle_nothing_leave_a_pair_open():
     complete = world()
     label = complete.answers[TRUTH].copy()
     label[::3] = -1
-    doubtful = World(complete.ranks, {"doubtful": label}, complete.random, complete.depth)
+    doubtful = GroundTruth(complete.ranks, {"doubtful": label}, complete.random, complete.depth)
     drawn = draw(doubtful, 0, 0)
     assert not drawn.labelled[::3].any()
     assert drawn.labelled.any()
@@ -118,20 +118,20 @@ def test_labels_with_a_gap_in_a_top_are_refused():
     gap = ~((complete.place[4] == 3) & (complete.query == 0))
     ranks = tuple(one.only(gap) for one in complete.ranks)
     with pytest.raises(LabelsError, match="Of the top 10 of e"):
-        World(ranks, {TRUTH: ranks[0].label}, np.ones(int(gap.sum()), bool), 10)
+        GroundTruth(ranks, {TRUTH: ranks[0].label}, np.ones(int(gap.sum()), bool), 10)
 
 
 def test_one_encoder_or_other_pairs_are_refused():
     complete = world()
     with pytest.raises(LabelsError, match="1 encoder"):
-        World(complete.ranks[:1], complete.answers, complete.random, 10)
+        GroundTruth(complete.ranks[:1], complete.answers, complete.random, 10)
     other = replace(complete.ranks[1], candidate=complete.ranks[1].candidate[::-1])
     with pytest.raises(NotComparableError, match="different pairs"):
-        World((complete.ranks[0], other), complete.answers, complete.random, 10)
+        GroundTruth((complete.ranks[0], other), complete.answers, complete.random, 10)
 
 
 def test_a_list_shorter_than_the_depth_is_complete():
     random = np.random.default_rng(0)
     label = random.integers(0, 2, (5, 4))
     ranks = tuple(judged(name, random.standard_normal((5, 4)), label) for name in "ab")
-    assert World(ranks, {TRUTH: ranks[0].label}, np.ones(20, bool), 10).queries == 5
+    assert GroundTruth(ranks, {TRUTH: ranks[0].label}, np.ones(20, bool), 10).queries == 5

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 
 from lookalike.audit.trust import BANDS, KINDS, calibration, trust, wilson, word
 from lookalike.core.errors import ArgumentError
-from lookalike.evaluate.measures import parse
+from lookalike.evaluate.measures.table import parse
 
 
 def cell(share: float, low: float, pairs: int) -> dict[str, float]:

@@ -3,7 +3,7 @@ import os
 import pytest
 from sample_photos import photo
 
-from lookalike.catalog.folder import read_folder
+from lookalike.catalog.readers.folder import read_folder
 from lookalike.core.errors import ArgumentError, CatalogError
 
 STRANGE = [

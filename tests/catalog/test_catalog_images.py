@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 from sample_photos import huge_png, photo, pixels, truncated
 
-from lookalike.catalog.images import check_image, check_images, load_rgb
+from lookalike.catalog.photos.check import check_image, check_images
+from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import ArgumentError
 
 

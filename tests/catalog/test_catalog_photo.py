@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 from sample_photos import huge_png, photo, pixels, truncated, with_exif
 
-from lookalike.catalog.images import check_image
-from lookalike.catalog.photo import load_rgb, open_photo, thumbnail
+from lookalike.catalog.photos.check import check_image
+from lookalike.catalog.photos.decode import load_rgb, open_photo, thumbnail
 from lookalike.core.errors import ArgumentError, CatalogError
 
 RED = (254, 0, 0)

@@ -6,7 +6,7 @@ import polars
 import pyarrow
 import pytest
 
-from lookalike.catalog.table import read_table
+from lookalike.catalog.readers.table import read_table
 from lookalike.core.errors import ArgumentError, CatalogError, LookalikeError
 
 

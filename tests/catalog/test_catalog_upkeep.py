@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.catalog.read import catalog_from
-from lookalike.catalog.upkeep import GONE, REMOVED, joined, marked, merged, rooted, without
+from lookalike.catalog.update import GONE, REMOVED, joined, marked, merged, rooted, without
 from lookalike.core.checks import strings
 from lookalike.core.errors import CatalogError, LookalikeError
 from lookalike.core.types import Catalog

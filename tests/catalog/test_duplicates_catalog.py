@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 from sample_photos import photo
 
-from lookalike.catalog import catalog_from
-from lookalike.catalog.duplicates import count_duplicates, kept_together
+from lookalike.catalog.duplicates.groups import count_duplicates, kept_together
+from lookalike.catalog.read import catalog_from
 from lookalike.catalog.split import assign_splits, assign_together
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog

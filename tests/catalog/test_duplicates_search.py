@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.catalog import neighbours
-from lookalike.catalog.duplicates import Duplicates, distances, find_duplicates
-from lookalike.catalog.neighbours import near_pairs
-from lookalike.catalog.signature import BYTES, LIGHT
+from lookalike.catalog.duplicates import neighbours
+from lookalike.catalog.duplicates.groups import Duplicates, distances, find_duplicates
+from lookalike.catalog.duplicates.neighbours import near_pairs
+from lookalike.catalog.duplicates.signature import BYTES, LIGHT
 from lookalike.core.checks import strings
 
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from sample_photos import photo
 
-from lookalike.catalog.images import check_image
-from lookalike.catalog.photo import UPRIGHT
-from lookalike.catalog.signature import BYTES, as_rows, signature
+from lookalike.catalog.duplicates.signature import BYTES, as_rows, signature
+from lookalike.catalog.photos.check import check_image
+from lookalike.catalog.photos.decode import UPRIGHT
 
 
 def by_definition(pixels: np.ndarray) -> list[int]:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lookalike.catalog.studio import THRESHOLD, expert_claims, similarity, studio, truth_claims
-from lookalike.catalog.studio.claims import FEWEST, MOST, demanding_pool, kappa
+from lookalike.studio import THRESHOLD, expert_claims, similarity, studio, truth_claims
+from lookalike.studio.claims import FEWEST, MOST, demanding_pool, kappa
 
 SIZES = [200, 2_000, 100_000, 1_000_000]
 
@@ -33,7 +33,7 @@ def test_experts_agree_as_people_do(drawn):
     assert 0.93 <= claims.self_consistency <= 0.98
     assert claims.self_consistency > claims.agreement
     assert 0.03 < claims.wrong < 0.12
-    assert claims.settled_wrong < 0.4 * claims.wrong  # two who agree are more often right
+    assert claims.resolved_wrong < 0.4 * claims.wrong  # two who agree are more often right
     assert 0.38 < claims.positive_share < 0.7
 
 
@@ -64,7 +64,7 @@ def test_claims_are_those_of_all_pairs_where_all_can_be_counted():
 
 def test_claims_would_show_positives_in_other_families(monkeypatch):
     """Were the threshold lower, as it must not be, the claims would say so."""
-    from lookalike.catalog.studio import claims
+    from lookalike.studio import claims
 
     monkeypatch.setattr(claims, "THRESHOLD", 0.15)
     assert truth_claims(studio(2_000)).cross_family > 0.2

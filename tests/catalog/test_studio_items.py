@@ -4,8 +4,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lookalike.catalog.studio import studio
-from lookalike.catalog.studio.attributes import (
+from lookalike.core.errors import ArgumentError
+from lookalike.studio import studio
+from lookalike.studio.attributes import (
     COLOURS,
     CONTRAST,
     KINDS,
@@ -16,10 +17,9 @@ from lookalike.catalog.studio.attributes import (
     colour_distance,
     obviously,
 )
-from lookalike.catalog.studio.draws import Draws, hashed, key_of, uniform
-from lookalike.catalog.studio.families import Cell, families
-from lookalike.catalog.studio.items import MOST_ITEMS
-from lookalike.core.errors import ArgumentError
+from lookalike.studio.families import Cell, families
+from lookalike.studio.items import MOST_ITEMS
+from lookalike.studio.seeded import Draws, hashed, key_of, uniform
 
 
 @pytest.mark.parametrize("images", [199, 1_000_001, 0, -5])

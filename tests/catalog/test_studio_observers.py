@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.catalog.studio import studio, true_labels
-from lookalike.catalog.studio.observers import RESPECTS, observed, observers
 from lookalike.core.errors import ArgumentError
+from lookalike.studio import studio, true_labels
+from lookalike.studio.simulated_encoders import RESPECTS, observed, observers
 
 STUDIO = studio(600)
 

@@ -1,4 +1,4 @@
-"""docs/studio.md shows what this version draws and counts."""
+"""docs/research/studio.md shows what this version draws and counts."""
 
 import runpy
 from pathlib import Path
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike.catalog.studio import studio, truth_claims
-from lookalike.catalog.studio.claims import expert_claims
+from lookalike.studio import studio, truth_claims
+from lookalike.studio.claims import expert_claims
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "research" / "studio.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,11 @@ def test_the_claims_on_the_page_are_those_that_are_counted():
     truth, people = truth_claims(drawn), expert_claims(drawn)
     for said in (
         f"{truth.queries:,} queries",
-        f"{100 * truth.positive_share:.4f} %",
+        f"{100 * truth.positive_share:.4f}%",
         " ".join(f"{each:.0f}" for each in truth.positives),
-        f"{100 * people.agreement:.1f} %",
+        f"{100 * people.agreement:.1f}%",
         f"{people.kappa:.2f}",
-        f"{100 * people.self_consistency:.1f} %",
-        f"{100 * people.wrong:.1f} %",
+        f"{100 * people.self_consistency:.1f}%",
+        f"{100 * people.wrong:.1f}%",
     ):
         assert said in PAGE, said

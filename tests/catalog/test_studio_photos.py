@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import lookalike.catalog.studio as package
-from lookalike.catalog.studio import contact_sheet, studio, write_photos
+import lookalike.studio as package
 from lookalike.core.errors import ArgumentError, StorageError
+from lookalike.studio import contact_sheet, studio, write_photos
 
 PINNED = "097198e7c7fc48a94dc0981522473828233d5ae7b0df072ad5c41f5cdc375f20"
 DIGEST = """
 import hashlib
-from lookalike.catalog.studio import studio
+from lookalike.studio import studio
 drawn = studio(200, seed=11)
 digest = hashlib.sha256()
 for row in range(0, 200, 9):

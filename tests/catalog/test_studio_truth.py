@@ -3,18 +3,9 @@ import itertools
 import numpy as np
 import pytest
 
-from lookalike.catalog.studio import (
-    THRESHOLD,
-    consensus,
-    experts,
-    positives,
-    similarity,
-    studio,
-    true_labels,
-    vote,
-)
-from lookalike.catalog.studio.truth import IMPORTANCE, differences
 from lookalike.core.errors import ArgumentError
+from lookalike.studio import THRESHOLD, consensus, experts, positives, similarity, studio, true_labels, vote
+from lookalike.studio.truth import IMPORTANCE, differences
 
 
 def all_pairs(items):

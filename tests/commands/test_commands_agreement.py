@@ -2,7 +2,7 @@
 
 from sqlalchemy import insert
 
-from lookalike.store import votes_schema as schema
+from lookalike.store.sql import labelling_schema as schema
 from lookalike.store.workspace import Workspace
 
 TALLY = {"1+ 2+": 60, "1- 2-": 50, "1+ 2-": 6, "1+ 3+": 40, "1- 3-": 40, "2+ 3-": 24, "2? 3+": 5, "2- 3-": 9}
@@ -24,7 +24,7 @@ def vote(folder):
 def test_without_votes_it_says_so(lookalike, workspace):
     said = lookalike("labels", "agreement")
     assert said.status == 0
-    assert "No pair has all its votes yet" in said.out
+    assert "no pair has all its votes yet" in said.out
 
 
 def test_it_prints_every_coefficient_with_its_interval(lookalike, workspace):
@@ -43,7 +43,7 @@ def test_it_prints_every_coefficient_with_its_interval(lookalike, workspace):
         "C[b]em",
     ):
         assert part in said.out
-    assert "87 % [" in said.out
+    assert "87% [" in said.out
     assert "130" in said.out
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from audit.complete_worlds import world
 
-from lookalike.audit.simulate import simulate
-from lookalike.recipes.bias import CHUNK, simulated
+from lookalike.research.bias.simulate import simulate
+from lookalike.research.bias.simulation import CHUNK, simulated
 from lookalike.store.workspace import Workspace
 
 
@@ -22,7 +22,7 @@ def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
     asked = ("bias", "--images", 300, "--pools", 4, "--seed", 2)
     said = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
     assert said.status == 0, said.err
-    for part in ("4 simulated pools on the studio catalog", "24 encoders", "HR@5 corrected", "promised"):
+    for part in ("4 simulated pools", "300 photos", "24 encoders", "HR@5 corrected", "expected"):
         assert part in said.out
     figures = rows_of(tmp_path / "out/bias.csv")
     told = lookalike(*asked, "--json").json
@@ -85,9 +85,9 @@ def test_a_workspace_with_complete_labels_is_its_own_truth(lookalike, shop, tmp_
     told = lookalike("bias", "-w", "shop", "--pools", 5, "--json")
     assert told.status == 0, told.err
     evaluated = lookalike("evaluate", "-w", "shop", "--measures", "HR@5", "--json").json["scores"]
-    assert told.json["true_HR@5"] == pytest.approx({n: s["HR@5"]["value"] for n, s in evaluated.items()})
+    assert told.json["true_hr5"] == pytest.approx({n: s["HR@5"]["value"] for n, s in evaluated.items()})
     said = lookalike("bias", "-w", "shop", "--pools", 5)
-    assert "5 simulated pools on complete labels of a workspace; 3 encoders" in said.out
+    assert "5 simulated pools" in said.out
 
 
 def test_a_workspace_with_a_gap_is_refused_and_told_what_is_missing(lookalike, shop, tmp_path):
@@ -104,7 +104,7 @@ def test_a_workspace_without_labels_and_a_calibration_of_a_workspace_are_refused
     assert "There are no labels" in lookalike("bias", "-w", "shop").err
     said = lookalike("bias", "-w", "shop", "--calibration", "table.toml")
     assert said.status == 1
-    assert "--calibration is made on the studio" in said.err
+    assert "--calibration needs generated catalogs" in said.err
 
 
 @pytest.mark.parametrize("wrong", [("--pools", 0), ("--images", 10), ("--studios", 0)])

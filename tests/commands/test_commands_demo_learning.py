@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from lookalike.evaluate.measures import DEFAULT
-from lookalike.recipes.demo_learning import BASE, NAME
-from lookalike.recipes.evaluate import evaluate
-from lookalike.recipes.trained import trained, untrained
+from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.decide.trained import trained, untrained
+from lookalike.workflows.demo.learning import BASE, NAME
 
 WITHOUT_TORCH = """
 import sys
@@ -46,7 +46,7 @@ def test_the_demo_shows_an_encoder_before_and_after_learning(lookalike, tmp_path
     assert re.search(r"In truth: .*HR@5", flat)
     page = (tmp_path / "d/reports/report.html").read_text()
     learned = html.unescape(page.split('<section id="learned"')[1].split("</section>")[0])
-    truth = learned.split(f'aria-label="{NAME} by the complete truth"')[1].split("</table>")[0]
+    truth = learned.split(f'aria-label="{NAME} by the ground truth"')[1].split("</table>")[0]
     assert line.split()[4] in truth
     assert "Most improved" in learned
     assert f"lookalike evaluate {BASE} {NAME} --workspace d" in flat
@@ -63,5 +63,5 @@ def test_without_pytorch_the_demo_does_all_else_and_says_how_to_install_it(tmp_p
     assert "pip install 'lookalike[learn]'" in flat
     assert "Done in" in flat
     page = (tmp_path / "d/reports/report.html").read_text()
-    assert "Against the complete truth" in page
-    assert "Before and after learning" not in page
+    assert "Compared with the ground truth" in page
+    assert "Before and after training" not in page

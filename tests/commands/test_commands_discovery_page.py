@@ -1,4 +1,4 @@
-"""docs/discovery.md does what it says: its commands run as written, and its table of costs is the formula's."""
+"""docs/how-to/pairs.md does what it says: its commands run as written, and its table of costs is the formula's."""
 
 import re
 import shlex
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike.discover.figures import expert_hours
 from lookalike.discover.prevalence import chebyshev_budget
+from lookalike.discover.statistics import expert_hours
 from lookalike.store.workspace import Workspace
 
-PAGE = (Path(__file__).parents[2] / "docs/discovery.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/how-to/pairs.md").read_text(encoding="utf-8")
 
 
 def commands(heading: str) -> list[str]:
@@ -30,7 +30,7 @@ def fill_in(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("heading", "count"),
-    [("Choose the queries", 4), ("How rare are similar pairs?", 1), ("A generator that comes later", 2)],
+    [("Choose the queries", 4), ("Estimate how rare similar pairs are", 1), ("Add a generator later", 2)],
 )
 def test_the_commands_on_a_catalog(lookalike, workspace, heading, count):
     (workspace / "queries.txt").write_text("bowl/000/1.png\nbox/000/1.png\n")
@@ -39,7 +39,7 @@ def test_the_commands_on_a_catalog(lookalike, workspace, heading, count):
     assert len(written) == count
     for line in written:
         names = line.replace("chair", "bowl").replace("sofa", "box")
-        said = lookalike(*shlex.split(names.replace("--queries 200", "--queries 20 --replace"))[1:])
+        said = lookalike(*shlex.split(names.replace("--queries 200", "--queries 20 --overwrite"))[1:])
         assert said.status == 0, (line, said.err)
 
 
@@ -57,7 +57,7 @@ def test_the_commands_for_wild_queries(lookalike, photos, tmp_path):
         rows.append(f"shop/more-{number}.jpg,more-{number},chair,gallery,shop")
         rows.append(f"wild/more-{number}.jpg,wild-{number},chair,query,wild")
     (tmp_path / "catalog.csv").write_text("image,item,category,role,domain\n" + "\n".join(rows) + "\n")
-    written = commands("Queries from another domain (wild)")
+    written = commands("Use queries from another domain (wild)")
     assert len(written) == 6
     for line in written:
         if "labels import" in line:

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from PIL import Image
 
-from lookalike.catalog import catalog_from
+from lookalike.catalog.read import catalog_from
 from lookalike.store.workspace import Workspace
 
 

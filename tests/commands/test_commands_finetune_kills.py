@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,17 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike.catalog import catalog_from
+from lookalike.catalog.read import catalog_from
 from lookalike.cli.app import run
 from lookalike.core.types import Labels
-from lookalike.store.settings import Settings
+from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
 
 EPOCHS, ITEMS = 40, 200
 MINUTES = 180  # seconds; machines are shared
 PROGRAM = """
 import os, time
-import lookalike.store.models as models
+import lookalike.store.vectors.models as models
 models.EVERY = 0.0
 fsync = os.fsync
 os.fsync = lambda handle: (time.sleep(0.02), fsync(handle))  # so slow that it cannot end before it is stopped
@@ -41,7 +42,7 @@ def trained(tmp_path_factory) -> Path:
     names = [f"i{at}" for at in range(ITEMS)]
     split = ["train" if at % 4 else "validation" for at in range(ITEMS)]
     table = {"image": names, "item": names, "split": split}
-    opened = Workspace.create(folder, catalog_from(table).catalog, Settings("memory", ""))
+    opened = Workspace.create(folder, catalog_from(table).catalog, WorkspaceSettings("memory", ""))
     np.save(folder / "v.npy", random.normal(size=(ITEMS, 256)).astype(np.float32))
     ends = [
         (a, b) for a in range(ITEMS) for b in range(a + 1, ITEMS) if split[a] == split[b] and (a + b) % 5 == 0
@@ -107,7 +108,7 @@ def ended_the_same(folder: Path, lookalike) -> None:
     opened = Workspace(folder)
     assert (opened.embeddings("better").vectors == opened.embeddings("whole").vectors).all()
     assert not list(better.glob(".*")) + list(better.glob("state*"))
-    assert "An earlier command did" in again.out
+    assert re.search(r"Resuming after \d+ epochs? of an earlier command\.", again.out)
 
 
 @pytest.mark.slow
@@ -128,7 +129,7 @@ def test_interrupted_it_says_no_traceback_and_goes_on(shop, lookalike):
 
 FULL_LATER = """
 import errno, os, sys
-import lookalike.store.models as models
+import lookalike.store.vectors.models as models
 from lookalike.store import disk
 models.EVERY = 0.0
 fsync, states = os.fsync, []
@@ -160,7 +161,7 @@ def test_killed_while_its_vectors_are_written(shop, lookalike):
     """The checkpoint is there, the run is not finished: the same command writes the rest."""
     program = """
 import os, signal
-from lookalike.recipes import finetune
+from lookalike.workflows.learn import finetune
 finetune.embed = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 from lookalike.cli import main
 main()

@@ -15,8 +15,8 @@ from ir_measures import Bpref, Judged, P
 
 import lookalike as api
 from lookalike.rank.pairs import judged_pairs
-from lookalike.recipes import evaluate_files
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide import files
 
 
 @pytest.fixture
@@ -30,6 +30,13 @@ def mine(labelled, lookalike):
 def refused(said, *words: str) -> None:
     assert said.status == 1, said
     assert "Traceback" not in said.err
+    for word in words:
+        assert word in said.err, said.err
+
+
+def mistyped(said, *words: str) -> None:
+    """The command did not begin: an option has a value that it cannot have."""
+    assert said.status == 2, said
     for word in words:
         assert word in said.err, said.err
 
@@ -109,10 +116,14 @@ def test_runs_for_the_queries_of_the_pool(lookalike, workspace):
     (workspace / "few.csv").write_text(f"query,candidate,label\n{pool.query[0]},{pool.candidate[0]},1\n")
     assert lookalike("labels", "import", "few.csv").status == 0
     for queries, expected in (("pool", set(pool.queries)), ("labels", {pool.query[0]})):
-        assert lookalike("evaluate", "hog", "--runs", "runs", "--run-queries", queries).status == 0
+        assert lookalike("evaluate", "hog", "--output-runs", "runs", "--runs-queries", queries).status == 0
         lines = (workspace / "runs/hog.run").read_text().splitlines()
         assert {line.split()[0] for line in lines} == expected
-    refused(lookalike("evaluate", "--runs", "runs", "--run-queries", "all"), "labels, pool")
+    mistyped(
+        lookalike("evaluate", "--output-runs", "runs", "--runs-queries", "all"),
+        "--runs-queries",
+        "'labels', 'pool'",
+    )
 
 
 def test_a_split_keeps_runs_and_qrels_within_it(lookalike, mine):
@@ -140,8 +151,8 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
         "bowl/000/1.png 0 box/000/1.png 2\nbowl/000/1.png 0 rod/000/1.png 0\nbowl/000/1.png 0 rod/001/1.png -1\n"
     )
     said = lookalike("labels", "import", "judgements")
-    assert "2 labels added" in said.out
-    assert "1 line says unjudged (a relevance below 0) and was passed over" in said.out
+    assert "Added 2 labels" in said.out
+    assert "1 row marked unjudged" in said.out
     labels = Workspace(workspace).labels()
     assert labels.label.tolist() == [1, 0]
     (workspace / "bad.qrels").write_text("bowl/000/1.png 0 box/000/1.png\nbowl/001/1.png 0 rod/000/1.png 1\n")
@@ -152,7 +163,7 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
         "line 1",
     )
     assert lookalike("labels", "import", "bad.qrels", "--skip-invalid", "--json").json["added"] == 1
-    refused(lookalike("labels", "import", "judgements", "--format", "csv"), "table, qrels")
+    mistyped(lookalike("labels", "import", "judgements", "--format", "csv"), "--format", "'table', 'qrels'")
 
 
 def test_pairs_with_both_labels_are_left_out_of_qrels_and_said(lookalike, labelled):
@@ -182,9 +193,7 @@ def test_names_that_trec_files_cannot_hold(lookalike, photos, tmp_path):
     lookalike("embed", "descriptor:color")
     (tmp_path / "labels.csv").write_text("query,candidate,label\nbox/000/1.png,bowl/000/1.png,1\n")
     lookalike("labels", "import", "labels.csv")
-    refused(
-        lookalike("evaluate", "--runs", "runs"), "1 ids cannot stand", "'arm chair'", "lookalike init TABLE"
-    )
+    refused(lookalike("evaluate", "--runs", "runs"), "1 ids cannot", "'arm chair'", "lookalike init TABLE")
     assert not (tmp_path / "runs").exists()
     refused(lookalike("labels", "export", "a.qrels", "--level", "item"), "'arm chair'")
     assert lookalike("evaluate", "--runs", "runs", "--level", "image").status == 0
@@ -223,8 +232,8 @@ def test_judged_ranks_of_a_run_come_back_too(lookalike, mine):
 
 
 def test_names_that_cannot_be_written_are_refused_before_anything_is_ranked(lookalike, mine):
-    refused(lookalike("evaluate", "--output", "s.docx"), "no format of scores", ".csv or .parquet")
-    refused(lookalike("evaluate", "--judged", "j"), "no format of judged ranks")
+    refused(lookalike("evaluate", "--output", "s.docx"), "s.docx", ".csv or .parquet")
+    refused(lookalike("evaluate", "--judged", "j"), "judged ranks")
     refused(lookalike("evaluate", "--judged", "no/j.csv"), "there is no folder no", "mkdir -p no")
     refused(lookalike("evaluate", "--runs", "no way/runs"), "no folder no way", "mkdir -p 'no way'")
     assert not (mine / "no way").exists()
@@ -241,7 +250,7 @@ def test_names_that_cannot_be_written_are_refused_before_anything_is_ranked(look
 def test_folders_that_take_no_file_are_refused_before_anything_is_ranked(lookalike, mine, monkeypatch, given):
     option, name = given
     (mine / "full").mkdir()
-    monkeypatch.setattr(evaluate_files, "TemporaryFile", Mock(side_effect=PermissionError))
+    monkeypatch.setattr(files, "TemporaryFile", Mock(side_effect=PermissionError))
     said = lookalike("evaluate", option, f"full/{name}")
     refused(said, "no file can be made in the folder full", "that you may write to")
     assert list((mine / "full").iterdir()) == []
@@ -268,7 +277,7 @@ def test_the_same_from_python(lookalike, mine, photos):
 
 
 def test_the_examples_of_the_document_run(lookalike, mine, capsys):
-    document = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[2] / "docs/reference/formats.md").read_text(encoding="utf-8")
     (mine / "other.run.gz").write_bytes(gzip.compress(_a_run(mine, "other").encode()))
     (mine / "third.run").write_text(_a_run(mine, "third"))
     commands = [line for line in document.splitlines() if line.startswith("    lookalike ")]
@@ -277,7 +286,7 @@ def test_the_examples_of_the_document_run(lookalike, mine, capsys):
     assert lookalike("evaluate", "--judged", "judged.parquet").status == 0
     examples = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
     for code in examples:
-        exec(compile(code, "docs/formats.md", "exec"), {})
+        exec(compile(code, "docs/reference/formats.md", "exec"), {})
     assert (len(commands), len(examples)) == (3, 2)
     printed = capsys.readouterr().out
     assert "P@5" in printed

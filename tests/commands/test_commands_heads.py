@@ -10,15 +10,15 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
-from lookalike.catalog import catalog_from
+from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Origin
-from lookalike.encode.checkpoint import head_files
 from lookalike.encode.head import Head, apply_head
-from lookalike.recipes import embed as recipe
-from lookalike.recipes import heads
-from lookalike.store.settings import Settings
+from lookalike.encode.sources.checkpoint import head_files
+from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.start import embed as recipe
+from lookalike.workflows.start import heads
 
 NETWORK = "timm:test_resnet?weights=models/mine.safetensors&size=64"
 
@@ -49,7 +49,7 @@ def shop(lookalike, photos, tmp_path) -> Path:
 def blind(lookalike, tmp_path) -> Path:
     """A workspace without photos, and a head on vectors from a file."""
     catalog = catalog_from({"image": [f"a{i}" for i in range(40)]}).catalog
-    Workspace.create(tmp_path, catalog, Settings("memory", ""))
+    Workspace.create(tmp_path, catalog, WorkspaceSettings("memory", ""))
     np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32))
     keep(tmp_path / "models/run-7", Origin("precomputed:v.npy", recipe.NOT_KNOWN), Head.seeded(6, 9, seed=3))
     return tmp_path
@@ -59,7 +59,7 @@ def test_vectors_come_from_those_of_the_encoder_and_no_photo_is_read(lookalike, 
     monkeypatch.setattr(recipe, "encode_catalog", lambda *_, **__: pytest.fail("photos were read"))
     said = lookalike("embed", "checkpoint:run-7")
     assert said.status == 0, said.err
-    assert "applied to the vectors of base; no photo is read" in " ".join(said.out.split())
+    assert "Applying the head to the vectors of base. No photo is read." in " ".join(said.out.split())
     workspace = Workspace(shop)
     assert workspace.manifest("run-7").spec == "checkpoint:models/run-7"
     features = workspace.manifest("base").dimension
@@ -107,7 +107,7 @@ def test_a_stale_head_follows_its_encoder(lookalike, shop, monkeypatch):
     assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
     said = lookalike("embed", "--stale")
     assert said.status == 0, said.err
-    assert "applied to the vectors of base" in " ".join(said.out.split())
+    assert "Applying the head to the vectors of base." in " ".join(said.out.split())
     workspace = Workspace(shop)
     assert len(workspace.embeddings("a-head").vectors) == len(workspace.catalog) == 35
 
@@ -116,7 +116,7 @@ def test_stale_vectors_of_the_encoder_are_not_used(lookalike, shop):
     assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
     said = lookalike("embed", "checkpoint:run-7")
     assert said.status == 0, said.err
-    assert "applied" not in said.out
+    assert "Applying" not in said.out
     assert len(Workspace(shop).embeddings("run-7").vectors) == 35
 
 
@@ -196,4 +196,4 @@ def test_a_head_that_gives_no_numbers_is_refused(blind, lookalike):
     keep(blind / "models/dead", Origin("precomputed:v.npy", recipe.NOT_KNOWN), head)
     with pytest.raises(EmbeddingsError, match="only zeros") as refused:
         recipe.embed(Workspace(blind), "checkpoint:dead")
-    assert "train it again" in refused.value.fix
+    assert "learning rate" in refused.value.fix

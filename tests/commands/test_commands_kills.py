@@ -15,12 +15,12 @@ import pytest
 from lookalike.core.errors import StorageError
 from lookalike.core.types import Origin
 from lookalike.encode import run
-from lookalike.encode.descriptor import PREPROCESSING
-from lookalike.recipes.embed import embed
-from lookalike.store import arrays
+from lookalike.encode.sources.descriptor import PREPROCESSING
 from lookalike.store.disk import lock
 from lookalike.store.settings import FILE
+from lookalike.store.vectors import arrays
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.embed import embed
 
 DELAYS = (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.1)  # killed at every other one, interrupted at those between
 STARTING = 0.3  # before that Python itself may still be starting, and answers Ctrl-C in its own way

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from trained_shop import make_shop, split_of, train_as_if
 
-from lookalike.evaluate.measures import DEFAULT
-from lookalike.evaluate.significance import DEFAULT_SETTINGS
-from lookalike.recipes.evaluate import certainty, evaluate
-from lookalike.recipes.report_learning import gains, how, learning_part
-from lookalike.recipes.report_strips import Photos
+from lookalike.evaluate.measures.table import DEFAULT
+from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import certainty, evaluate
+from lookalike.workflows.report.learning import gains, how, learning_part
+from lookalike.workflows.report.strips import Photos
 
 
 @pytest.fixture
@@ -41,13 +41,13 @@ def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):
     for name in ("DCS(alpha=10)", "EHR@5", "HR@5", "coverage@5", "AUC_mac"):
         for one in found.scores:
             around = sure.intervals[one.encoder][name]
-            assert f"{one[name].value:.3f}{around.low:.3f}–{around.high:.3f}" in shown
+            assert f"{one[name].value:.3f}[{around.low:.3f}, {around.high:.3f}]" in shown
         difference = sure.comparisons[name][0].swapped.difference
         assert f"{difference:+.3f}" in shown
     assert "run-7, trained on plain" in shown
     assert "with soft positives (SPA): pairs up to 7 labelled steps apart" in shown
-    assert "Of 30 epochs the 12th was the best on the validation split and was kept." in shown
-    assert "There DCS(alpha=10) was 0.710, 0.600 before." in shown
+    assert "Of 30 epochs the 12th was the best" in shown
+    assert "DCS(alpha=10) was 0.710" in shown
 
 
 def test_all_else_on_the_page_is_of_the_others(lookalike, taught):
@@ -122,10 +122,11 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
         ({}, ()),
         ({"loss": "trpl"}, ("The loss was trpl.",)),
         ({"settings": "?", "epochs": "many", "value": None}, ()),
-        ({"epochs": 3, "best": 2}, ("Of 3 epochs the 2nd was the best on the validation split and was kept.",)),
+        ({"epochs": 3, "best": 2},
+         ("Of 3 epochs the 2nd was the best on the validation split. Its weights are used.",)),
         ({"best": 111, "epochs": 120, "stopped": "the loss is nan"},
-         ("Of 120 epochs the 111th was the best on the validation split and was kept.",
-          "It stopped before its time: the loss is nan.")),
+         ("Of 120 epochs the 111th was the best on the validation split. Its weights are used.",
+          "It stopped early: the loss is nan.")),
         ({"value": 0.5, "before": None}, ("There its measure was 0.500.",)),
     ],
 )  # fmt: skip

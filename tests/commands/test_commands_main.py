@@ -6,10 +6,10 @@ import numpy as np
 import polars
 import pytest
 
-from lookalike.recipes.serve import look
-from lookalike.store import people
-from lookalike.store.passwords import hashed
+from lookalike.store.people import people
+from lookalike.store.people.passwords import hashed
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.serve import look
 
 
 def test_the_whole_job_on_a_folder_of_photos(lookalike, labelled):
@@ -60,8 +60,8 @@ def test_a_new_generator_adds_only_its_own_pairs(lookalike, workspace):
     assert after["pairs"] == before["pairs"] + after["only_by"]["lbp"]
     refused = lookalike("discover", "--generators", "lbp", "--top", 4)
     assert refused.status == 1
-    assert "--replace" in refused.err
-    assert lookalike("discover", "--generators", "lbp", "--top", 4, "--replace", "--json").json[
+    assert "--overwrite" in refused.err
+    assert lookalike("discover", "--generators", "lbp", "--top", 4, "--overwrite", "--json").json[
         "generators"
     ] == ["lbp"]
 
@@ -191,7 +191,7 @@ def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp
     found = lookalike("status", "--json").json
     assert (found["next"], found["people"]) == ("lookalike serve", 1)
     assert found["open_pairs"] == found["pool_asked"] > 0
-    assert f"1 person, {found['open_pairs']:,} pairs open" in lookalike("status").out
+    assert f"{found['open_pairs']:,} open pairs" in lookalike("status").out
     assert "expert-hours" in found["cost"]
 
 
@@ -216,7 +216,7 @@ def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
 
 def test_a_pool_is_shown_and_written_as_it_is_when_nothing_else_is_asked_for(lookalike, workspace):
     small = lookalike(
-        "discover", "--generators", "color,hog", "--top", 2, "--queries", 5, "--replace", "--json"
+        "discover", "--generators", "color,hog", "--top", 2, "--queries", 5, "--overwrite", "--json"
     ).json
     again = lookalike("discover", "--pairs", "pairs.csv", "--json").json
     assert (again["pairs"], again["queries"], again["top"]) == (small["pairs"], 5, 2)
@@ -243,9 +243,9 @@ def test_next_steps_name_the_workspace_they_are_for(lookalike, photos, tmp_path)
 def test_the_tutorials_photo_is_in_the_demo():
     from pathlib import Path
 
-    from lookalike.catalog.studio import studio
+    from lookalike.studio import studio
 
-    tutorial = (Path(__file__).parents[2] / "docs/tutorial.md").read_text()
+    tutorial = (Path(__file__).parents[2] / "docs/tutorial/from-photos-to-a-decision.md").read_text()
     image = tutorial.split("lookalike search ")[1].split()[0]
     assert image in studio(1000, photos_per_item=2).catalog().row
 

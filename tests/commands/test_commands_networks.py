@@ -9,8 +9,8 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
-from lookalike.encode.checkpoint import checkpoint_files
-from lookalike.encode.opening import open_encoder
+from lookalike.encode.open import open_encoder
+from lookalike.encode.sources.checkpoint import checkpoint_files
 from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 

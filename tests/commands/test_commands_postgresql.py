@@ -46,7 +46,7 @@ def test_a_database_that_holds_a_workspace_is_not_overwritten(lookalike, photos,
     assert (said.status, "holds a workspace already" in said.err) == (1, True)
     assert not Path("two").exists()
     assert lookalike("status", "--workspace", "one").status == 0
-    assert lookalike("init", photos, "--workspace", "two", "--database", address, "--replace").status == 0
+    assert lookalike("init", photos, "--workspace", "two", "--database", address, "--overwrite").status == 0
 
 
 @pytest.mark.parametrize(

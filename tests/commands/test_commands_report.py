@@ -26,7 +26,7 @@ def test_the_page_shows_what_evaluate_gives(labelled, lookalike):
             around = score["interval"]
             if around["low"] is not None:
                 known += 1
-                assert f"{score['value']:.3f}{around['low']:.3f}–{around['high']:.3f}" in shown
+                assert f"{score['value']:.3f}[{around['low']:.3f}, {around['high']:.3f}]" in shown
     assert known
     for name in ("DCS(alpha=10)", "HR@5", "EHR@5", "AUC_mac"):
         asked = next(asked for asked in made["verdicts"] if asked.startswith(name.partition("(")[0]))
@@ -52,5 +52,5 @@ def test_one_labelled_query_gives_values_without_intervals(photos, lookalike, tm
     assert lookalike("report").status == 0
     shown = text(page_of(tmp_path))
     assert "only 1 query counts, and an interval takes 10" in shown
-    assert ("What these labels can tell" in shown) == (len(encoders) > 1)
+    assert ("What the labels show" in shown) == (len(encoders) > 1)
     assert "nan" not in shown.lower().split("which encoder is better")[-1].split("what the encoders find")[0]

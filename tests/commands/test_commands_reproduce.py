@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lookalike.discover.figures import overlap_percent
-from lookalike.reproduce.published import keys, published
+from lookalike.discover.statistics import overlap_percent
+from lookalike.research.papers.published import keys, published
 from lookalike.store.workspace import Workspace
 
 

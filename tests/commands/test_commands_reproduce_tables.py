@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from lookalike.cli.app import run as run_command
-from lookalike.reproduce.published import published
+from lookalike.research.papers.published import published
 from lookalike.store.workspace import Workspace
 
 AUDITED = ("eds-table-3", "vsd-table-1", "vsd-table-5", "vsd-table-6")
@@ -33,7 +33,7 @@ def stocked(tmp_path_factory, photos):
         target.parent.mkdir(parents=True)
         ImageOps.mirror(Image.open(photos / category / "000" / "1.png")).save(target)
     run("init", photos)
-    run("catalog", "add", folder / "wild", "--role", "query")
+    run("catalog", "add", folder / "wild", "--set", "role=query")
     run("embed", "descriptor:color", "descriptor:hog", "descriptor:lbp")
     run("discover", "--generators", "color,hog,lbp", "--top", 5)
     run("embed", "descriptor:layout")
@@ -187,7 +187,7 @@ def test_correlations_of_two_encoders_are_nan_and_it_says_what_to_do(lookalike, 
         said = lookalike("reproduce", key)
         assert said.status == 0, said.err
         words = " ".join(said.out.split())
-        assert "at least 3 are needed, better 5 or more. Add some: lookalike embed ENCODER" in words
+        assert "at least 3 are needed, 5 or more are better. Add some: lookalike embed ENCODER" in words
         (color,) = [line for line in said.out.splitlines() if line.startswith(start)]
         assert "nan" in color
         undefined = [figure for figure in ours(lookalike, key).values() if figure["value"] is None]
@@ -201,7 +201,7 @@ def test_what_a_workspace_lacks_is_said_with_the_command_that_mends_it(lookalike
         assert "lookalike discover --top 5" in lookalike("reproduce", key, "--json").json["missing"]
     assert "lookalike discover --top 5" in lookalike("reproduce", "vsd-table-1").out
     wild = lookalike("reproduce", "eds-table-6", "--json").json
-    assert "--role query" in wild["missing"]
+    assert "--set role=query" in wild["missing"]
     assert lookalike("init", photos, "--workspace", "fresh").status == 0
     for key in AUDITED:
         assert "lookalike labels import" in lookalike("reproduce", key, "--workspace", "fresh").out

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike.catalog.studio import studio
 from lookalike.core.errors import StorageError
-from lookalike.recipes.studio import MARK, Estimate, write_studio
+from lookalike.studio import studio
+from lookalike.workflows.start.studio import MARK, DrawingCost, write_studio
 
 SMALL = ("--images", 200, "--size", 16)
 
@@ -23,7 +23,7 @@ def photos_of(folder):
 def test_photos_lie_in_category_item_photo_and_init_reads_them(lookalike, tmp_path):
     said = lookalike("studio", "shop photos", *SMALL, "--seed", 3)
     assert said.status == 0, said.err
-    assert "200 photos to draw: about" in said.out
+    assert "200 photos" in said.out
     assert "MB" in said.out
     drawn = studio(200, seed=3)
     names = [
@@ -95,7 +95,7 @@ def test_a_disk_without_room_is_refused_before_the_first_photo(tmp_path, monkeyp
 
 
 def test_the_estimate_is_of_what_is_left_to_draw(tmp_path):
-    told: list[Estimate] = []
+    told: list[DrawingCost] = []
     one = studio(200)
     write_studio(tmp_path / "photos", one, size=32, before=told.append)
     (tmp_path / "photos" / one.image_name(0)).unlink()
@@ -135,11 +135,11 @@ def test_claims_are_printed_and_are_those_of_the_json(lookalike):
     truth, people = told["truth"], told["experts"]
     said = lookalike("studio", "--claims", "--images", 2000, "--seed", 5).out
     for number in (
-        f"{100 * truth['positive_share']:.4f} %",
+        f"{100 * truth['positive_share']:.4f}%",
         " ".join(f"{each:.0f}" for each in truth["positives"]),
-        f"{100 * truth['within']:.1f} %",
+        f"{100 * truth['within']:.1f}%",
         f"{people['kappa']:.2f}",
-        f"{100 * people['self_consistency']:.1f} %",
+        f"{100 * people['self_consistency']:.1f}%",
         f"{truth['queries']:,} queries",
         f"{people['pairs']:,} pairs",
     ):
@@ -190,5 +190,5 @@ def test_the_demo_says_which_encoder_is_better_and_how_sure_that_is(lookalike, t
     best = max(made["true_HR@5"], key=made["true_HR@5"].get)
     assert f"{best} has the highest HR@5: {made['true_HR@5'][best]:.3f}" in flat
     page = (tmp_path / "d/reports/report.html").read_text()
-    assert "Against the complete truth" in page
-    assert "What these labels can tell" in page
+    assert "Compared with the ground truth" in page
+    assert "What the labels show" in page

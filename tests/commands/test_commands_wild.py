@@ -73,5 +73,5 @@ def test_a_later_generator_keeps_the_wild_queries(lookalike, wild):
 def test_photos_of_the_shop_may_not_be_asked_there(lookalike, wild):
     said = lookalike("discover", "--where", "domain=shop")
     assert said.status == 1
-    assert "36 images have domain='shop', but none of them may be asked about" in said.err
+    assert "36 images have domain='shop', but none of them can be a query" in said.err
     assert "'wild' (9)" in said.err

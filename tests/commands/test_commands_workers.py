@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from lookalike.cli.app import run
-from lookalike.encode.decode import FEW, IDLE_SECONDS
+from lookalike.encode.inputs.workers import FEW, IDLE_SECONDS
 from lookalike.encode.run import SHARD
-from lookalike.store.arrays import JOURNAL
+from lookalike.store.vectors.arrays import JOURNAL
 from lookalike.store.workspace import Workspace
 
 PHOTOS = 2 * SHARD + 100

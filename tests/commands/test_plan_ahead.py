@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lookalike.core.types import Labels
-from lookalike.recipes.plan import plan_for
-from lookalike.recipes.settle import settle
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.compare import compare_encoders
+from lookalike.workflows.label.plan import plan_for
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_it_foresees_the_share_of_similar_pairs_and_each_encoders_measures(label
 
 def test_telling_two_encoders_apart_is_what_settle_says(labelled):
     found = plan_for(labelled, ["color", "hog"]).settling
-    wanted = settle(labelled, ["color", "hog"])
+    wanted = compare_encoders(labelled, ["color", "hog"])
     assert repr((found.standings, found.plan)) == repr(
         (wanted.standings, wanted.plan)
     )  # NaN equals itself here

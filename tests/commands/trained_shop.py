@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.catalog import catalog_from
+from lookalike.catalog.read import catalog_from
 from lookalike.core.types import Labels, Origin
-from lookalike.encode.checkpoint import head_files
 from lookalike.encode.head import Head
-from lookalike.recipes.embed import embed
-from lookalike.store.settings import Settings
+from lookalike.encode.sources.checkpoint import head_files
+from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.embed import embed
 
 IMAGES, WIDE = 48, 8
 ENCODERS = ("plain", "other", "third")
@@ -39,7 +39,7 @@ def make_shop(folder: Path) -> Workspace:
         "category": [f"kind{k}" for k in kind],
         "split": [split_of(number) for number in range(IMAGES)],
     }
-    workspace = Workspace.create(folder, catalog_from(columns).catalog, Settings("memory", ""))
+    workspace = Workspace.create(folder, catalog_from(columns).catalog, WorkspaceSettings("memory", ""))
     for name in ENCODERS:
         vectors = random.normal(size=(IMAGES, WIDE)).astype(np.float32)
         vectors[np.arange(IMAGES), kind] += 1.5

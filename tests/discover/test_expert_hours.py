@@ -1,11 +1,11 @@
-"""Expert-hours: pairs x votes per pair / rate (SPEC 5)."""
+"""Expert-hours: pairs x votes per pair / rate."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.core.errors import ArgumentError
-from lookalike.discover.figures import PAIRS_PER_HOUR, expert_hours
+from lookalike.discover.statistics import PAIRS_PER_HOUR, expert_hours
 
 
 @given(st.integers(0, 10**9), st.integers(1, 9))

@@ -1,4 +1,4 @@
-"""The pool is the union of the generators' top k distinct items, with every rank and score kept (EDS Eq. 1, SPEC 5)."""
+"""The pool is the union of the generators' top k distinct items, with every rank and score kept (EDS Eq. 1)."""
 
 from random import Random
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from oracles.worlds import World, catalog_of, embeddings_of, lattice, worlds
 
 from lookalike.core.errors import PoolError
 from lookalike.core.types import Pool, Rule
-from lookalike.discover.figures import pool_figures
 from lookalike.discover.pool import extended, pool
 from lookalike.discover.queries import given_queries, sample_queries
+from lookalike.discover.statistics import pool_figures
 from lookalike.rank.distinct import top_lists
 
 GENERATORS = ("color", "hog", "clip")

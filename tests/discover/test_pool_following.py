@@ -3,11 +3,11 @@
 import numpy as np
 
 from lookalike.catalog.read import catalog_from
-from lookalike.catalog.upkeep import without
+from lookalike.catalog.update import without
 from lookalike.core.checks import strings
 from lookalike.core.types import Pool
-from lookalike.discover.follow import following, still_drawn
 from lookalike.discover.random_pairs import RandomPairs
+from lookalike.discover.update import following, still_drawn
 
 
 def a_pool() -> Pool:

@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import binom
 
 import lookalike
-from lookalike.catalog.studio import positives, studio, true_labels
 from lookalike.core.types import Labels, Pool
 from lookalike.discover.pool import pool
 from lookalike.discover.prevalence import chebyshev_budget, credible_interval, map_estimate
 from lookalike.discover.random_pairs import all_pairs, random_pairs
+from lookalike.studio import positives, studio, true_labels
 
 DRAWN = studio(2_400, photos_per_item=2, seed=4)
 CATALOG = DRAWN.catalog()

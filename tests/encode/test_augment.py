@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from torchvision.transforms import functional
 
-from lookalike.encode.augment import Augment, Augmented, augmented, crop_box, jittered, turned
 from lookalike.encode.encoder import encode_photo
-from lookalike.encode.opening import open_encoder
-from lookalike.encode.preprocessing import Preprocessing
+from lookalike.encode.inputs.augment import Augment, Augmented, augmented, crop_box, jittered, turned
+from lookalike.encode.inputs.preprocessing import Preprocessing
+from lookalike.encode.open import open_encoder
 from lookalike.encode.spec import parse
 
 
@@ -33,7 +33,7 @@ def test_a_view_depends_on_content_number_and_seed_alone():
 def test_a_view_is_the_same_in_another_process():
     program = """
 import hashlib, sys
-from lookalike.encode.augment import augmented
+from lookalike.encode.inputs.augment import augmented
 from PIL import Image
 print(hashlib.sha256(augmented(Image.linear_gradient("L").convert("RGB"), 3, 7, 50).tobytes()).hexdigest())
 assert "torch" not in sys.modules

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lookalike.catalog import catalog_from
-from lookalike.cli.embed import duration
-from lookalike.encode.estimate import WORTH_SAYING, estimate
-from lookalike.encode.opening import open_encoder
+from lookalike.catalog.read import catalog_from
+from lookalike.cli.start.embed import duration
+from lookalike.encode.estimate import WORTH_MEASURING, estimate
+from lookalike.encode.open import open_encoder
 from lookalike.encode.spec import parse
 
 
 @pytest.fixture(scope="module")
 def some(tmp_path_factory):
     folder = tmp_path_factory.mktemp("photos")
-    for n in range(WORTH_SAYING + 10):
+    for n in range(WORTH_MEASURING + 10):
         Image.new("RGB", (12, 12), (n % 256, 40, 9)).save(folder / f"{n:04d}.png")
     return catalog_from(folder).catalog, folder
 
@@ -29,9 +29,9 @@ def test_time_grows_with_the_photos_and_disk_with_the_catalog(some):
     assert (found.compute, found.known) == (len(catalog), 0)
     assert found.bytes == len(catalog) * (4 * 486 + 16)
     assert 0 < found.seconds < 60
-    few = estimate(catalog, folder, encoder, rows[: WORTH_SAYING - 1], workers=2)
+    few = estimate(catalog, folder, encoder, rows[: WORTH_MEASURING - 1], workers=2)
     assert math.isnan(few.seconds)
-    assert (few.compute, few.known) == (WORTH_SAYING - 1, 11)
+    assert (few.compute, few.known) == (WORTH_MEASURING - 1, 11)
 
 
 def test_photos_that_are_gone_leave_the_time_unknown(some, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.rounding import gamma
 
 from lookalike.encode.head import Head, apply_head, scaled
 
@@ -26,7 +27,10 @@ def test_the_formula_at_any_length_of_the_vectors(seed, features, scale):
     vectors = (random.normal(size=(5, features)) * scale).astype(np.float32)
     vectors[2] = 0
     head = Head.seeded(features, 6, seed=seed)
-    np.testing.assert_allclose(apply_head(head, vectors), by_hand(head, vectors), atol=1e-5)
+    # Weights are below 1/sqrt(f) and |s| = sqrt(f), so the absolute sums of a row are below f + 2; they are
+    # 2 f products deep, with some 10 roundings for the scaling and the biases.
+    error = gamma(2 * features + 10) * (features + 2)
+    np.testing.assert_allclose(apply_head(head, vectors), by_hand(head, vectors), rtol=0, atol=error)
 
 
 def test_a_seed_gives_the_same_head_and_touches_no_other_generator():

@@ -8,11 +8,11 @@ from PIL import Image
 from safetensors.torch import save_file
 
 import lookalike
-from lookalike.catalog import load_rgb
+from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import EmbeddingsError
-from lookalike.encode import precomputed
 from lookalike.encode.encoder import encode_photo
-from lookalike.encode.opening import open_encoder
+from lookalike.encode.open import open_encoder
+from lookalike.encode.sources import precomputed
 from lookalike.encode.spec import parse
 
 

@@ -12,18 +12,19 @@ import pytest
 import timm
 import torch
 import torchvision
+from oracles.rounding import gamma, network_error, terms_of
 from PIL import Image
 from safetensors.torch import save_file
 from torch import nn
 
 from lookalike.core.errors import EmbeddingsError, EncoderError
-from lookalike.encode import torchvision_networks
-from lookalike.encode.checkpoint import checkpoint_files
 from lookalike.encode.encoder import encode_photo
+from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Network
-from lookalike.encode.opening import open_encoder
-from lookalike.encode.preprocessing import Preprocessing
-from lookalike.encode.spec import parse
+from lookalike.encode.open import open_encoder
+from lookalike.encode.sources import torchvision_networks
+from lookalike.encode.sources.checkpoint import checkpoint_files
+from lookalike.encode.spec import SOURCES, parse
 
 SMALL = "test_resnet"
 
@@ -54,7 +55,8 @@ def test_local_weights_give_the_network_s_own_features(trained, photo, tmp_path)
     encoder = opened(f"timm:{SMALL}?weights={tmp_path}/w.safetensors&mean=0.5&std=0.25&size=96")
     pixels = torch.from_numpy(encoder.prepare(photo)).permute(2, 0, 1)[None] / 255
     expected = feature(trained, (pixels - 0.5) / 0.25)
-    np.testing.assert_allclose(encode_photo(photo, encoder), expected[0], atol=1e-5)
+    error = network_error(terms_of(trained), expected)
+    np.testing.assert_allclose(encode_photo(photo, encoder), expected[0], rtol=0, atol=error)
     assert encoder.dimension == expected.shape[1]
 
 
@@ -117,7 +119,6 @@ def test_files_that_are_no_weights(tmp_path, name, content):
         ("torchvision:resnet5x", "no classification network", "torchvision:resnet"),
         ("torchvision:resnet50/V9", "no weights 'V9'", "IMAGENET1K_V2"),
         (f"timm:{SMALL}?weights=nowhere.pth", "no weights file 'nowhere.pth'", ".safetensors"),
-        (f"timm:{SMALL}?layers=layer1", "layers", "Leave out"),
         ("checkpoint:models/none", "no folder 'models/none'", "checkpoint:models/NAME"),
         ("checkpoint:.", "checkpoint.json is not what Lookalike writes", "weights.safetensors"),
     ],
@@ -138,6 +139,18 @@ def test_arguments_that_the_network_does_not_take(trained, tmp_path):
         opened(f"timm:{SMALL}?precision=int1&weights={tmp_path}/w.safetensors")
 
 
+@pytest.mark.parametrize(
+    "text", ["hf:google/vit", "open_clip:ViT-B-32", "hub:x/y", "onnx:model.onnx", "tim:resnet50"]
+)
+def test_an_unknown_source_is_refused_with_those_that_are_known(text):
+    with pytest.raises(EncoderError) as refused:
+        parse(text)
+    assert repr(text.partition(":")[0]) in refused.value.problem
+    for known in SOURCES:
+        assert f"{known}:" in refused.value.fix
+    assert ("Did you mean timm:resnet50?" in refused.value.fix) == text.startswith("tim:")
+
+
 @pytest.mark.parametrize("text", ["timm:resnet50.a1_in1k", "torchvision:resnet18"])
 def test_weights_that_cannot_be_fetched_are_said_to_come_from_somewhere(text, tmp_path, monkeypatch):
     def refuse(*_, **__):
@@ -146,7 +159,7 @@ def test_weights_that_cannot_be_fetched_are_said_to_come_from_somewhere(text, tm
     for proxy in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.delenv(proxy, raising=False)
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    monkeypatch.setattr("lookalike.encode.timm_networks.try_to_load_from_cache", lambda *_: None)
+    monkeypatch.setattr("lookalike.encode.sources.timm_networks.try_to_load_from_cache", lambda *_: None)
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: refuse())
     with pytest.raises(EncoderError, match=r"cannot be fetched: .*not known") as refused:
@@ -190,7 +203,8 @@ def test_squeezenet_averages_its_features(photo, tmp_path):
     mean, std = (torch.tensor(v)[None, :, None, None] for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     with torch.inference_mode():
         expected = made.features((x - mean) / std).mean((2, 3))[0].numpy()
-    np.testing.assert_allclose(encode_photo(photo, encoder), expected, atol=1e-5)
+    error = network_error(terms_of(made), expected)
+    np.testing.assert_allclose(encode_photo(photo, encoder), expected, rtol=0, atol=error)
 
 
 def test_a_checkpoint_is_the_same_encoder_again(trained, photo, tmp_path):
@@ -249,7 +263,7 @@ def test_the_batch_is_halved_until_memory_holds_it(error):
     cramped = Cramped(3, error)
     network = Network.of(parse("timm:x"), cramped, Preprocessing((8, 8), mean=(0, 0, 0), std=(1, 1, 1)))
     found = network.vectors(ready)
-    np.testing.assert_allclose(found, ready.mean((1, 2)) / 255, atol=1e-5)
+    np.testing.assert_allclose(found, ready.mean((1, 2)) / 255, rtol=gamma(8 * 8 + 4))  # a mean of 64 pixels
     assert cramped.tried == [16, 8, 4, *[2] * 8]
     cramped.tried.clear()
     network.vectors(ready)
@@ -273,7 +287,7 @@ def test_a_size_that_the_network_cannot_take(tmp_path):
 WITHOUT_EACH = """
 import sys
 from lookalike.cli.app import run
-from lookalike.encode.opening import open_encoder
+from lookalike.encode.open import open_encoder
 from lookalike.encode.spec import parse
 for library in sys.argv[1:]:
     assert library not in sys.modules, library

@@ -1,4 +1,4 @@
-"""Two results made on different labels, catalogs or candidate rules refuse to be compared (SPEC 7)."""
+"""Two results made on different labels, catalogs or candidate rules refuse to be compared."""
 
 import pytest
 from oracles.ranking import Photo
@@ -7,7 +7,7 @@ from oracles.worlds import catalog_of, embeddings_of, labels_of
 
 from lookalike.core.errors import NotComparableError
 from lookalike.core.types import Basis, Rule
-from lookalike.evaluate.measures import evaluate
+from lookalike.evaluate.measures.table import evaluate
 from lookalike.rank.judged import judged_ranks
 
 SHOP = [Photo("a", "a"), Photo("b", "b"), Photo("c", "c")]

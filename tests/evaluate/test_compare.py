@@ -12,11 +12,11 @@ from scipy.stats import ttest_rel
 
 from lookalike.core.errors import ArgumentError, NotComparableError
 from lookalike.core.types import Basis, Rule, Score, Scores
-from lookalike.evaluate.compare import Comparison, holm, on_both, t_test
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.evaluate.resample import Resampling, replicates
-from lookalike.evaluate.sentence import sentence, settled
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
+from lookalike.evaluate.significance.bootstrap import Resampling, replicates
+from lookalike.evaluate.significance.compare import Comparison, holm, on_both, t_test
+from lookalike.evaluate.significance.sentence import is_significant, sentence
+from lookalike.evaluate.significance.summary import Settings, significance
 
 MANY = (*DEFAULT, "DCS(average=macro)", "HR@3", "EHR@3")
 MEANS = {"HR@5", "EHR@5", "coverage@5", "AUC_mac", "PR-AUC_mac", "BPREF", "DCS(alpha=10,average=macro)"}
@@ -216,7 +216,7 @@ def test_fifteen_encoders_far_apart_are_told_apart(given: Settings):
     """105 pairs: the least p of 2,000 swaps is 1/2001, times 105 more than 0.05."""
     family = significance(clear(15), given).comparisons
     assert len(family["AUC_mac"]) == 105
-    assert all(settled(one) for one in family["AUC_mac"])
+    assert all(is_significant(one) for one in family["AUC_mac"])
 
 
 def apart_by_bootstrap(replicates: int) -> tuple[Comparison, ...]:
@@ -234,10 +234,10 @@ def test_too_few_draws_of_a_pooled_measure_are_said_to_be_too_few_and_enough_dec
     first = next(one for one in few if one.encoders == ("0", "7"))
     assert (first.p, first.replicates_needed) == (1 / 101, 560)
     assert first.drawn_too_few
-    assert not any(settled(one) for one in few)
-    assert "too few replicates for 28 comparisons, which take 560 or more" in sentence(first)
+    assert not any(is_significant(one) for one in few)
+    assert "28 comparisons need 560 replicates" in sentence(first)
     near = max(few, key=lambda one: one.p)
     assert not near.drawn_too_few
-    assert sentence(near).startswith("these labels cannot tell")
+    assert sentence(near).startswith("these labels cannot separate")
     again = apart_by_bootstrap(560)
-    assert settled(next(one for one in again if one.encoders == ("0", "7")))
+    assert is_significant(next(one for one in again if one.encoders == ("0", "7")))

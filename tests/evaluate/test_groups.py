@@ -8,8 +8,8 @@ from evaluate.significance_worlds import encoders
 
 from lookalike.core.errors import NotComparableError
 from lookalike.evaluate.groups import by_group
-from lookalike.evaluate.measures import evaluate
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.table import evaluate
+from lookalike.evaluate.significance.summary import Settings, significance
 
 
 @pytest.mark.parametrize("seed", range(4))

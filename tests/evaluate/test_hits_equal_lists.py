@@ -7,7 +7,7 @@ from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of
 
 from lookalike.core.types import Rule
-from lookalike.evaluate.measures import evaluate
+from lookalike.evaluate.measures.table import evaluate
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 

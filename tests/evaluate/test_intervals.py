@@ -11,10 +11,10 @@ from scipy.stats import bootstrap
 
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Scores
-from lookalike.evaluate.intervals import METHODS, acceleration, interval, percentile
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.evaluate.resample import Resampling
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
+from lookalike.evaluate.significance.bootstrap import Resampling
+from lookalike.evaluate.significance.intervals import METHODS, acceleration, interval, percentile
+from lookalike.evaluate.significance.summary import Settings, significance
 
 MANY = (*DEFAULT, "DCS(average=macro)", "HR@3", "EHR@9")
 
@@ -133,7 +133,7 @@ def test_settings_that_mean_nothing_are_refused(settings: dict[str, object]):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_hold_about_as_often_as_they_say(method: str):
-    """Means of 80 skewed values; docs/intervals.md has the measures themselves."""
+    """Means of 80 skewed values; docs/research/calibration.md has the measures themselves."""
     random = np.random.default_rng(11)
     held = 0
     for _ in range(400):

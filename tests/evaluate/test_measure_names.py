@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles.worlds import Candidate, Ranking, judged_of, rankings, rows_of
 
 from lookalike.core.errors import MeasureError
-from lookalike.evaluate.measures import DEFAULT, FAMILIES, Family, Measure, parse, parse_list
+from lookalike.evaluate.measures.table import DEFAULT, FAMILIES, Family, Measure, parse, parse_list
 
 numbers = st.one_of(
     st.floats(allow_nan=False),

@@ -26,7 +26,7 @@ from oracles.worlds import (
 )
 
 from lookalike.core.types import JudgedRanks
-from lookalike.evaluate.measures import FAMILIES, parse
+from lookalike.evaluate.measures.table import FAMILIES, parse
 from lookalike.rank.judged import judged_ranks
 
 Oracle = Callable[[Rows], float | None]

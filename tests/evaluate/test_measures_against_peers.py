@@ -11,7 +11,7 @@ from oracles.scoring import Row, by_query
 from oracles.worlds import judged_of
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from lookalike.evaluate.measures import parse
+from lookalike.evaluate.measures.table import parse
 
 SEEDS = range(12)
 

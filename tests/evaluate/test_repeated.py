@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
 import splitting
 
 from lookalike.core.errors import ArgumentError
-from lookalike.evaluate.repeated import (
+from lookalike.evaluate.significance.repeated_splits import (
     differences,
     over_splits,
     resampled_t_test,

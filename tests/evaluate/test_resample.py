@@ -8,9 +8,9 @@ from evaluate.significance_worlds import repeated
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, JudgedRanks, Rule, Score
-from lookalike.evaluate.intervals import acceleration
-from lookalike.evaluate.measures import DEFAULT, evaluate
-from lookalike.evaluate.resample import Resampling, replicates, without_each
+from lookalike.evaluate.measures.table import DEFAULT, evaluate
+from lookalike.evaluate.significance.bootstrap import Resampling, replicates, without_each
+from lookalike.evaluate.significance.intervals import acceleration
 
 
 def world(seed: int, queries: int = 12) -> JudgedRanks:

@@ -12,11 +12,11 @@ from oracles.worlds import judged_of
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Pool
-from lookalike.discover.figures import PoolFigures, expert_hours, pool_figures
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget, positive_rate
-from lookalike.evaluate.credit import phi
-from lookalike.evaluate.measures import parse
-from lookalike.reproduce.published import published
+from lookalike.discover.statistics import PoolFigures, expert_hours, pool_figures
+from lookalike.evaluate.measures.credit import phi
+from lookalike.evaluate.measures.table import parse
+from lookalike.research.papers.published import published
 
 PUBLISHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "published.toml").read_text())
 EDS, VSD = PUBLISHED["eds"], PUBLISHED["vsd"]
@@ -120,7 +120,7 @@ def test_eds_wild_candidates_per_query():
 
 
 def test_eds_lower_bound_of_the_positive_rate_is_printed_a_little_high():
-    """45,920 / |A| is .000436 with |A| = |Q| (|D| - 1); .00045 is printed (SPEC 15)."""
+    """45,920 / |A| is .000436 with |A| = |Q| (|D| - 1); .00045 is printed."""
     bound = eds_rate().lower_bound
     assert f"{bound:.6f}" == "0.000436"
     assert number(EDS["positive_rate"]["printed_lower_bound"]) > bound

@@ -42,7 +42,7 @@ def world(
 
 def catalog_of(image: list[str], item: list[str], split: np.ndarray) -> Catalog:
     """A catalog of vectors only."""
-    from lookalike.catalog import catalog_from
+    from lookalike.catalog.read import catalog_from
 
     table = {"image": image, "item": item, "split": [str(one) for one in split]}
     made = catalog_from(table).catalog

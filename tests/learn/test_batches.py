@@ -8,11 +8,11 @@ from learning_worlds import catalog_of, world
 
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Labels
-from lookalike.learn.batches import NONE, Anchors, Plan, anchors, epoch_batches, farther
+from lookalike.learn.batches import NONE, Anchors, BatchPlan, anchors, epoch_batches, farther
 from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness
 
-SOFT = Softness(0.7, 4)
+SOFT = Softness(beta=0.7, max_distance=4)
 
 
 def around(nodes: str = "image", **how: object) -> tuple[Anchors, np.ndarray]:
@@ -41,7 +41,7 @@ def hops(of: object, source: int) -> dict[int, int]:
 @given(st.integers(0, 2**32), st.integers(0, 50), st.integers(2, 60))
 def test_every_anchor_comes_in_some_batch_and_none_is_too_large(seed, epoch, size):
     given_anchors, rows = around()
-    batches = epoch_batches(given_anchors, Plan(size=size), SOFT, seed, epoch)
+    batches = epoch_batches(given_anchors, BatchPlan(size=size), SOFT, seed, epoch)
     met = np.concatenate(batches)
     assert set(given_anchors.node.tolist()) <= set(met.tolist())
     assert set(met.tolist()) <= set(rows.tolist())
@@ -53,7 +53,7 @@ def test_a_batch_holds_positives_and_labelled_negatives_of_its_anchors():
     """One anchor to a batch shows what it brings: 2 positives, 2 labelled negatives, 1 within L hops."""
     given_anchors, _ = around(items=100)
     graph = given_anchors.graph
-    batches = epoch_batches(given_anchors, Plan(size=2), SOFT, 0, 0)
+    batches = epoch_batches(given_anchors, BatchPlan(size=2), SOFT, 0, 0)
     assert len(batches) == len(given_anchors)
     met = []
     for batch in batches:
@@ -93,7 +93,7 @@ def test_soft_ones_are_two_or_more_hops_away_and_never_labelled(seed):
 
 def test_batches_are_filled_with_distinct_rows():
     given_anchors, _ = around(items=600, share=0.05)
-    sizes = [len(batch) for batch in epoch_batches(given_anchors, Plan(size=64), SOFT, 0, 0)]
+    sizes = [len(batch) for batch in epoch_batches(given_anchors, BatchPlan(size=64), SOFT, 0, 0)]
     assert len(sizes) > 10
     assert max(sizes) <= 64
     assert np.mean(sizes) > 0.9 * 64
@@ -103,13 +103,15 @@ def test_batches_are_filled_with_distinct_rows():
 def test_in_one_batch_soft_ones_change_nothing():
     """They are anchors themselves, which all are there; the other draws are the same with them and without."""
     given_anchors, _ = around(items=100)
-    with_soft, without = (epoch_batches(given_anchors, Plan(size=1_000), soft, 3, 4) for soft in (SOFT, None))
+    with_soft, without = (
+        epoch_batches(given_anchors, BatchPlan(size=1_000), soft, 3, 4) for soft in (SOFT, None)
+    )
     assert [one.tolist() for one in with_soft] == [one.tolist() for one in without]
 
 
 def test_without_soft_positives_nothing_is_fetched_from_farther_off():
     given_anchors, _ = around(items=100)
-    for batch in epoch_batches(given_anchors, Plan(size=2), None, 0, 0):
+    for batch in epoch_batches(given_anchors, BatchPlan(size=2), None, 0, 0):
         direct = [
             anchor
             for anchor in batch.tolist()
@@ -130,7 +132,7 @@ def test_an_anchor_with_a_thousand_labels_comes_as_often_as_one_with_one():
     pairs = star + single
     labels = Labels.of([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs)))
     made = anchors(label_graph(catalog, labels), np.arange(len(image)))
-    batches = epoch_batches(made, Plan(size=2, positives=1, negatives=0, soft=0), None, 0, 0)
+    batches = epoch_batches(made, BatchPlan(size=2, positives=1, negatives=0, soft=0), None, 0, 0)
     assert 1_990 < len(batches) <= 2_001  # the two ends of a single pair, drawn in turn, share a batch
     times = np.bincount(np.concatenate(batches), minlength=2_001)
     assert times[0] == 1_001  # as the one positive of each of its thousand, and once itself
@@ -140,7 +142,7 @@ def test_an_anchor_with_a_thousand_labels_comes_as_often_as_one_with_one():
 
 def test_positives_are_drawn_with_equal_chances():
     given_anchors, _ = around(items=40, clusters=2, share=1.0)
-    plan, anchor = Plan(size=2, positives=2, negatives=0, soft=0), int(given_anchors.node[0])
+    plan, anchor = BatchPlan(size=2, positives=2, negatives=0, soft=0), int(given_anchors.node[0])
     positive = sorted(neighbours_of(given_anchors.graph.positive, anchor))
     times = dict.fromkeys(positive, 0)
     for epoch in range(600):
@@ -160,7 +162,9 @@ def test_batches_are_a_function_of_seed_and_epoch():
     given_anchors, _ = around()
 
     def drawn(seed: int, epoch: int) -> list[list[int]]:
-        return [batch.tolist() for batch in epoch_batches(given_anchors, Plan(size=12), SOFT, seed, epoch)]
+        return [
+            batch.tolist() for batch in epoch_batches(given_anchors, BatchPlan(size=12), SOFT, seed, epoch)
+        ]
 
     assert drawn(3, 7) == drawn(3, 7)
     assert drawn(3, 7) != drawn(3, 8)
@@ -169,7 +173,7 @@ def test_batches_are_a_function_of_seed_and_epoch():
 
 def test_a_batch_larger_than_the_catalog_is_all_of_it_once():
     given_anchors, rows = around()
-    (batch,) = epoch_batches(given_anchors, Plan(size=10_000), SOFT, 0, 0)
+    (batch,) = epoch_batches(given_anchors, BatchPlan(size=10_000), SOFT, 0, 0)
     assert set(given_anchors.node.tolist()) <= set(batch.tolist()) <= set(rows.tolist())
 
 
@@ -177,7 +181,7 @@ def test_with_items_as_nodes_any_photo_of_an_item_is_taken():
     given_anchors, rows = around(nodes="item", photos=3)
     met: set[int] = set()
     for epoch in range(20):
-        for batch in epoch_batches(given_anchors, Plan(size=12), SOFT, 0, epoch):
+        for batch in epoch_batches(given_anchors, BatchPlan(size=12), SOFT, 0, epoch):
             met |= set(batch.tolist())
     labelled = {
         row for row in rows.tolist() if given_anchors.graph.node[row] in set(given_anchors.node.tolist())
@@ -189,7 +193,7 @@ def test_with_items_as_nodes_any_photo_of_an_item_is_taken():
 
 def test_the_two_kinds_of_nodes_agree_where_an_item_has_one_photo():
     by_image, by_item = around()[0], around(nodes="item")[0]
-    one, other = (epoch_batches(made, Plan(size=12), SOFT, 5, 0) for made in (by_image, by_item))
+    one, other = (epoch_batches(made, BatchPlan(size=12), SOFT, 5, 0) for made in (by_image, by_item))
     assert [batch.tolist() for batch in one] == [batch.tolist() for batch in other]
 
 
@@ -203,5 +207,5 @@ def test_no_positive_is_an_error_and_one_is_enough():
     outside = label_graph(made.catalog, only).unusable[0].count
     assert f"{outside:,} left out: not both images are in the split train." in error.value.problem
     one = Labels.of(["i0-0"], ["i5-0"], [1])
-    (batch,) = epoch_batches(anchors(label_graph(made.catalog, one), rows), Plan(), SOFT, 0, 0)
+    (batch,) = epoch_batches(anchors(label_graph(made.catalog, one), rows), BatchPlan(), SOFT, 0, 0)
     assert batch.tolist() == [0, 5]

@@ -5,7 +5,7 @@ import pytest
 import torch
 from learning_worlds import world
 
-from lookalike.learn.batches import Plan, anchors
+from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness, relations
@@ -13,14 +13,14 @@ from lookalike.positive.positiveness import Softness, relations
 CPU = torch.device("cpu")
 
 
-SOFT = Softness(0.7, 3)
+SOFT = Softness(beta=0.7, max_distance=3)
 
 
 def examples(views: list[np.ndarray], seed: int = 0, soft: Softness | None = SOFT) -> Examples:
     made = world()
     rows = np.flatnonzero(made.catalog.split == "train")
     given = anchors(label_graph(made.catalog, made.labels), rows)
-    return Examples(given, Plan(size=12), soft, Cached(views, CPU), seed, CPU)
+    return Examples(given, BatchPlan(size=12), soft, Cached(views, CPU), seed, CPU)
 
 
 def test_one_view_is_the_features_themselves():
@@ -50,7 +50,7 @@ def test_of_several_views_an_image_enters_as_two_different_ones():
 
 
 def test_weights_hold_between_the_images_of_the_views():
-    """W is 1 between the two views of one image (SPEC 10), and P between those of others."""
+    """W is 1 between the two views of one image, and P between those of others."""
     made = world()
     drawn = examples([made.features, made.features])
     batch = next(drawn.epoch(0)[1])
@@ -78,7 +78,7 @@ def test_a_batch_says_which_rows_it_holds():
     assert str(batch).endswith(", ...")
 
 
-@pytest.mark.parametrize("soft", [None, Softness(0.7, 1)])
+@pytest.mark.parametrize("soft", [None, Softness(beta=0.7, max_distance=1)])
 def test_chains_of_one_pair_are_the_labels(soft):
     batch = next(examples([world().features], soft=soft).epoch(0)[1])
     off = ~torch.eye(len(batch.rows), dtype=torch.bool)

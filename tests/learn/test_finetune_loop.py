@@ -10,10 +10,10 @@ from learning_worlds import world
 
 from lookalike.core.errors import LearningError
 from lookalike.encode.head import Head
-from lookalike.learn.batches import Plan, anchors
+from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import cosine, finetune
-from lookalike.learn.settings import Settings
+from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.state import progress_of, restore, state_bytes
 from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph
@@ -40,13 +40,13 @@ class Memory:
             raise KeyboardInterrupt
 
 
-def run(settings: Settings, values=None, keeper=None, features=None, validate=None, **options):
+def run(settings: TrainingSettings, values=None, keeper=None, features=None, validate=None, **options):
     """Train a small head; `values` are what the measure says epoch by epoch, None: a sum of its parameters."""
     made = world()
     rows = np.flatnonzero(made.catalog.split == "train")
     around = anchors(label_graph(made.catalog, made.labels), rows)
     views = Cached([made.features if features is None else features], CPU)
-    examples = Examples(around, Plan(size=20), settings.soft, views, settings.seed, CPU)
+    examples = Examples(around, BatchPlan(size=20), settings.soft, views, settings.seed, CPU)
     head = Head.seeded(SIZE, 8, seed=settings.seed)
     kept = keeper or Memory()
 
@@ -68,7 +68,7 @@ def equal(one, other):
 def test_the_rate_falls_by_a_cosine_to_a_tenth():
     assert (cosine(0.0), cosine(1.0)) == (1.0, pytest.approx(0.1))
     assert cosine(1 / 3) == pytest.approx(0.1 + 0.9 * 0.75)
-    found, _ = run(Settings(epochs=30, rate=0.01), [0.0] * 30)
+    found, _ = run(TrainingSettings(epochs=30, rate=0.01), [0.0] * 30)
     rates = [epoch.rate for epoch in found.history]
     assert all(a > b for a, b in pairwise(rates))
     assert 0.001 < rates[-1] < 0.00102
@@ -86,7 +86,7 @@ def test_the_rate_falls_by_a_cosine_to_a_tenth():
     ],
 )
 def test_the_best_epoch_from_the_first_on(values, best):
-    found, kept = run(Settings(epochs=3), values)
+    found, kept = run(TrainingSettings(epochs=3), values)
     assert found.best == best
     head = Head.empty(SIZE, 8)
     head_then = progress_of(kept.states[best - 1])
@@ -107,36 +107,36 @@ def test_the_best_epoch_from_the_first_on(values, best):
     ],
 )
 def test_patience_ends_the_run(values, patience, epochs):
-    found, _ = run(Settings(epochs=5, patience=patience), values)
+    found, _ = run(TrainingSettings(epochs=5, patience=patience), values)
     assert (len(found.history), found.stopped) == (epochs, "")
 
 
 def test_the_last_epoch_is_kept_where_that_is_asked_for():
-    found, _ = run(Settings(epochs=4, keep="last"), [0.5, 0.9, 0.4, 0.3])
+    found, _ = run(TrainingSettings(epochs=4, keep="last"), [0.5, 0.9, 0.4, 0.3])
     assert found.best == 4
-    best, _ = run(Settings(epochs=4), [0.5, 0.9, 0.4, 0.3])
+    best, _ = run(TrainingSettings(epochs=4), [0.5, 0.9, 0.4, 0.3])
     assert best.best == 2
     assert any(not torch.equal(found.parameters[name], best.parameters[name]) for name in best.parameters)
 
 
 @pytest.mark.parametrize("loss", ["supcon", "con", "trpl"])
 def test_one_seed_twice_is_one_result_and_another_seed_another(loss):
-    settings = Settings(loss=loss, epochs=3, rate=0.01)
+    settings = TrainingSettings(loss=loss, epochs=3, rate=0.01)
     equal(run(settings)[0], run(settings)[0])
     assert (
         run(settings)[0].history[0].loss
-        != run(Settings(loss=loss, epochs=3, rate=0.01, seed=1))[0].history[0].loss
+        != run(TrainingSettings(loss=loss, epochs=3, rate=0.01, seed=1))[0].history[0].loss
     )
 
 
 def test_it_learns():
-    found, _ = run(Settings(epochs=30, rate=0.003))
+    found, _ = run(TrainingSettings(epochs=30, rate=0.003))
     assert found.history[-1].loss < 0.8 * found.history[0].loss
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4])
 def test_stopped_between_any_two_epochs_it_ends_the_same(after):
-    settings = Settings(epochs=4, rate=0.01)
+    settings = TrainingSettings(epochs=4, rate=0.01)
     whole, _ = run(settings)
     stopped = Memory(stop_after=after)
     with pytest.raises(KeyboardInterrupt):
@@ -145,7 +145,7 @@ def test_stopped_between_any_two_epochs_it_ends_the_same(after):
 
 
 def test_a_run_that_is_done_is_not_trained_on():
-    settings = Settings(epochs=3)
+    settings = TrainingSettings(epochs=3)
     whole, kept = run(settings)
     again, later = run(settings, keeper=Memory(kept.states[-1]))
     equal(again, whole)
@@ -156,13 +156,13 @@ def test_patience_is_remembered():
     values = [0.5, 0.4, 0.4, 0.9]
     stopped = Memory(stop_after=2)
     with pytest.raises(KeyboardInterrupt):
-        run(Settings(epochs=4, patience=2), values, stopped)
-    found, _ = run(Settings(epochs=4, patience=2), values, Memory(stopped.states[-1]))
+        run(TrainingSettings(epochs=4, patience=2), values, stopped)
+    found, _ = run(TrainingSettings(epochs=4, patience=2), values, Memory(stopped.states[-1]))
     assert (len(found.history), found.best) == (3, 1)
 
 
 def test_an_infinite_loss_ends_it_before_it_does_harm():
-    found, _ = run(Settings(epochs=5, rate=1e30, loss="con"), [0.5, 0.6, 0.7, 0.8, 0.9])
+    found, _ = run(TrainingSettings(epochs=5, rate=1e30, loss="con"), [0.5, 0.6, 0.7, 0.8, 0.9])
     assert found.stopped.startswith(("the loss is ", "a parameter is no longer finite"))
     assert found.best == len(found.history)
     assert all(torch.isfinite(value).all() for value in found.parameters.values())
@@ -182,7 +182,7 @@ def test_vectors_that_cannot_be_compared_end_it_with_the_best_before_kept():
         return validation(model)
 
     calls: list[int] = []
-    found, kept = run(Settings(epochs=5, rate=1e-3, keep="last"), validate=validate)
+    found, kept = run(TrainingSettings(epochs=5, rate=1e-3, keep="last"), validate=validate)
     assert found.stopped.startswith("the model's vectors can no longer be compared after epoch 3")
     assert (found.best, len(found.history)) == (2, 2)
     assert all(value.abs().max() < 1e3 for value in found.parameters.values())
@@ -192,7 +192,7 @@ def test_vectors_that_cannot_be_compared_end_it_with_the_best_before_kept():
 def test_an_infinite_loss_names_its_batch():
     features = world().features.copy()
     features[:, 0] = np.nan
-    found, _ = run(Settings(epochs=5), [0.5] * 5, features=features)
+    found, _ = run(TrainingSettings(epochs=5), [0.5] * 5, features=features)
     assert found.stopped.startswith("the loss is nan in epoch 1, batch 1 of ")
     assert "images, catalog rows " in found.stopped
     assert (found.best, found.parameters, found.history) == (0, {}, ())
@@ -201,15 +201,18 @@ def test_an_infinite_loss_names_its_batch():
 def test_a_run_that_stopped_stays_stopped():
     features = world().features.copy()
     features[:, 0] = np.nan
-    found, kept = run(Settings(epochs=5), [0.5] * 5, features=features)
-    again, _ = run(Settings(epochs=5), [0.5] * 5, keeper=Memory(kept.states[-1]))
+    found, kept = run(TrainingSettings(epochs=5), [0.5] * 5, features=features)
+    again, _ = run(TrainingSettings(epochs=5), [0.5] * 5, keeper=Memory(kept.states[-1]))
     assert again.stopped == found.stopped
 
 
 def test_progress_and_epochs_are_told():
     steps, epochs = [], []
     found, _ = run(
-        Settings(epochs=3), [0.1, 0.2, 0.3], told=epochs.append, progress=lambda *at: steps.append(at)
+        TrainingSettings(epochs=3),
+        [0.1, 0.2, 0.3],
+        on_epoch=epochs.append,
+        progress=lambda *at: steps.append(at),
     )
     assert epochs == list(found.history)
     shares = [done / total for done, total in steps]  # an epoch may have a batch more or less than another
@@ -218,21 +221,21 @@ def test_progress_and_epochs_are_told():
 
 
 def test_what_an_epoch_counts():
-    found, _ = run(Settings(epochs=1, soft=None), [0.1])
+    found, _ = run(TrainingSettings(epochs=1, positives="labels"), [0.1])
     (epoch,) = found.history
     assert epoch.kept > 0
     assert epoch.positives > 0
     assert epoch.negatives > epoch.positives
-    ignoring, _ = run(Settings(epochs=1, soft=None, unjudged="ignore"), [0.1])
+    ignoring, _ = run(TrainingSettings(epochs=1, positives="labels", unjudged="ignore"), [0.1])
     assert 0 < ignoring.history[0].negatives < epoch.negatives
 
 
 def test_a_damaged_state_is_refused_in_words():
-    _, kept = run(Settings(epochs=2), [0.1, 0.2])
+    _, kept = run(TrainingSettings(epochs=2), [0.1, 0.2])
     state = kept.states[-1]
     for bad in (b"", b"x" * 100, state[: len(state) // 2], state[:40] + b"~" + state[41:]):
-        with pytest.raises(LearningError, match="cannot be gone on from"):
-            run(Settings(epochs=4), [0.1] * 4, Memory(bad))
+        with pytest.raises(LearningError, match="cannot be resumed"):
+            run(TrainingSettings(epochs=4), [0.1] * 4, Memory(bad))
 
 
 def test_the_state_of_another_model_is_refused():

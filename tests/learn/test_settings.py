@@ -1,61 +1,122 @@
-"""What a run is told: checked at once, and the same after JSON."""
+"""Training settings: checked at once, and the same after JSON."""
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.core.errors import ArgumentError
-from lookalike.learn.settings import Settings
+from lookalike.core.errors import ArgumentError, MeasureError
+from lookalike.core.settings import choices_of
+from lookalike.learn.settings import TrainingRequest, TrainingSettings
 from lookalike.positive.positiveness import Softness
 
 
 @given(
-    st.sampled_from([None, Softness(0.0, 3), Softness(1.5, 2)]),
+    st.sampled_from(["labels", "soft", "full"]),
     st.sampled_from(["supcon", "con", "trpl"]),
     st.floats(1e-6, 10),
     st.one_of(st.none(), st.integers(1, 9)),
 )
-def test_settings_come_back_from_json(soft, loss, rate, patience):
-    settings = Settings(soft=soft, loss=loss, rate=rate, patience=patience)
-    assert Settings.of_values(json.loads(json.dumps(settings.as_values()))) == settings
+def test_settings_come_back_from_json(positives, loss, rate, patience):
+    settings = TrainingRequest(positives=positives, loss=loss, rate=rate, patience=patience)
+    assert TrainingRequest(**json.loads(json.dumps(settings.as_values()))) == settings
 
 
 @pytest.mark.parametrize(
-    ("given_settings", "said"),
+    ("name", "value"),
     [
-        ({"loss": "cosface"}, "loss is 'cosface', which is not known"),
-        ({"unjudged": "skip"}, "unjudged is 'skip', which is not known"),
-        ({"triplets": "easy"}, "triplets is 'easy', which is not known"),
-        ({"epochs": 0}, "epochs is 0; it must be 1 or more"),
-        ({"batch": 1}, "batch is 1; it must be 2 or more"),
-        ({"keep": "first"}, "keep is 'first', which is not known"),
-        ({"keep": "last", "patience": 3}, "patience is 3, but the last epoch is to be kept"),
-        ({"patience": 0}, "patience is 0; it must be 1 or more"),
-        ({"temperature": 0.0}, "temperature is 0.0; it must be above 0"),
-        ({"temperature": float("nan")}, "temperature is nan; it must be above 0"),
-        ({"rate": -1.0}, "rate is -1.0; it must be above 0"),
-        ({"rate": float("inf")}, "rate is inf; it must be above 0"),
-        ({"margin": -0.1}, "margin is -0.1; it must be 0 or more"),
-        ({"margin": float("nan")}, "margin is nan; it must be 0 or more"),
-        ({"seed": -1}, "seed is -1; it must be from 0 to 9223372036854775807"),
-        ({"seed": 2**63}, "seed is 9223372036854775808; it must be from 0 to"),
+        ("loss", "cosface"),
+        ("positives", "some"),
+        ("beta", -0.1),
+        ("max_distance", 0),
+        ("max_distance", 101),
+        ("unjudged", "skip"),
+        ("triplets", "easy"),
+        ("nodes", "photo"),
+        ("epochs", 0),
+        ("epochs", 1.5),
+        ("epochs", True),
+        ("batch", 1),
+        ("keep", "first"),
+        ("patience", 0),
+        ("patience", 1.5),
+        ("temperature", 0.0),
+        ("temperature", float("nan")),
+        ("rate", -1.0),
+        ("rate", float("inf")),
+        ("rate", "fast"),
+        ("measure", None),
+        ("margin", -0.1),
+        ("margin", float("nan")),
+        ("seed", -1),
+        ("seed", 2**63),
+        ("views", 0),
+        ("views", 101),
+        ("projection", 0),
+        ("projection", 8.5),
+        ("projection", 65_537),
     ],
 )
-def test_what_is_wrong_is_said_by_name(given_settings, said):
+def test_a_wrong_value_is_refused_with_its_name_and_an_example_that_works(name, value):
     with pytest.raises(ArgumentError) as error:
-        Settings(**given_settings)
-    assert error.value.problem.startswith(said)
-    assert error.value.fix
+        TrainingRequest(**{name: value})
+    assert name in error.value.problem
+    assert repr(value)[:20] in error.value.problem
+    field = TrainingRequest.model_fields[name]
+    for one in (*(field.examples or ())[:1], *choices_of(field)):
+        assert str(one) in error.value.fix
 
 
-def test_a_loss_is_told_its_own_options_alone():
-    assert Settings(loss="supcon", margin=0.3).objective == {"unjudged": "negative", "temperature": 0.1}
-    assert Settings(loss="con").objective == {"unjudged": "negative"}
-    assert Settings(loss="con", margin=0.0).objective == {"unjudged": "negative", "margin": 0.0}
-    assert Settings(seed=2**63 - 1).seed == 2**63 - 1
-    assert Settings(loss="trpl", margin=0.3, triplets="hard", unjudged="ignore").objective == {
+def test_the_bounds_themselves_are_accepted():
+    TrainingRequest(
+        beta=0.0, max_distance=1, margin=0.0, batch=2, seed=2**63 - 1, views=100, projection=65_536
+    )
+
+
+def test_patience_waits_for_a_best_epoch():
+    with pytest.raises(ArgumentError, match="patience is 3"):
+        TrainingRequest(keep="last", patience=3)
+
+
+def test_an_unknown_setting_is_named_beside_the_known_ones():
+    with pytest.raises(ArgumentError, match="Unknown setting: softness, widht") as error:
+        TrainingRequest(softness=1, widht=2)
+    assert "temperature" in error.value.fix
+
+
+@pytest.mark.parametrize("measure", ["coverage@5", "AUC_mac(negatives=random)"])
+def test_a_measure_that_cannot_choose_an_epoch_is_refused(measure):
+    with pytest.raises(MeasureError):
+        TrainingRequest(measure=measure)
+
+
+def test_numpy_scalars_are_numbers():
+    assert TrainingRequest(epochs=np.int64(3), rate=np.float32(0.5)) == TrainingRequest(epochs=3, rate=0.5)
+
+
+def test_a_copy_with_other_values_is_checked_again():
+    assert TrainingSettings(rate=0.1).changed(epochs=3) == TrainingSettings(rate=0.1, epochs=3)
+    with pytest.raises(ArgumentError, match=r"epochs.*0"):
+        TrainingSettings().changed(epochs=0)
+
+
+def test_kinds_of_positives():
+    assert TrainingSettings(positives="labels").soft is None
+    assert TrainingSettings(beta=0.5, max_distance=3).soft == Softness(beta=0.5, max_distance=3)
+    assert TrainingSettings(positives="full", beta=0.5).soft == Softness(beta=0.0)
+
+
+def test_a_loss_gets_its_own_options_only():
+    assert TrainingSettings(loss="supcon", margin=0.3).objective == {
+        "unjudged": "negative",
+        "temperature": 0.1,
+    }
+    assert TrainingSettings(loss="con").objective == {"unjudged": "negative"}
+    assert TrainingSettings(loss="con", margin=0.0).objective == {"unjudged": "negative", "margin": 0.0}
+    assert TrainingSettings(seed=2**63 - 1).seed == 2**63 - 1
+    assert TrainingSettings(loss="trpl", margin=0.3, triplets="hard", unjudged="ignore").objective == {
         "unjudged": "ignore",
         "triplets": "hard",
         "margin": 0.3,

@@ -36,7 +36,7 @@ def test_the_untrained_encoder_is_measured_on_the_same_pairs():
     same = nn.Linear(12, 12, bias=False)
     with torch.no_grad():
         same.weight.copy_(torch.eye(12))
-    assert validation.untrained() == pytest.approx(validation(same), abs=1e-6)
+    assert validation.untrained() == validation(same)  # a product with 0 and 1 is exact
 
 
 def test_labels_of_other_splits_change_nothing():
@@ -64,7 +64,7 @@ def test_without_labels_there_it_is_undefined():
 
 def test_a_measure_that_cannot_choose():
     made = world()
-    with pytest.raises(MeasureError, match="negatives drawn, which cannot choose an epoch"):
+    with pytest.raises(MeasureError, match=r"AUC_mac.*cannot choose an epoch"):
         validator(made.catalog, made.labels, made.features, "AUC_mac(negatives=sampled,n=10)")
     with pytest.raises(MeasureError):
         validator(made.catalog, made.labels, made.features, "DCSS")
@@ -74,4 +74,5 @@ def test_slices_give_what_the_whole_gives(monkeypatch):
     made, head = world(), Head.seeded(12, 8, seed=0)
     whole = encode(head, made.features)
     monkeypatch.setattr("lookalike.learn.validation.SLICE", 7)
-    np.testing.assert_allclose(encode(head, made.features), whole, atol=1e-6)
+    # two orders of a sum of 12 products of numbers up to 4, 2^-24 each time: 2 * 12 * 12 * 4 * 2^-24 < 1e-4
+    np.testing.assert_allclose(encode(head, made.features), whole, rtol=0, atol=1e-4)

@@ -1,4 +1,4 @@
-"""The audits straight from the papers (VSD 7.2.1, 7.2.2, D; EDS 6.3.1; SPEC 8): loops over rows, scipy over lists.
+"""The audits straight from the papers (VSD 7.2.1, 7.2.2, D; EDS 6.3.1): loops over rows, scipy over lists.
 
 Nothing here comes from src. An encoder is its list of rows; rows of one place are one labelled pair for all encoders.
 """

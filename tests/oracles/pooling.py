@@ -1,4 +1,4 @@
-"""The pool and its figures (EDS 3.3, 6.2; SPEC 5), from top lists. Nothing here comes from src."""
+"""The pool and its figures (EDS 3.3, 6.2), from top lists. Nothing here comes from src."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""SupCon, Con and TRPL from SPEC 10 (Khosla Eq. 2; Hadsell; Weinberger; VSD 6.1), a loop per sum. Nothing from src.
+"""SupCon, Con and TRPL (Khosla Eq. 2; Hadsell; Weinberger; VSD 6.1), a loop per sum. Nothing from src.
 
 Vectors are lists of numbers, W a list of lists, judged a list of lists of truths. Cost: n^3 for TRPL.
 """

@@ -1,4 +1,4 @@
-"""Candidates and ranks of a query, one loop per sentence of SPEC 1 and 4. Nothing here comes from src.
+"""Candidates and ranks of a query, one loop per sentence of the definition. Nothing here comes from src.
 
 Vectors are lists of whole numbers, so every comparison is exact: two candidates tie when they tie on paper.
 """
@@ -21,7 +21,7 @@ class Photo(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Which candidates a query has, and by what they are ranked (SPEC 4)."""
+    """Which candidates a query has, and by what they are ranked."""
 
     level: str = "item"
     similarity: str = "cosine"

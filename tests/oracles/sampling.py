@@ -1,4 +1,4 @@
-"""Samples, all pairs and the positive rate (EDS 3.3.1; SPEC 5), slowly, from the definitions. Nothing is from src."""
+"""Samples, all pairs and the positive rate (EDS 3.3.1), slowly, from the definitions. Nothing is from src."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction

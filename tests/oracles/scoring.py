@@ -1,4 +1,4 @@
-"""Every measure from its equation (VSD 4, 5; EDS 4, 6.3, 6.5; SPEC 7), one loop per sum. Nothing here comes from src.
+"""Every measure from its equation (VSD 4, 5; EDS 4, 6.3, 6.5), one loop per sum. Nothing here comes from src.
 
 None stands for undefined. Exact fractions where the formula allows them; exponentials with fifty digits.
 """
@@ -271,12 +271,12 @@ def possible(share: Fraction, best: Fraction | int) -> Fraction | None:
 
 
 def hr_of_possible(rows: Rows, k: int) -> float | None:
-    """Hits over min(K, R), EDS 6.5 as SPEC 7 reads it."""
+    """Hits over min(K, R), EDS 6.5."""
     return mean([possible(in_top(q, k, (1,)), min(k, positives(q))) for q in by_query(rows)])
 
 
 def mrr(rows: Rows, k: int) -> float | None:
-    """EDS 6.3 with SPEC 7's H_K."""
+    """EDS 6.3 with H_K, the harmonic number."""
     return mean([all_earn(q, k, reciprocal) / first_places(k, reciprocal) for q in by_query(rows)])
 
 

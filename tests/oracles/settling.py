@@ -1,4 +1,4 @@
-"""Which labels count (SPEC 1 and 4): conflicts are left out and counted, never guessed. Nothing comes from src."""
+"""Which labels count: conflicts are left out and counted, never guessed. Nothing comes from src."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence

@@ -1,4 +1,4 @@
-"""Soft positives as VSD 6.1 and SPEC 9 say them: dictionaries, a queue, one pair at a time. Nothing comes from src."""
+"""Soft positives as VSD 6.1 defines them: dictionaries, a queue, one pair at a time. Nothing comes from src."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence

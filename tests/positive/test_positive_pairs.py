@@ -13,11 +13,11 @@ from oracles.softness import node_labels, soft_positives
 from oracles.worlds import catalog_of, labels_of
 from positive.label_worlds import worlds
 
+from lookalike.api.positiveness import positiveness
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.positive.contradictions import contradictions
 from lookalike.positive.graph import label_graph
 from lookalike.positive.positiveness import Softness, last_hop, relations, weights
-from lookalike.recipes.positiveness import positiveness
 
 REASONS = {
     "the catalog lacks the image": "unknown image",
@@ -37,7 +37,7 @@ settings = st.fixed_dictionaries(
 
 def soft_of(made: dict) -> Softness:
     """The package's parameters."""
-    return Softness(made["beta"], made["most"])
+    return Softness(beta=made["beta"], max_distance=made["most"])
 
 
 @given(world=worlds, made=settings)

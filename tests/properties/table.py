@@ -10,7 +10,7 @@ from oracles.scoring import Row
 from oracles.worlds import Candidate, Ranking, judged_of, rows_of
 
 from lookalike.core.types import Score
-from lookalike.evaluate.measures import FAMILIES, parse
+from lookalike.evaluate.measures.table import FAMILIES, parse
 
 VARIANTS = [
     "DCS(alpha=0)",

@@ -11,7 +11,7 @@ from oracles.worlds import Ranking, judged_of, labelled, rankings, rows_of
 from properties.table import EVERY, NEARLY, same, scores, that_differ
 
 from lookalike.core.types import Score
-from lookalike.evaluate.measures import FAMILIES, parse
+from lookalike.evaluate.measures.table import FAMILIES, parse
 
 judged_rankings = rankings.filter(labelled)
 RANKS_ONLY = [measure for measure in EVERY if FAMILIES[parse(measure).family].ranks_only]
@@ -140,5 +140,5 @@ def test_measuring_changes_nothing(asked: list[Ranking]):
 
 
 def test_micro_areas_alone_look_at_scores():
-    """SPEC and EXAMPLES name them as the only exceptions; a new one must be named here."""
+    """The only exceptions; a new one must be named here."""
     assert SCORES_TOO == ["AUC_mic", "PR-AUC_mic"]

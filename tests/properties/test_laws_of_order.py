@@ -18,7 +18,7 @@ from properties.table import (
     without,
 )
 
-from lookalike.evaluate.measures import parse
+from lookalike.evaluate.measures.table import parse
 
 # These compare scores across queries, so one query's order is not all there is to perfect.
 ACROSS_QUERIES = "AUC_mic", "PR-AUC_mic"

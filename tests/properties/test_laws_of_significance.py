@@ -11,10 +11,10 @@ from oracles.worlds import Ranking, candidates, judged_of, rows_of
 from properties.table import EVERY, NEARLY
 
 from lookalike.core.types import Scores
-from lookalike.evaluate.compare import Comparison
-from lookalike.evaluate.intervals import METHODS, Interval
-from lookalike.evaluate.measures import evaluate
-from lookalike.evaluate.significance import Settings, significance
+from lookalike.evaluate.measures.table import evaluate
+from lookalike.evaluate.significance.compare import Comparison
+from lookalike.evaluate.significance.intervals import METHODS, Interval
+from lookalike.evaluate.significance.summary import Settings, significance
 
 enough = st.lists(st.lists(candidates, min_size=2, max_size=9), min_size=12, max_size=16)
 ways = st.sampled_from(METHODS)

@@ -8,8 +8,8 @@ from oracles.scoring import Row
 from oracles.worlds import World, catalog_of, embeddings_of, worlds
 
 from lookalike.core.errors import CatalogError
-from lookalike.evaluate.measures import parse
-from lookalike.rank.identify import identification
+from lookalike.evaluate.measures.table import parse
+from lookalike.rank.identification import identification
 from lookalike.rank.judged import judged_ranks
 
 

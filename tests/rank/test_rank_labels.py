@@ -1,4 +1,4 @@
-"""Which labels are ranked: conflicts in every form of SPEC 1 are left out, reported and counted; never guessed."""
+"""Which labels are ranked: conflicts of every form are left out, reported and counted; never guessed."""
 
 from collections import Counter
 
@@ -166,7 +166,7 @@ def test_a_gallery_without_images_is_an_error_with_a_way_out():
 
 @pytest.mark.parametrize("label", [2, -1, 0.5, float("nan"), None, "yes"])
 def test_a_label_is_one_or_zero_and_nothing_else(label: object):
-    """An unsure or missing answer must not become a dissimilar one (SPEC 1: unjudged is never a negative)."""
+    """An unsure or missing answer must not become a dissimilar one: unjudged is never a negative."""
     with pytest.raises(LabelsError):
         Labels.of(["a1"], ["b1"], [label])
 

@@ -1,4 +1,4 @@
-"""Drawn negatives: whence they come, how many, and what measures make of them (SPEC 7; EDS 4, 6.4)."""
+"""Drawn negatives: their sources and numbers, and what measures make of them (EDS 4, 6.4)."""
 
 from random import Random
 
@@ -9,14 +9,14 @@ from oracles.ranking import Photo, Rules
 from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of, lattice, rows_from, rule_of
 
+from lookalike.api.values import score
 from lookalike.core.errors import ArgumentError, MeasureError, NotComparableError
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Rule
-from lookalike.evaluate.measures import evaluate, parse
+from lookalike.evaluate.measures.table import evaluate, parse
 from lookalike.rank import negatives
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.negatives import add_negatives
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.recipes.values import score
 
 FIRST, LAST = 3, 8
 

@@ -1,4 +1,4 @@
-"""EDS's own evaluation: lists of items with credit only for the labelled photo, pairs on images (SPEC 4)."""
+"""EDS's own evaluation: lists of items with credit only for the labelled photo, pairs on images."""
 
 from math import isnan
 
@@ -13,7 +13,7 @@ from oracles.settling import Vote
 from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rows_from, worlds
 
 from lookalike.core.types import JudgedRanks, Rule
-from lookalike.evaluate.measures import evaluate, parse
+from lookalike.evaluate.measures.table import evaluate, parse
 from lookalike.rank.judged import judged_ranks
 
 FAR = 10**6

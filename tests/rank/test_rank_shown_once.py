@@ -12,7 +12,7 @@ from oracles.worlds import World, catalog_of, embeddings_of, rule_of, rules, wor
 
 from lookalike.rank import distinct
 from lookalike.rank.distinct import top_for_vectors, top_lists
-from lookalike.rank.shown_once import shown_once
+from lookalike.rank.hide_duplicates import shown_once
 
 
 def walked(rows: list[int], duplicate: np.ndarray, k: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What `docs/bias.md` says of people's complete judgments comes out of the command."""
+"""What `docs/research/bias.md` says of people's complete judgments comes out of the command."""
 
 import json
 import os
@@ -44,8 +44,8 @@ def figure(told: dict, measure: str, name: str, where: str) -> float:
 
 
 def test_thirteen_encoders_have_a_true_hit_rate(told):
-    assert len(told["true_HR@5"]) == 13
-    assert told["true_HR@5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
+    assert len(told["true_hr5"]) == 13
+    assert told["true_hr5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
 
 
 def test_ehr_lies_above_the_truth_for_newcomers_and_hr_below(told):

@@ -45,8 +45,8 @@ def test_search_over_clothing_gives_the_reference_shares(monkeypatch, capsys):
 def test_human_judgments_example_says_what_the_documentation_says(monkeypatch, capsys):
     example("human_judgments", monkeypatch)
     printed = capsys.readouterr().out
-    assert "All 8,372 labels, 10.0 % similar" in printed
-    shown = (ROOT / "docs/real-data.md").read_text(encoding="utf-8")
+    assert "All 8,372 labels, 10.0% similar" in printed
+    shown = (ROOT / "docs/research/real-data.md").read_text(encoding="utf-8")
     conclusions = printed.split("\nSpearman")[1].splitlines()
     assert len(conclusions) == 12
     for line in conclusions:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from lookalike.catalog import catalog_from
-from lookalike.catalog.duplicates import find_duplicates
-from lookalike.catalog.images import check_image
-from lookalike.catalog.signature import as_rows
+from lookalike.catalog.duplicates.groups import find_duplicates
+from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.photos.check import check_image
+from lookalike.catalog.read import catalog_from
 from lookalike.core.checks import strings
 
 DATA = Path(os.environ.get("LOOKALIKE_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -8,7 +8,7 @@ from lookalike.audit.audits import MEASURES, Audits, audits
 from lookalike.audit.surfaced import rebuilt
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, JudgedRanks, Rule
-from lookalike.evaluate.measures import parse
+from lookalike.evaluate.measures.table import parse
 
 QUERIES, CANDIDATES, TOP = 40, 60, 5
 

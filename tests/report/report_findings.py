@@ -4,12 +4,12 @@ import math
 import re
 from collections.abc import Sequence
 
-from lookalike.evaluate.intervals import Interval
+from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.content import (
     Cell,
-    Finding,
     GroupRow,
     GroupTable,
+    MeasureFinding,
     VerdictCell,
     VerdictPart,
     VerdictRow,
@@ -27,27 +27,27 @@ def around(value: float, half: float) -> Interval:
     return Interval(value - 1.1 * half, min(value + half, 1.0), 0.95, "bca", 2000, 0)
 
 
-def findings() -> tuple[Finding, ...]:
+def findings() -> tuple[MeasureFinding, ...]:
     """Sentences as `evaluate.sentence.verdict` writes them."""
     return (
-        Finding(
+        MeasureFinding(
             "DCS(alpha=10)",
             (
-                "these labels cannot tell dinov2 from openclip apart (DCS(alpha=10) 0.676 against 0.671, difference "
-                "0.005 [-0.011, 0.021], p = 1.000 after Holm, ahead on 52 % of queries)",
-                "nor can they tell dinov2 from argus (difference 0.018, p = 0.310 after Holm, 0.041 before)",
+                "these labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671, difference "
+                "0.005 [-0.011, 0.021], p = 1.000 after Holm, ahead on 52% of queries)",
+                "these labels also cannot separate dinov2 from argus (difference 0.018, p = 0.310 after Holm)",
                 "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p <= 0.038 after Holm)",
             ),
         ),
-        Finding(
+        MeasureFinding(
             "EHR@5",
             (
-                "these labels cannot tell dinov2 from openclip apart (EHR@5 0.851 against 0.831, difference 0.020 "
-                "[-0.008, 0.047], p = 0.610 after Holm, 0.122 before, ahead on 51 % of queries)",
-                "nothing can be said of dinov2 and descriptor:color+hog by EHR@5: no query counts for both",
+                "these labels cannot separate dinov2 from openclip (EHR@5 0.851 against 0.831, difference 0.020 "
+                "[-0.008, 0.047], p = 0.610 after Holm, 0.122 before, ahead on 51% of queries)",
+                "dinov2 and descriptor:color+hog cannot be compared by EHR@5: no query counts for both",
             ),
         ),
-        Finding("BPREF", ()),
+        MeasureFinding("BPREF", ()),
     )
 
 
@@ -84,7 +84,7 @@ def verdict_part(fed: Sequence[str], others: Sequence[str]) -> VerdictPart:
             True,
             "all of its first 5 labelled",
             (trusted, care, trusted, open_),
-            ("It put forward 16.4 % of the labelled pairs alone.",),
+            ("It put forward 16.4% of the labelled pairs alone.",),
             "Use its values as they are.",
         )
         for name in fed
@@ -93,10 +93,10 @@ def verdict_part(fed: Sequence[str], others: Sequence[str]) -> VerdictPart:
         VerdictRow(
             name,
             False,
-            "64 % of its first 5 labelled",
+            "64% of its first 5 labelled",
             (care, care, never, unknown),
             (
-                "36 % of its first 5 results have no label.",
+                "36% of its first 5 results have no label.",
                 "Its order moves when one generator's labels are taken away.",
             ),
             "Label 240 more pairs of it before you decide.",

@@ -5,20 +5,20 @@ from collections.abc import Callable
 
 from report_findings import around
 
-from lookalike.evaluate.significance import Settings
-from lookalike.report.content import Cell, Change, LearningPart, Lesson, Strip, StripGroup
+from lookalike.evaluate.significance.summary import Settings
+from lookalike.report.content import Cell, LearningPart, Lesson, MeasureChange, Strip, StripGroup
 
 NO_LABEL = "None of the first 5 results of any query has a label."
 
 
-def change(measure: str, before: float, after: float, words: str) -> Change:
+def change(measure: str, before: float, after: float, words: str) -> MeasureChange:
     """A line with intervals."""
     cells = (
         Cell(v, 0 if math.isnan(v) else 58, NO_LABEL if math.isnan(v) else "", around(v, 0.06))
         for v in (before, after)
     )
     gain = after - before
-    return Change(measure, *cells, gain, gain - 0.05, gain + 0.05, words)
+    return MeasureChange(measure, *cells, gain, gain - 0.05, gain + 0.05, words)
 
 
 def learning_part(strips: Callable[..., Strip]) -> LearningPart:
@@ -44,7 +44,7 @@ def learning_part(strips: Callable[..., Strip]) -> LearningPart:
                 "DCS(alpha=10)", 0.676, 0.731, "dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)"
             ),
             change(
-                "EHR@5", 0.851, 0.792, "these labels cannot tell dinov2-finetuned from dinov2 apart (p = 0.3)"
+                "EHR@5", 0.851, 0.792, "these labels cannot separate dinov2-finetuned from dinov2 (p = 0.3)"
             ),
             change("HR@5", 0.545, math.nan, "nothing can be said of the two"),
             change("coverage@5", 0.64, 0.51, ""),

@@ -11,16 +11,16 @@ from report_audits import sample_audits
 from report_findings import around, findings, groups, verdict_part
 from report_lessons import learning_part
 
-from lookalike.discover.figures import PoolFigures
-from lookalike.evaluate.significance import Settings
+from lookalike.discover.statistics import PoolFigures
+from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import (
     Cell,
     Hit,
     MeasureRow,
     MeasureTable,
-    Photo,
     PoolPart,
     Report,
+    ReportPhoto,
     Strip,
     StripGroup,
 )
@@ -43,10 +43,10 @@ VALUES = {
 NASTY = '<script>alert(1)</script> "it\'s" [x]\n{{ 7 * 7 }}.jpg'
 
 
-def photo(kind: str, number: int) -> Photo:
+def photo(kind: str, number: int) -> ReportPhoto:
     """One drawn photo."""
     name = NASTY if (kind, number) == ("chair", 3) else f"{kind}/{number:03d}.jpg"
-    return Photo(name, f"{kind}-{number:03d}", kind, thumbnail(kind, number))
+    return ReportPhoto(name, f"{kind}-{number:03d}", kind, thumbnail(kind, number))
 
 
 def sample_report() -> Report:

@@ -3,23 +3,23 @@
 import math
 import xml.etree.ElementTree as ET
 
-from lookalike.audit.bias import Cell, Estimate, band_name
 from lookalike.audit.trust import KINDS
-from lookalike.report.bias_figure import bias_figure
+from lookalike.research.bias.figure import bias_figure
+from lookalike.research.bias.statistics import BiasFigure, PooledMean, band_name
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def cells(coverage_known: int) -> list[Cell]:
+def cells(coverage_known: int) -> list[BiasFigure]:
     """EHR@5 with a bias in some bands, and two measures with their orders."""
-    none = Estimate(math.nan, math.nan, math.nan, 0, 0)
+    none = PooledMean(math.nan, math.nan, math.nan, 0, 0)
     return [
-        Cell("EHR@5", "bias", f"newcomers, {band_name(b)}", Estimate(0.1, 0.05, 0.2, 9, 3))
+        BiasFigure("EHR@5", "bias", f"newcomers, {band_name(b)}", PooledMean(0.1, 0.05, 0.2, 9, 3))
         if b < coverage_known
-        else Cell("EHR@5", "bias", f"newcomers, {band_name(b)}", none)
+        else BiasFigure("EHR@5", "bias", f"newcomers, {band_name(b)}", none)
         for b in range(5)
     ] + [
-        Cell(name, "ordered right", kind, Estimate(0.8, 0.75, 0.85, 500, 9))
+        BiasFigure(name, "ordered right", kind, PooledMean(0.8, 0.75, 0.85, 500, 9))
         for name in ("EHR@5", "A<B")
         for kind in KINDS
     ]

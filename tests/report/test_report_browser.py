@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from report_sample import MEASURES, NASTY, photo
 
-from lookalike.report.content import Cell, MeasureRow, MeasureTable, Photo
+from lookalike.report.content import Cell, MeasureRow, MeasureTable, ReportPhoto
 from lookalike.report.page import render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
@@ -38,7 +38,7 @@ def plain_picture() -> bytes:
 @pytest.fixture(scope="module")
 def file(report, tmp_path_factory):
     """The sample with hard cases added: long names, many encoders, a picture of one colour shown twice."""
-    known = Photo("purple.jpg", "p" * 90, "", plain_picture())
+    known = ReportPhoto("purple.jpg", "p" * 90, "", plain_picture())
     cells = tuple(Cell(0.5, 100 + i) for i in range(len(MEASURES)))
     rows = tuple(MeasureRow(f"timm:vit_base_patch14_dinov2.lvd142m_{i}", False, cells) for i in range(4))
     made = replace(
@@ -67,7 +67,7 @@ def test_the_file_opens_by_itself(browser, file, width, scheme):
     assert tab.evaluate("document.documentElement.scrollWidth") == width
     assert tab.evaluate("document.scripts.length") == 0
 
-    for thumb in (tab.locator("svg.thumb").nth(0), tab.locator("svg.thumb").nth(2)):
+    for thumb in (tab.locator(".samples svg.thumb").nth(0), tab.locator(".samples svg.thumb").nth(2)):
         with Image.open(BytesIO(thumb.screenshot())) as shot:
             middle = shot.convert("RGB").getpixel((shot.width // 2, shot.height // 2))
         assert max(abs(a - b) for a, b in zip(middle, PURPLE, strict=True)) <= 6
@@ -117,7 +117,7 @@ def test_it_prints_in_light_colours_without_the_contents(browser, file):
 def test_before_and_after_learning_is_reached_and_read_at_any_width(browser, file, width):
     tab = browser.new_page(viewport={"width": width, "height": 900})
     tab.goto(file.as_uri())
-    tab.get_by_role("link", name="Before and after learning", exact=True).first.click()
+    tab.get_by_role("link", name="Before and after training", exact=True).first.click()
     part = tab.locator("#learned")
     tab.wait_for_function("e => Math.abs(e.getBoundingClientRect().top) < 60", arg=part.element_handle())
     table = part.get_by_role("region", name="dinov2-finetuned by the labels")

@@ -10,7 +10,7 @@ import pytest
 from report_sample import NASTY
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report.figures import HEAT_STEPS, Mark, dot_plot, heat_map
+from lookalike.report.figures.measures import HEAT_STEPS, Mark, dot_plot, heat_map
 
 OVERLAP = np.array([[np.nan, 12.34, 0.0], [12.34, np.nan, 100.0], [0.0, 100.0, np.nan]])
 READABLE = 4.5  # WCAG 2.2, contrast (minimum)
@@ -33,7 +33,7 @@ def test_the_heat_map_is_told_in_words_too():
     root = ElementTree.fromstring(heat_map(("a", "b", "c"), OVERLAP, "Overlap"))
     assert root.get("role") == "img"
     assert root.findtext("title") == "Overlap"
-    assert "b and a: 12.3 %" in root.findtext("desc")
+    assert "b and a: 12.3%" in root.findtext("desc")
 
 
 def test_the_heat_map_stays_within_its_frame_with_long_names():
@@ -72,7 +72,7 @@ def test_the_truth_is_a_bar_with_its_word():
     svg = dot_plot([Mark("a", True, 0.5, 0.4)], "EHR@5")
     assert svg.count('class="truth"') == 2
     assert "truth 0.400" in texts(svg)
-    assert "complete truth 0.400" in ElementTree.fromstring(svg).findtext("desc")
+    assert "ground truth 0.400" in ElementTree.fromstring(svg).findtext("desc")
     assert "truth" not in dot_plot([Mark("a", True, 0.5)], "EHR@5")
 
 
@@ -88,7 +88,7 @@ def test_any_name_gives_well_formed_svg(name):
 
 
 def schemes() -> dict[str, dict[str, str]]:
-    css = files("lookalike.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    css = files("lookalike.report").joinpath("templates/figures.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", css, re.DOTALL)[:2]
     return {
         name: dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))

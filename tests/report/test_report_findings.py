@@ -9,15 +9,15 @@ from report_findings import around, groups, section, text, verdict_part
 from report_sample import GENERATORS, MEASURES, NASTY, OTHERS
 
 from lookalike.core.errors import ArgumentError
-from lookalike.evaluate.intervals import Interval
-from lookalike.evaluate.significance import Settings
-from lookalike.report.content import Cell, Finding, MeasureRow, MeasureTable, Report
-from lookalike.report.drawing import axis
-from lookalike.report.figures import Mark, dot_plot
-from lookalike.report.findings_part import shown_findings, shown_groups
+from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.summary import Settings
+from lookalike.report.content import Cell, MeasureFinding, MeasureRow, MeasureTable, Report
+from lookalike.report.figures.measures import Mark, dot_plot
+from lookalike.report.figures.plot import bounds
 from lookalike.report.page import render
-from lookalike.report.summary import summary
-from lookalike.report.table import shown_table
+from lookalike.report.parts.findings import shown_findings, shown_groups
+from lookalike.report.parts.summary import summary
+from lookalike.report.parts.table import shown_table
 
 FEW = "only 7 queries count, and an interval takes 10"
 
@@ -39,18 +39,18 @@ def none(reason: str = FEW) -> Interval:
 
 
 def test_every_value_stands_with_its_interval_in_table_and_card(page):
-    assert '0.676<span class="sub">0.642–0.707</span>' in page.replace("</strong>", "")
+    assert '0.676<span class="sub">[0.642, 0.707]</span>' in page.replace("</strong>", "")
     card = page.split('id="measure-1"')[1].split("</article>")[0]
-    assert "0.642–0.707" in card
+    assert "[0.642, 0.707]" in card
     assert card.count('class="span span-generator"') == len(GENERATORS)
     assert card.count('class="span span-outside"') == len(OTHERS) + 1  # the legend's
-    assert "Under each value: its 95 % interval" in text(page)
-    assert "It says nothing of labels that favour an encoder" in text(page)
+    assert "Below each value: its 95% confidence interval" in text(page)
+    assert "the bias of labels that favour an encoder" in text(page)
 
 
 def test_the_confidence_is_the_one_that_was_asked_for():
     table = made(Cell(0.5, 50, interval=around(0.5, 0.1)), settings=Settings(level=0.9))
-    assert "its 90 % interval" in text(page_of(table))
+    assert "its 90% confidence interval" in text(page_of(table))
 
 
 def test_without_draws_the_page_says_nothing_of_intervals():
@@ -64,7 +64,7 @@ def test_without_draws_the_page_says_nothing_of_intervals():
 def test_few_queries_give_values_without_intervals_and_the_reason_once(count):
     page = page_of(made(*(Cell(0.5 + i / 50, 7, interval=none()) for i in range(count))))
     assert text(page).count(f"No interval for any value: {FEW}.") == 1
-    assert "Under each value" not in text(page)
+    assert "Below each value" not in text(page)
     assert "nan" not in text(page.split("<main")[1]).lower()
 
 
@@ -73,14 +73,14 @@ def test_some_values_without_an_interval_are_told_by_measure_and_undefined_ones_
     undefined = Cell(math.nan, 0, "no query has both", none("the value is undefined"))
     shown = shown_table(made(*cells, undefined), ())
     assert shown.without == (f"No interval for some values of AUC_mac: {FEW}.",)
-    assert [row.cells[0].interval for row in shown.rows] == ["0.390–0.600", "", ""]
-    assert shown.level == "95"
+    assert [row.cells[0].interval for row in shown.rows] == ["[0.390, 0.600]", "", ""]
+    assert shown.level == "95%"
 
 
 def test_one_query_and_one_encoder_make_a_page():
     page = page_of(made(Cell(1.0, 1, interval=none("only 1 query counts, and an interval takes 10"))))
     assert "only 1 query counts" in text(page)
-    assert "What these labels can tell" not in page
+    assert "What the labels show" not in page
 
 
 def test_an_interval_is_drawn_to_scale_and_told():
@@ -93,8 +93,8 @@ def test_an_interval_is_drawn_to_scale_and_told():
     ticks = [float("".join(e.itertext())) for e in root.iter("text") if e.get("text-anchor") == "middle"]
     places = {tick: float(line.get("x1")) for tick, line in zip(ticks, lines, strict=True)}
     assert float(bar.get("x")) == pytest.approx(places[0.4], abs=0.11)
-    assert "a (generator): 0.500, interval 0.400–0.600" in root.findtext("desc")
-    assert "b (not a generator): 0.450, complete truth" in root.findtext("desc")
+    assert "a (generator): 0.500, interval [0.400, 0.600]" in root.findtext("desc")
+    assert "b (not a generator): 0.450, ground truth" in root.findtext("desc")
 
 
 def test_an_undefined_value_has_no_interval_drawn():
@@ -113,21 +113,21 @@ def test_an_undefined_value_has_no_interval_drawn():
     ],
 )
 def test_an_axis_holds_its_values_in_four_steps_or_fewer(values, ends):
-    assert axis(values) == ends
+    assert bounds(values) == ends
 
 
 # ---- findings
 
 
 def test_findings_are_whole_sentences_with_their_measure_and_caution(page, report):
-    told = section(page, "What these labels can tell", "Against the complete truth")
-    assert "These labels cannot tell dinov2 from openclip apart (DCS(alpha=10) 0.676 against 0.671" in told
-    assert "Nor can they tell dinov2 from argus" in told
+    told = section(page, "What the labels show", "Compared with the ground truth")
+    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in told
+    assert "These labels also cannot separate dinov2 from argus" in told
     assert (
         "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p &lt;= 0.038 after Holm)."
         in told
     )
-    assert "p, which is how often chance alone would bring" in told
+    assert "after Holm" in told
     shown = shown_findings(report.measures)
     assert [one.measure for one in shown] == ["DCS(alpha=10)", "EHR@5"]  # BPREF has nothing to say
     assert [bool(one.caution) for one in shown] == [False, True]
@@ -136,12 +136,12 @@ def test_findings_are_whole_sentences_with_their_measure_and_caution(page, repor
 
 def test_the_summary_leads_with_what_is_proved(report):
     told = " ".join(summary(report))
-    assert "These labels cannot tell dinov2 from openclip apart (DCS(alpha=10) 0.676 against 0.671" in told
+    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in told
     assert "not tested" not in told
 
 
 def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link():
-    table = made(Cell(0.5, 50), findings=(Finding("EHR@5", ("a is better than <b> (p < 0.001)",)),))
+    table = made(Cell(0.5, 50), findings=(MeasureFinding("EHR@5", ("a is better than <b> (p < 0.001)",)),))
     page = page_of(table)
     assert "a is better than &lt;b&gt; (p &lt; 0.001)." in page
     assert '<a href="#measure-0"' not in page
@@ -152,18 +152,18 @@ def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link(
 
 def test_groups_stand_with_intervals_counts_and_what_is_missing(page):
     told = section(page, "AUC_mac by category", "What the measures mean")
-    assert "chair 90 of 92" in told
+    assert "90 of 92 queries" in told
     assert "(none)" in told
     assert "undefined" in told
     assert "13 values of 41 without an interval" in told
-    assert "AUC_mac is undefined for the others." in told
+    assert "AUC_mac is undefined for the other one." in told
 
 
 def test_encoders_that_count_other_queries_say_so():
     row = replace(groups(("a", "b")).rows[0], queries=30, cells=(Cell(0.5, 28), Cell(0.6, 29)))
     (shown,) = shown_groups(replace(groups(("a", "b")), rows=(row,))).rows
-    assert shown.queries == "30"
-    assert [cell.queries for cell in shown.cells] == ["28 of 30", "29 of 30"]
+    assert shown.note == "30 queries"
+    assert [cell.count for cell in shown.cells] == ["28 of 30", "29 of 30"]
     assert [cell.best for cell in shown.cells] == [False, True]
 
 
@@ -180,7 +180,7 @@ def test_without_groups_there_is_no_table_of_them(report):
 def test_names_and_words_from_outside_are_escaped(report):
     table = replace(
         report.measures,
-        findings=(Finding("DCS(alpha=10)", (f"{NASTY} is better",)),),
+        findings=(MeasureFinding("DCS(alpha=10)", (f"{NASTY} is better",)),),
         groups=groups((NASTY, "b")),
     )
     part = verdict_part((NASTY,), ("b",))

@@ -1,4 +1,4 @@
-"""The part "Before and after learning": what it shows, what it leaves open, and when it is not there."""
+"""The part "Before and after training": what it shows, what it leaves open, and when it is not there."""
 
 from dataclasses import replace
 
@@ -8,8 +8,8 @@ from report_sample import _strips
 from test_report_page import Reader, text
 
 from lookalike.report.content import LearningPart, Report
-from lookalike.report.learning_part import learned_in_short, shown_learning
 from lookalike.report.page import photos, render
+from lookalike.report.parts.learning import learned_in_short, shown_learning
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def rows_of(table: str) -> dict[str, list[str]]:
 
 def test_before_and_after_stand_side_by_side_with_intervals_and_difference(section):
     rows = rows_of(section.split('aria-label="dinov2-finetuned by the labels"')[1])
-    assert rows["DCS(alpha=10)"] == ["0.6760.610–0.736", "0.7310.665–0.791", "+0.0550.005–0.105"]
+    assert rows["DCS(alpha=10)"] == ["0.676[0.610, 0.736]", "0.731[0.665, 0.791]", "+0.055[0.005, 0.105]"]
     assert rows["EHR@5"][2].startswith("-0.059")
     assert rows["HR@5"][1:] == ["undefined", "undefined"]
     assert "1,204 labelled pairs of 58 queries" in text(section)
-    assert "95 % interval" in text(section)
+    assert "95% confidence interval" in text(section)
 
 
 def test_the_better_one_is_bold_and_more_coverage_is_not_better(section):
@@ -50,10 +50,10 @@ def test_the_better_one_is_bold_and_more_coverage_is_not_better(section):
 
 def test_a_difference_on_fewer_queries_is_explained(part):
     lesson = part.lessons[0]
-    assert "need not be that of the two values" not in _page_of(part)
+    assert "The difference uses only queries" not in _page_of(part)
     changed = replace(lesson.changes[1], difference=0.01)
     other = replace(lesson, changes=(lesson.changes[0], changed))
-    assert "need not be that of the two values (EHR@5)" in _page_of(replace(part, lessons=(other,)))
+    assert "(EHR@5)" in _page_of(replace(part, lessons=(other,)))
 
 
 def _page_of(part: LearningPart) -> str:
@@ -63,16 +63,16 @@ def _page_of(part: LearningPart) -> str:
 def test_words_say_what_each_measure_proves(section):
     shown = text(section)
     assert "dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in shown
-    assert "These labels cannot tell dinov2-finetuned from dinov2 apart" in shown
+    assert "These labels cannot separate dinov2-finetuned from dinov2" in shown
     assert "Of 100 epochs the 41st was the best." in shown
 
 
 def test_the_truth_has_a_table_of_its_own_only_where_it_is_known(report, section):
-    rows = rows_of(section.split('aria-label="dinov2-finetuned by the complete truth"')[1])
+    rows = rows_of(section.split('aria-label="dinov2-finetuned by the ground truth"')[1])
     assert list(rows) == ["HR@5"]
     lessons = tuple(replace(one, truth=()) for one in report.learning.lessons)
     page = render(replace(report, learning=replace(report.learning, lessons=lessons)))
-    assert "by the complete truth" not in page.split('<section id="learned"')[1]
+    assert "by the ground truth" not in page.split('<section id="learned"')[1]
 
 
 def test_strips_show_both_encoders_for_each_query_the_better_and_the_worse(section):
@@ -102,13 +102,13 @@ def test_without_the_first_encoder_it_says_so(section):
 
 def test_without_a_trained_encoder_there_is_no_such_part(report):
     page = render(replace(report, learning=None))
-    assert "Before and after learning" not in page
+    assert "Before and after training" not in page
     assert Reader(page).open == []
 
 
 def test_it_is_told_in_short(page, part):
     short = text(page.split('<section id="short"')[1].split("</section>")[0])
-    assert "Learning from the labels: dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in short
-    assert learned_in_short(part).endswith("In truth HR@5 went from 0.748 to 0.803.")
+    assert "Training on the labels: dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in short
+    assert learned_in_short(part).endswith("HR@5 went from 0.748 to 0.803.")
     assert learned_in_short(replace(part, lessons=part.lessons[1:])) == ""
     assert [one.labels is None for one in shown_learning(part)] == [False, True]

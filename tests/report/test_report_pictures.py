@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PIL.ExifTags import GPS, IFD, Base
 
-from lookalike.report.content import Photo
+from lookalike.report.content import ReportPhoto
 from lookalike.report.pictures import album, without_metadata
 
 
@@ -48,8 +48,8 @@ def test_a_broken_file_ends_where_it_ends(told):
 
 
 def test_equal_pictures_share_a_name(told):
-    first, second = Photo("a", "a", "", told), Photo("b", "b", "", told)
-    made = album([first, second, Photo("c", "c", "", b"")])
+    first, second = ReportPhoto("a", "a", "", told), ReportPhoto("b", "b", "", told)
+    made = album([first, second, ReportPhoto("c", "c", "", b"")])
     assert made.name(first) == made.name(second) == "p1"
-    assert made.name(Photo("c", "c", "", b"")) == ""
+    assert made.name(ReportPhoto("c", "c", "", b"")) == ""
     assert len(made.pictures) == 1

@@ -15,12 +15,12 @@ from sqlalchemy import func, insert, select, text
 from voting_teams import Team, live_votes, shop, states
 
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
-from lookalike.recipes.backup import backup, restore
-from lookalike.store import backup as stored
-from lookalike.store.database import VERSION, Database
 from lookalike.store.settings import read_settings
-from lookalike.store.votes_schema import annotator, audit, question, vote
+from lookalike.store.sql import backup as stored
+from lookalike.store.sql.database import VERSION, Database
+from lookalike.store.sql.labelling_schema import annotator, audit, question, vote
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.backup import backup, restore
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_full_target_is_replaced_only_when_asked(worked, tmp_path):
         connection.execute(insert(audit).values(at=1, action="later"))
     with pytest.raises(WorkspaceError, match="holds a workspace already") as refused:
         restore(worked.folder, tmp_path / "kept.backup")
-    assert "--replace" in refused.value.fix
+    assert "--overwrite" in refused.value.fix
     assert rows(worked.database) != before
     restore(worked.folder, tmp_path / "kept.backup", replace=True)
     assert rows(worked.database) == before
@@ -196,7 +196,7 @@ def test_a_faulty_file_is_refused_and_nothing_changes(tmp_path, fault):
     backup(workspace, tmp_path / "good")
     before = rows(workspace.database)
     (tmp_path / "bad").write_bytes(FAULTS[fault]((tmp_path / "good").read_bytes()))
-    with pytest.raises(StorageError, match="nothing here was changed"):
+    with pytest.raises(StorageError, match="bad"):
         restore(workspace.folder, tmp_path / "bad", replace=True)
     assert rows(workspace.database) == before
     with pytest.raises(StorageError, match=r"no such file|No such file"):
@@ -269,8 +269,8 @@ def test_a_backup_never_overwrites_what_is_none(tmp_path):
 SLOWLY = """
 import sys, time
 from pathlib import Path
-from lookalike.recipes.backup import backup
-from lookalike.store import backup as stored
+from lookalike.workflows.start.backup import backup
+from lookalike.store.sql import backup as stored
 from lookalike.store.workspace import Workspace
 
 stored.PAGES = stored.STREAMED = 2

@@ -5,7 +5,7 @@ from shops import Shop
 from sqlalchemy import text
 
 from lookalike.core.errors import StorageError
-from lookalike.store.writer import Writer
+from lookalike.store.labelling.writer import Writer
 
 WRITE = text("INSERT INTO audit (at, action) VALUES (1, :what)")
 READ = text("SELECT action FROM audit ORDER BY id")

@@ -1,7 +1,9 @@
-"""The guarantees of SPEC 6 against processes that are killed, threads that race and requests that come twice."""
+"""The promises of labelling against processes that are killed, threads that race and requests that come twice."""
 
 import contextlib
+import itertools
 import random
+import secrets
 import subprocess
 import sys
 import threading
@@ -12,19 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import voting
 from databases import postgresql_server
-from shops import Shop, fill, on
+from shops import Shop, fill
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import LookalikeError, VoteError
-from lookalike.store import votes_schema as tables
-from lookalike.store.database import Database
-from lookalike.store.discussions import add_comment, add_proposal, discussed, discussions, thread
-from lookalike.store.leases import Rules
-from lookalike.store.sweep import sweep
-from lookalike.store.unit_of_work import Foreseen
-from lookalike.store.votes import answer, next_pairs
-from lookalike.store.writer import Writer
+from lookalike.store.labelling.discussions import add_comment, add_proposal, discussed, discussions, thread
+from lookalike.store.labelling.due import apply_due
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.votes import answer
+from lookalike.store.labelling.writer import Writer
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql.database import Database
 
 OVER = (
     select(tables.question.c.id)
@@ -142,7 +143,7 @@ def test_one_annotator_in_two_processes_votes_once_per_pair(database_place):
     database = opened(database_place, people=1, pairs=40)
     with vote(address_of(database), 1, 1) as one, vote(address_of(database), 1, 1) as two:
         lines = [line for process in (one, two) for line in process.communicate()[0].splitlines()]
-    refused = "You have answered this pair before, and that answer stands."
+    refused = "You have already answered this pair."
     assert {line.split(" ", 2)[2] for line in lines if line.startswith("error")} <= {refused}
     assert acknowledged(lines) == kept(database)
     assert len(kept(database)) == 40
@@ -153,9 +154,9 @@ def test_the_same_answer_sent_by_many_at_once_is_one_vote_with_one_receipt(datab
     shop = Shop(database_place)
     token = shop.give(1)[0].token
     writer = Writer(shop.database)
-    call = lambda work: answer(work, shop.rules, 1, token, "similar", shop.now, shop.draw)  # noqa: E731
+    call = lambda connection: answer(connection, shop.rules, 1, token, "similar", shop.now, shop.draw)  # noqa: E731
     with ThreadPoolExecutor(12) as threads:
-        receipts = list(threads.map(lambda _: writer.label(call, Foreseen(1)).result(), range(40)))
+        receipts = list(threads.map(lambda _: writer.submit(call).result(), range(40)))
     writer.close()
     assert len(set(receipts)) == 1
     assert len(shop.rows(select(tables.vote))) == 1
@@ -166,9 +167,9 @@ def test_of_two_different_answers_at_once_the_first_stands_and_the_other_is_refu
     token, writer, found = shop.give(1)[0].token, Writer(shop.database), []
 
     def say(said):
-        call = lambda work: answer(work, shop.rules, 1, token, said, shop.now, shop.draw)  # noqa: E731
+        call = lambda connection: answer(connection, shop.rules, 1, token, said, shop.now, shop.draw)  # noqa: E731
         try:
-            return writer.label(call, Foreseen(1)).result().answer
+            return writer.submit(call).result().answer
         except VoteError as refusal:
             return refusal.code
 
@@ -216,7 +217,7 @@ def test_pairs_that_another_transaction_is_at_are_waited_for_rather_than_called_
     waiting = threading.Thread(target=second)
     waiting.start()
     with shop.database.write() as connection:
-        on(connection, next_pairs, shop.rules, 1, shop.now, shop.draw)
+        next_pairs(connection, shop.rules, 1, shop.now, shop.draw)
         begun.set()
         waiting.join(0.3)
         assert found == []
@@ -224,10 +225,11 @@ def test_pairs_that_another_transaction_is_at_are_waited_for_rather_than_called_
     assert [len(given) for given in found] == [1]
 
 
-def life_of_a_second_annotator(place, secret):
+def life_of_a_second_annotator(place, secret, monkeypatch):
     """Everything that annotator 2 can get to see while annotator 1 votes `secret` on the same pairs."""
     shop = Shop(place, people=2, pairs=3)
-    shop.rules, shop.draw = Rules(shop.rules.campaign, b"key"), random.Random(7)
+    shop.draw, made = random.Random(7), itertools.count()
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: f"token {next(made)}")
     other, seen = random.Random(3), []
 
     def look(does):
@@ -238,11 +240,11 @@ def life_of_a_second_annotator(place, secret):
                 seen.append(str(refusal))
 
     with shop.database.write() as connection:
-        theirs = on(connection, next_pairs, shop.rules, 1, shop.now, other)
+        theirs = next_pairs(connection, shop.rules, 1, shop.now, other)
     for pair in theirs:
         shop.now += 1_000
         with shop.database.write() as connection:
-            on(connection, answer, shop.rules, 1, pair.token, secret, shop.now, other)
+            answer(connection, shop.rules, 1, pair.token, secret, shop.now, other)
         for number in range(1, 4):
             look(lambda c, n=number: discussed(c, n))
             look(lambda c, n=number: thread(c, n))
@@ -252,29 +254,31 @@ def life_of_a_second_annotator(place, secret):
         look(lambda c, s=state: discussions(c, state=s))
         look(lambda c, s=state: discussions(c, state=s, who=2))
     for _ in range(3):
-        look(lambda c: on(c, next_pairs, shop.rules, 2, shop.now, shop.draw))
+        look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
         with shop.database.write() as connection:
-            mine = on(connection, next_pairs, shop.rules, 2, shop.now, shop.draw)[0]
+            mine = next_pairs(connection, shop.rules, 2, shop.now, shop.draw)[0]
         for said in ("similar", "similar", "dissimilar", "skip"):
-            look(lambda c, s=said, t=mine.token: on(c, answer, shop.rules, 2, t, s, shop.now, shop.draw))
+            look(lambda c, s=said, t=mine.token: answer(c, shop.rules, 2, t, s, shop.now, shop.draw))
         look(lambda c, n=mine.question: thread(c, n))  # both are in, but may still be undone
         look(lambda c: discussions(c, state="open", who=2))
-    look(lambda c: on(c, next_pairs, shop.rules, 2, shop.now, shop.draw))
+    look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
     shop.now += 60_000
     with shop.database.write() as connection:
-        sweep(connection, shop.rules, shop.now)
+        apply_due(connection, shop.rules, shop.now)
         after = repr([thread(connection, number) for number in (1, 2, 3)])
     shop.database.close()
     return seen, after
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_nothing_anybody_sees_depends_on_anothers_vote_before_the_pair_is_closed(kind, tmp_path, request):
+def test_nothing_anybody_sees_depends_on_anothers_vote_before_the_pair_is_closed(
+    kind, tmp_path, request, monkeypatch
+):
     server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
     lives = []
     for number, secret in enumerate(("similar", "dissimilar", "unsure")):
         place = server.fresh() if server else tmp_path / f"{number}.db"
-        lives.append(life_of_a_second_annotator(place, secret))
+        lives.append(life_of_a_second_annotator(place, secret, monkeypatch))
     assert lives[0][0] == lives[1][0] == lives[2][0]
     assert len(lives[0][0]) > 50
     assert len({after for _, after in lives}) == 3  # once closed, each shows what was voted

@@ -16,10 +16,10 @@ from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rule_of,
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError, LabelsError, LookalikeError, NotComparableError
 from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Score, Scores
-from lookalike.evaluate.intervals import Interval
-from lookalike.evaluate.measures import evaluate
+from lookalike.evaluate.measures.table import evaluate
+from lookalike.evaluate.significance.intervals import Interval
 from lookalike.rank.judged import judged_ranks
-from lookalike.store.judged_files import read_judged_ranks, write_judged_ranks, write_scores
+from lookalike.store.formats.judged_files import read_judged_ranks, write_judged_ranks, write_scores
 
 ENDINGS = ["csv", "parquet"]
 
@@ -162,7 +162,7 @@ def test_rows_that_no_ranking_gives_are_refused(tmp_path, wrong):
 
 
 def test_endings_and_files_that_are_none(tmp_path):
-    with pytest.raises(ArgumentError, match=r"j.docx ends in .docx, which is no format of judged ranks"):
+    with pytest.raises(ArgumentError, match=r"j\.docx.* judged ranks"):
         write_judged_ranks(some(), tmp_path / "j.docx")
     with pytest.raises(LookalikeError, match="does not exist"):
         read_judged_ranks(tmp_path / "none.csv")

@@ -12,7 +12,7 @@ import voting
 from databases import postgresql_server
 from shops import fill
 
-from lookalike.store.database import Database
+from lookalike.store.sql.database import Database
 
 VOTES = 12
 CALLS = "trace=pwrite64,write,fdatasync,fsync,sendto"

@@ -4,9 +4,9 @@ import pytest
 from shops import NOW, Shop
 from sqlalchemy import select
 
-from lookalike.store import schema
-from lookalike.store import votes_schema as tables
-from lookalike.store.queue import Asked, ask, settled_elsewhere
+from lookalike.store.labelling.queue import Asked, ask, settled_elsewhere
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql import schema
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_the_reverse_of_a_pair_that_a_file_has_labelled_is_asked(shop):
 
 
 def test_many_are_looked_through_in_batches(shop, monkeypatch):
-    monkeypatch.setattr("lookalike.store.queue.BATCH", 2)
+    monkeypatch.setattr("lookalike.store.labelling.queue.BATCH", 2)
     assert put(shop, *[(f"c{n}", f"q{n}") for n in range(3)], *[(f"a{n}", f"b{n}") for n in range(4)]) == 4
     assert [row.both for row in shop.rows(select(tables.question.c.both).order_by("id"))] == [1] * 3 + [0] * 4
     assert len(shop.states()) == 7

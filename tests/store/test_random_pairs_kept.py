@@ -6,8 +6,8 @@ import pytest
 from lookalike.core.checks import strings
 from lookalike.core.types import Pool
 from lookalike.discover.random_pairs import RandomPairs
-from lookalike.store import rows
-from lookalike.store.settings import Settings
+from lookalike.store.settings import WorkspaceSettings
+from lookalike.store.sql import rows
 from lookalike.store.workspace import Workspace
 
 
@@ -25,9 +25,9 @@ def pool(*items: str) -> Pool:
 
 @pytest.fixture
 def workspace(tmp_path) -> Workspace:
-    from lookalike.catalog.studio import studio
+    from lookalike.studio import studio
 
-    return Workspace.create(tmp_path / "w", studio(200).catalog(), Settings("studio", ""))
+    return Workspace.create(tmp_path / "w", studio(200).catalog(), WorkspaceSettings("studio", ""))
 
 
 def kept(workspace: Workspace) -> list[str]:

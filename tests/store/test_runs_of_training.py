@@ -6,7 +6,7 @@ import os
 import pytest
 
 from lookalike.core.errors import LearningError, StorageError, WorkspaceError
-from lookalike.store import models
+from lookalike.store.vectors import models
 
 TOLD = {"settings": {"rate": 0.1, "soft": {"beta": 0.7}}, "labels": "a", "vectors": "v", "views": 1}
 FILES = {"head.safetensors": b"head", "checkpoint.json": b"{}"}
@@ -92,7 +92,7 @@ def test_an_unfinished_run_goes_on_only_with_what_it_was_told(folder):
     with pytest.raises(LearningError) as error:
         models.begin(folder, "one", other)
     assert error.value.problem == (
-        "The unfinished run 'one' cannot be gone on from: rate is 0.2, there 0.1; soft is not given, there beta 0.7; "
+        "The unfinished run 'one' cannot be resumed: rate is 0.2, there 0.1; soft is not given, there beta 0.7; "
         "the labels have changed; the encoder's vectors have changed."
     )
     assert "--replace" in error.value.fix

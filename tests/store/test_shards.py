@@ -14,17 +14,19 @@ import pytest
 from PIL import Image
 
 from lookalike.core.errors import EmbeddingsError
-from lookalike.encode import decode, descriptor, run
-from lookalike.recipes.embed import embed
-from lookalike.recipes.init import init
-from lookalike.store.arrays import JOURNAL, VECTORS
+from lookalike.encode import run
+from lookalike.encode.inputs import workers
+from lookalike.encode.sources import descriptor
+from lookalike.store.vectors.arrays import JOURNAL, VECTORS
+from lookalike.workflows.start.embed import embed
+from lookalike.workflows.start.init import init
 
 EMBED_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
 from lookalike.encode import run
-from lookalike.recipes.embed import embed
-from lookalike.store import arrays
+from lookalike.workflows.start.embed import embed
+from lookalike.store.vectors import arrays
 from lookalike.store.workspace import Workspace
 run.SHARD, shards, note = 4, 0, arrays.Shards._note
 def counted(*arguments):
@@ -150,7 +152,7 @@ def test_worker_processes_and_threads_give_the_same_vectors(tmp_path, monkeypatc
         Image.fromarray(noise).save(tmp_path / "photos" / f"{n:02d}.png")
     workspace = init(tmp_path / "photos", tmp_path)[0]
     threads = np.array(embed(workspace, "descriptor:color+hog", name="threads").vectors)
-    monkeypatch.setattr(decode, "FEW", 0)
+    monkeypatch.setattr(workers, "FEW", 0)
     processes = embed(workspace, "descriptor:color+hog", name="processes", workers=2).vectors
     assert (processes == threads).all()
 
@@ -160,7 +162,7 @@ def test_a_worker_that_is_killed_is_an_error_with_a_way_out(tmp_path, monkeypatc
     for n in range(20):
         Image.new("RGB", (24, 24), (n, 9, 9)).save(tmp_path / "photos" / f"{n:02d}.png")
     workspace = init(tmp_path / "photos", tmp_path)[0]
-    monkeypatch.setattr(decode, "FEW", 0)
+    monkeypatch.setattr(workers, "FEW", 0)
     monkeypatch.setattr(descriptor, "Describe", DiesAtWork)
     with pytest.raises(EmbeddingsError, match="worker process was killed"):
         embed(workspace, "descriptor:color", workers=1)

@@ -14,8 +14,8 @@ from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.positive.distances import Block
 from lookalike.positive.positiveness import Softness, weights
-from lookalike.store import soft_files
-from lookalike.store.soft_files import SoftFile
+from lookalike.store.formats import soft_files
+from lookalike.store.formats.soft_files import SoftFile
 
 NAMES = strings(['a,"comma"', "b", "007", "ü 1.jpg"])
 BLOCKS = [
@@ -30,7 +30,7 @@ from pathlib import Path
 from lookalike.core.checks import strings
 from lookalike.core.errors import StorageError
 from lookalike.positive.distances import Block
-from lookalike.store.soft_files import SoftFile
+from lookalike.store.formats.soft_files import SoftFile
 if len(sys.argv) > 2:
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -50,7 +50,7 @@ ENDINGS = ("csv", "parquet")
 
 def soft_file() -> SoftFile:
     """What writes the rows above."""
-    return SoftFile(NAMES, weights(Softness(0.7, 7)))
+    return SoftFile(NAMES, weights(Softness(beta=0.7, max_distance=7)))
 
 
 def read(path) -> polars.DataFrame:
@@ -92,7 +92,7 @@ def test_another_ending_is_refused_before_anything_is_done(tmp_path):
         pytest.fail("no block is wanted")
         yield
 
-    with pytest.raises(ArgumentError, match="no format of positiveness"):
+    with pytest.raises(ArgumentError, match=r"soft\.json"):
         soft_file().write(none(), tmp_path / "soft.json")
 
 

@@ -13,7 +13,7 @@ from oracles import retrieved
 from lookalike.core.checks import strings
 from lookalike.core.errors import RunError
 from lookalike.rank.runs import Run
-from lookalike.store.runs import read_run, write_run
+from lookalike.store.formats.runs import read_run, write_run
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=5).filter(
     lambda text: text.split() == [text]
@@ -121,7 +121,7 @@ def test_many_faults_are_counted_and_the_first_are_listed(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ["holds no line of a run", "Give a file of a run (query"]),
+        (b"", ["no line", "a run (query"]),
         (gzip.compress(b"q Q0 a 1 1.0 me\n" * 50, mtime=0)[:-12], ["ends in the middle"]),
         ("q Q0 stühle 1 1.0 me\n".encode("latin-1"), ["line 1 is not UTF-8"]),
     ],

@@ -12,13 +12,11 @@ from shops import Shop
 from sqlalchemy import event, insert, select, text, update
 
 from lookalike.core.errors import LookalikeError, StorageError, VoteError, WorkspaceError
-from lookalike.store import database
-from lookalike.store import votes_schema as tables
-from lookalike.store.database import Database
-from lookalike.store.leases import read_token
-from lookalike.store.unit_of_work import Foreseen
-from lookalike.store.votes import answer
-from lookalike.store.writer import Writer
+from lookalike.store.labelling.votes import answer
+from lookalike.store.labelling.writer import Writer
+from lookalike.store.sql import database
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql.database import Database
 
 
 class Served(Shop):
@@ -29,9 +27,9 @@ class Served(Shop):
         self.writer = Writer(Database(place, patience=300))
 
     def send(self, token, said="similar"):
-        who = read_token(token, self.rules.key).annotator
-        call = lambda work: answer(work, self.rules, who, token, said, self.now, self.draw)  # noqa: E731
-        return self.writer.label(call, Foreseen(who)).result(timeout=60)
+        who = self.ticket(token).annotator
+        call = lambda connection: answer(connection, self.rules, who, token, said, self.now, self.draw)  # noqa: E731
+        return self.writer.submit(call).result(timeout=60)
 
     def votes(self):
         return [row.token for row in self.rows(select(tables.vote.c.token).order_by(tables.vote.c.id))]
@@ -39,7 +37,7 @@ class Served(Shop):
 
 @pytest.fixture
 def served(database_place):
-    shop = Served(database_place, pairs=40, ahead=20)
+    shop = Served(database_place, pairs=40, prefetch=20)
     yield shop
     shop.writer.close()
 
@@ -143,8 +141,8 @@ def until_full(served, tokens):
 
 
 def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
-    served = Served(tmp_path / "lookalike.db", pairs=120, ahead=50)
-    tokens = [given.token for given in served.give(1)]
+    served = Served(tmp_path / "lookalike.db", people=4, pairs=120, prefetch=50)
+    tokens = [given.token for who in range(1, 5) for given in served.give(who)]
     with served.database.write() as connection:
         pages = connection.execute(text("PRAGMA page_count")).scalar()
     small = lambda connection, _: connection.execute(f"PRAGMA max_page_count={pages}")  # noqa: E731
@@ -184,7 +182,7 @@ def small_disk(own_server):
 
 def test_a_full_disk_under_postgresql_is_said_so_and_works_again(own_server, small_disk):
     own_server.say(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
-    served = Served(own_server.fresh("TABLESPACE small"), people=12, pairs=600, ahead=50)
+    served = Served(own_server.fresh("TABLESPACE small"), people=12, pairs=600, prefetch=50)
     tokens = [given.token for who in range(1, 13) for given in served.give(who)]
     filler = small_disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
@@ -234,9 +232,10 @@ def test_a_call_that_nobody_waits_for_any_more_does_not_stop_the_writer(served):
 def test_a_call_that_fails_takes_nothing_of_its_neighbours_with_it(served):
     good, *_, bad = (given.token for given in served.give(1))
     futures = [
-        served.writer.label(
-            lambda work, t=token: answer(work, served.rules, 1, t, "similar", served.now, served.draw),
-            Foreseen(1),
+        served.writer.submit(
+            lambda connection, t=token: answer(
+                connection, served.rules, 1, t, "similar", served.now, served.draw
+            )
         )
         for token in (good, bad[:-1] + "!", bad)
     ]
@@ -247,39 +246,38 @@ def test_a_call_that_fails_takes_nothing_of_its_neighbours_with_it(served):
     assert sorted(served.votes()) == sorted([good, bad])
 
 
-def test_of_calls_that_share_a_transaction_only_those_that_fail_do(served):
+def test_of_calls_that_wait_together_only_those_that_fail_do(served):
     """One is refused, one fails after it changed something, one meets the database's refusal."""
     first, spoilt, last, *_ = (given.token for given in served.give(1))
     gate, writer = threading.Event(), served.writer
 
-    def say(work, token):
-        return answer(work, served.rules, 1, token, "similar", served.now, served.draw)
+    def say(connection, token):
+        return answer(connection, served.rules, 1, token, "similar", served.now, served.draw)
 
-    def spoil(work):
-        say(work, spoilt)
+    def spoil(connection):
+        say(connection, spoilt)
         raise ValueError("after a vote")
 
-    def double(work):
-        connection = work.writing(2)
+    def double(connection):
         row = connection.execute(select(tables.annotator).limit(1)).mappings().one()
         connection.execute(insert(tables.annotator), [dict(row)])
 
-    busy = writer.label(lambda _: gate.wait(20), Foreseen())
+    busy = [writer.submit(lambda _: gate.wait(20)) for _ in range(4)]
     calls = (
-        lambda work: say(work, first),
+        lambda connection: say(connection, first),
         spoil,
-        lambda work: say(work, first[:-1] + "!"),
+        lambda connection: say(connection, first[:-1] + "!"),
         double,
-        lambda work: say(work, last),
+        lambda connection: say(connection, last),
     )
-    futures = [writer.label(call, Foreseen(1)) for call in calls]
+    futures = [writer.submit(call) for call in calls]
     gate.set()
-    assert busy.result(timeout=60)
+    assert all(one.result(timeout=60) for one in busy)
     assert [futures[n].result(timeout=60).token for n in (0, 4)] == [first, last]
     for n, error in ((1, ValueError), (2, VoteError), (3, LookalikeError)):
         with pytest.raises(error):
             futures[n].result(timeout=60)
-    assert served.votes() == [first, last]
+    assert sorted(served.votes()) == sorted([first, last])
     assert served.send(spoilt).token == spoilt
 
 
@@ -290,8 +288,8 @@ def test_who_waits_for_another_program_does_not_hold_up_the_others(postgresql):
     mine, others = shop.give(1)[0].token, shop.give(2)[0].token
 
     def send(who, token):
-        call = lambda work: answer(work, shop.rules, who, token, "similar", shop.now, shop.draw)  # noqa: E731
-        return writer.label(call, Foreseen(who))
+        call = lambda connection: answer(connection, shop.rules, who, token, "similar", shop.now, shop.draw)  # noqa: E731
+        return writer.submit(call)
 
     with shop.database.write() as connection:
         one = select(tables.annotator.c.id).where(tables.annotator.c.id == 1).with_for_update()

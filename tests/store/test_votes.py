@@ -5,9 +5,9 @@ from shops import MINUTE, Shop
 from sqlalchemy import select
 
 from lookalike.core.errors import VoteError
-from lookalike.store import schema
-from lookalike.store import votes_schema as tables
-from lookalike.store.sweep import sweep
+from lookalike.store.labelling.due import apply_due
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql import schema
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_late_answer_to_a_pair_that_others_have_answered_is_refused_in_words(d
     shop.wait(11)
     for who in (2, 3):
         shop.say(who, shop.give(who)[0].token, "similar")
-    with pytest.raises(VoteError, match="ran out"):
+    with pytest.raises(VoteError, match="reservation"):
         shop.say(1, late.token, "similar")
 
 
@@ -120,7 +120,7 @@ def test_a_clock_set_back_frees_leases_at_once(shop):
     held = shop.give(1)
     shop.now -= 100 * MINUTE
     with shop.database.write() as connection:
-        sweep(connection, shop.rules, shop.now)
+        apply_due(connection, shop.rules, shop.now)
     assert shop.rows(select(tables.claim)) == []
     assert len(held) == 4
 
@@ -157,7 +157,7 @@ def test_skipping_a_closed_pair_is_refused_in_words(database_place):
 
 
 def test_a_hidden_check_never_becomes_a_vote_whatever_copies_of_it_come_late(database_place):
-    shop = Shop(database_place, people=1, pairs=3, share=1.0, repeats=10, gap=(1, 1))
+    shop = Shop(database_place, people=1, pairs=3, share=1.0, repeats=10, gap_least=1, gap_most=1)
     checks = 0
     for _ in range(30):
         given = shop.give(1)

@@ -8,20 +8,21 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shops import on
 from sqlalchemy import func, select
 from voting_teams import Team, live_votes, shop, states
 
 from lookalike.annotate.protocol import DISCUSSION, Outcome
 from lookalike.annotate.replay import Event, replay
 from lookalike.core.errors import LabelsError, VoteError
-from lookalike.recipes.votes_files import export_votes, import_votes
-from lookalike.store import votes, votes_schema
-from lookalike.store.database import Database
-from lookalike.store.history import COLUMNS, milliseconds, stamp
-from lookalike.store.queue import Asked, ask
-from lookalike.store.settling import rules_of
-from lookalike.store.votes_schema import annotator, question
+from lookalike.store.history.rows import COLUMNS, milliseconds, stamp
+from lookalike.store.labelling import votes
+from lookalike.store.labelling.campaigns import rules_of
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.sql import labelling_schema
+from lookalike.store.sql.database import Database
+from lookalike.store.sql.labelling_schema import annotator, question
+from lookalike.workflows.label.votes_files import export_votes, import_votes
 
 
 @pytest.fixture
@@ -46,7 +47,9 @@ def standing(workspace) -> tuple:
         labels = {
             tuple(row)
             for row in connection.execute(
-                select(*(votes_schema.tables.tables["label"].c[n] for n in ("query", "candidate", "label")))
+                select(
+                    *(labelling_schema.tables.tables["label"].c[n] for n in ("query", "candidate", "label"))
+                )
             )
         }
         return live_votes(connection), states(connection), labels
@@ -56,7 +59,7 @@ def counts(workspace) -> dict[str, int]:
     with workspace.database.read() as connection:
         return {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-            for table in votes_schema.tables.sorted_tables
+            for table in labelling_schema.tables.sorted_tables
         }
 
 
@@ -110,10 +113,10 @@ def labels_on(place, who: int, stop: threading.Event, done: list[int]) -> None:
         now += 10_000
         with database.write() as connection:
             rules = rules_of(connection)
-            given = on(connection, votes.next_pairs, rules, who, now, draw)
+            given = next_pairs(connection, rules, who, now, draw)
             for pair in given[:1]:
                 said = draw.choice(("similar", "dissimilar", "unsure", "skip"))
-                on(connection, votes.answer, rules, who, pair.token, said, now, draw, took=5)
+                votes.answer(connection, rules, who, pair.token, said, now, draw, took=5)
                 done.append(who)
         if not given:
             return
@@ -226,17 +229,17 @@ def test_what_both_sides_have_and_only_one_has_is_merged_or_refused(tmp_path):
     for workspace, who in ((here, 1), (there, 2)):
         with workspace.database.write() as connection:
             rules = rules_of(connection)
-            for pair in on(connection, votes.next_pairs, rules, who, 5_000, rng):
-                on(connection, votes.answer, rules, who, pair.token, "similar", 6_000, rng)
+            for pair in next_pairs(connection, rules, who, 5_000, rng):
+                votes.answer(connection, rules, who, pair.token, "similar", 6_000, rng)
     export_votes(there, tmp_path / "there.csv")
     done = import_votes(here, tmp_path / "there.csv")
-    assert (done.brought.votes, done.brought.annotators) == (4, ())
+    assert (done.votes, done.new_annotators) == (4, ())
     assert len(here.labels()) == 4
-    assert import_votes(here, tmp_path / "there.csv").brought.votes == 0
+    assert import_votes(here, tmp_path / "there.csv").votes == 0
     for workspace, token in ((here, "only here"), (there, "only there")):
         row = {"question": 1, "annotator": 1, "text": "words", "at": 1, "token": token}
         with workspace.database.write() as connection:
-            connection.execute(votes_schema.comment.insert().values(**row))
+            connection.execute(labelling_schema.comment.insert().values(**row))
             connection.execute(question.update().values(state="excluded", free=0))
     export_votes(there, tmp_path / "closed.csv")
     with pytest.raises(LabelsError, match="answered differently"):

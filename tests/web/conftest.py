@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from labelling_app import chromium, draw_team
+from playwright.sync_api import Browser
 from serving import Served, draw_shop, make_shop, serving
 
-from lookalike.store import passwords
+from lookalike.store.people import passwords
 
 
 @pytest.fixture(autouse=True)
@@ -32,4 +34,17 @@ def served(tmp_path, shop_photos) -> Served:
 def served_on(tmp_path, shop_photos, database_place) -> Served:
     """The same on both databases."""
     with serving(make_shop(tmp_path, shop_photos, database_place)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def team(tmp_path_factory) -> Path:
+    """A workspace with people and photos of furniture, which `make_workspace` copies."""
+    return draw_team(tmp_path_factory.mktemp("studio"))
+
+
+@pytest.fixture(scope="package")
+def browser() -> Browser:
+    """One browser for all tests of the app; its contexts share nothing."""
+    with chromium() as running:
         yield running

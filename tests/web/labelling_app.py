@@ -11,18 +11,18 @@ import requests
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from sqlalchemy import select
 
-from lookalike.catalog.studio import studio
-from lookalike.recipes.init import init
-from lookalike.recipes.people import add_person
-from lookalike.recipes.serve import listen
-from lookalike.recipes.studio import write_studio
-from lookalike.store import schema
-from lookalike.store import votes_schema as tables
-from lookalike.store.queue import Asked, ask
+from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql import schema
 from lookalike.store.workspace import Workspace
+from lookalike.studio import studio
 from lookalike.web.app import create_app
 from lookalike.web.server import server
 from lookalike.web.site import Options, milliseconds
+from lookalike.workflows.label.people import add_person
+from lookalike.workflows.label.serve import listen
+from lookalike.workflows.start.init import init
+from lookalike.workflows.start.studio import write_studio
 
 PASSWORD = "a long password"
 ANN, BOB, LEA = "Ann", "Bob", "Lea"
@@ -34,11 +34,18 @@ def draw_photos(folder: Path, images: int = 200, size: int = 160) -> Path:
     return folder
 
 
-def make_workspace(folder: Path, photos: Path, pairs: int = 12, votes: int = 2) -> Workspace:
-    """A workspace of the photos with a lead, two annotators and so many pairs to label, all settings as usual."""
-    workspace, _ = init(photos, folder, generated=True)
+def draw_team(folder: Path, images: int = 200, size: int = 160) -> Path:
+    """A workspace of such photos with a lead and two annotators, for copies: drawing photos takes long."""
+    workspace, _ = init(draw_photos(folder / "photos", images, size), folder / "team", generated=True)
     for name, role in ((ANN, "annotator"), (BOB, "annotator"), (LEA, "lead")):
         add_person(workspace, name, role, PASSWORD, milliseconds())
+    workspace.database.close()
+    return workspace.folder
+
+
+def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) -> Workspace:
+    """A copy of the team's workspace with so many pairs to label, all settings as usual."""
+    workspace = Workspace(Path(shutil.copytree(team, folder)))
     catalog = workspace.catalog
     firsts = [row for row in range(len(catalog)) if row == 0 or catalog.item[row] != catalog.item[row - 1]]
     count = len(firsts)

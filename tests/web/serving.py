@@ -13,13 +13,13 @@ from urllib.parse import urlencode
 from PIL import Image
 
 from lookalike.catalog.read import catalog_from
-from lookalike.recipes.people import add_person
-from lookalike.recipes.serve import listen
-from lookalike.store.settings import Settings
+from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
 from lookalike.web.app import create_app
 from lookalike.web.server import server
 from lookalike.web.site import Options, Site
+from lookalike.workflows.label.people import add_person
+from lookalike.workflows.label.serve import listen
 
 PASSWORD = "a long password"
 NOW = 1_700_000_000_000
@@ -52,7 +52,7 @@ def draw_shop(folder: Path, items: int = 6) -> Path:
 def make_shop(folder: Path, photos: Path, place: Path | str) -> Workspace:
     """A workspace of these photos; `place` is what `database_place` gives."""
     database = place if isinstance(place, str) else ""
-    settings = Settings(source=str(photos), photos=str(photos), database=database)
+    settings = WorkspaceSettings(source=str(photos), photos=str(photos), database=database)
     return Workspace.create(folder, catalog_from(photos).catalog, settings)
 
 

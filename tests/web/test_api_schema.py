@@ -4,15 +4,14 @@ import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from labelling_app import ANN, LEA, Client, draw_photos, make_workspace, serving_shop
+from labelling_app import ANN, LEA, Client, make_workspace, serving_shop
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("api")
-    with serving_shop(make_workspace(folder / "shop", draw_photos(folder / "photos"))) as running:
+def shop(tmp_path_factory, team):
+    with serving_shop(make_workspace(tmp_path_factory.mktemp("api") / "shop", team)) as running:
         yield running
 
 

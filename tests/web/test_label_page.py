@@ -7,8 +7,6 @@ from labelling_app import (
     ANN,
     BOB,
     changed,
-    chromium,
-    draw_photos,
     log_in,
     make_workspace,
     ready,
@@ -20,8 +18,8 @@ from labelling_app import (
 from sqlalchemy import update
 
 from lookalike.annotate.campaign import Campaign
-from lookalike.store import votes_schema as tables
-from lookalike.store.campaigns import write_campaign
+from lookalike.store.labelling.campaigns import write_campaign
+from lookalike.store.sql import labelling_schema as tables
 
 pytestmark = pytest.mark.browser
 ANSWER_KEYS = [
@@ -30,20 +28,9 @@ ANSWER_KEYS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def studio_photos(tmp_path_factory):
-    return draw_photos(tmp_path_factory.mktemp("studio") / "photos")
-
-
 @pytest.fixture
-def shop(tmp_path, studio_photos):
-    with serving_shop(make_workspace(tmp_path / "shop", studio_photos, pairs=30)) as running:
+def shop(tmp_path, team):
+    with serving_shop(make_workspace(tmp_path / "shop", team, pairs=30)) as running:
         yield running
 
 
@@ -112,7 +99,7 @@ def test_a_key_that_is_held_down_answers_once(context, shop):
 def test_letters_can_be_switched_off(context, shop):
     page = log_in(context, shop, ANN)
     page.keyboard.press("?")
-    page.get_by_label("Letters are keys too").uncheck()
+    page.locator("#letters").uncheck()
     page.keyboard.press("Escape")
     ready(page)
     page.keyboard.press("s")
@@ -147,7 +134,7 @@ def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(conte
     page.keyboard.press("z")
     ready(page)
     page.keyboard.press("u")
-    page.get_by_text("5 answers wait to be sent").wait_for()
+    page.locator("#waiting", has_text="5 answers").wait_for()
     assert shop.votes(ANN) == []
     context.set_offline(False)
     sent(page)
@@ -162,7 +149,7 @@ def test_unsent_answers_outlive_the_page(context, shop):
     page.route("**/api/label/answer", lambda route: route.abort())
     press(page, "s")
     press(page, "d")
-    page.get_by_text("2 answers wait to be sent").wait_for()
+    page.locator("#waiting", has_text="2 answers").wait_for()
     page.unroute("**/api/label/answer")
     page.reload()
     sent(page)
@@ -232,7 +219,7 @@ def test_a_refused_answer_is_told_in_words_and_the_work_goes_on(context, shop):
             update(tables.question).where(tables.question.c.id > 20).values(state="open", free=2)
         )
     press(page, "s")
-    page.get_by_text("This pair is no longer open").wait_for()
+    page.locator("#refusals .failure").wait_for()
     page.get_by_role("button", name="Close").first.click()
     assert shop.votes(ANN) == []
 
@@ -243,7 +230,7 @@ def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
     cookies = context.cookies()
     context.clear_cookies()
     press(page, "s")
-    page.get_by_text("You have been logged out").wait_for()
+    page.locator("#waiting a[href^='/login']").wait_for()
     context.add_cookies(cookies)
     page.reload()
     sent(page)
@@ -266,7 +253,7 @@ def test_what_is_not_said_by_the_app_ends_no_answer(context, shop, status, kind,
         "**/api/label/answer", lambda route: route.fulfill(status=status, content_type=kind, body=body)
     )
     press(page, "s")
-    page.get_by_text("1 answer waits to be sent").wait_for()
+    page.locator("#waiting", has_text="1 answer").wait_for()
     assert page.locator("#refusals").inner_text().strip() == ""
     page.unroute("**/api/label/answer")
     sent(page)
@@ -319,10 +306,10 @@ def test_a_missing_photo_is_told_and_can_be_skipped_and_reported(context, shop):
         kept.unlink()
     fresh = context.browser.new_context()
     page = log_in(fresh, shop, ANN)
-    page.get_by_text("its file is missing or damaged").first.wait_for()
+    page.locator(".photo .why button").first.wait_for()
     page.keyboard.press("s")
-    page.get_by_role("button", name="Tell a lead").first.click()
-    page.get_by_text("A lead will see it").first.wait_for()
+    page.get_by_role("button", name="Report").first.click()
+    page.locator(".photo .why button:disabled").first.wait_for()
     page.get_by_role("button", name="Skip this pair").first.click()
     sent(page)
     assert [said for _, said in shop.votes(ANN)] == ["skip"]
@@ -342,8 +329,8 @@ def test_on_a_phone_the_photos_are_stacked_and_fingers_answer(browser, shop):
     phone.close()
 
 
-def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, studio_photos):
-    workspace = make_workspace(tmp_path / "few", studio_photos, pairs=3)
+def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, team):
+    workspace = make_workspace(tmp_path / "few", team, pairs=3)
     with workspace.database.write() as connection:
         write_campaign(connection, Campaign(repeats=0))  # a pair that comes back would be something left
     with serving_shop(workspace) as few:
@@ -352,11 +339,9 @@ def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, st
         for _ in range(3):
             ready(page)
             page.keyboard.press("s")
-        page.get_by_text("Nothing left for you now").wait_for()
+        page.locator("#nothing").wait_for()
         sent(page)
-        page.get_by_text(
-            "3 pairs that you answered, or that others hold, wait for the answers of others"
-        ).wait_for()
+        page.locator("#nothing-words", has_text="3 pairs").wait_for()
         page.keyboard.press("z")
         ready(page)
         page.keyboard.press("d")
@@ -374,8 +359,8 @@ def test_a_break_is_suggested_after_long_work_and_can_be_put_away(context, shop)
     )
     page.reload()
     press(page, "s")
-    page.get_by_text("You have worked for 51 minutes").wait_for()
-    page.get_by_role("button", name="Go on").click()
+    page.locator("#break", has_text="51 minutes").wait_for()
+    page.locator("#break-done").click()
     press(page, "s")
     assert not page.locator("#break").is_visible()
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from labelling_app import ANN, BOB, LEA, chromium, draw_photos, log_in, make_workspace, serving_shop
+from labelling_app import ANN, BOB, LEA, log_in, make_workspace, serving_shop
 
 pytestmark = pytest.mark.browser
 PAGES = (
@@ -16,9 +16,8 @@ BOTH = 8  # pairs that two people answer; others are left, so that /label shows 
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("axe")
-    with serving_shop(make_workspace(folder / "shop", draw_photos(folder / "photos"))) as running:
+def shop(tmp_path_factory, team):
+    with serving_shop(make_workspace(tmp_path_factory.mktemp("axe") / "shop", team)) as running:
         yield running
 
 
@@ -37,7 +36,7 @@ def pair(shop):
             else:
                 said = "skip"
             client.post("/api/label/answer", json={"token": given["token"], "answer": said})
-    for _ in range(100):  # the server settles what is due each second
+    for _ in range(100):  # the server applies what is due every second
         found = lea.get("/api/discussions").json()["pairs"]
         settled = lea.get("/api/discussions?state=settled").json()["pairs"]
         if found and settled:
@@ -49,27 +48,25 @@ def pair(shop):
     return found[0]["question"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(shop, pair, scheme, width):
-    with chromium() as browser:
-        context = browser.new_context(
-            viewport={"width": width, "height": 844},
-            color_scheme=scheme,
-        )
-        page = log_in(context, shop, LEA)
-        found = {}
-        for path in PAGES:
-            page.goto(shop.address + path.format(pair=pair))
-            page.wait_for_load_state("networkidle")
-            found[path] = [
-                (one["id"], [node["html"][:120] for node in one["nodes"]])
-                for one in Axe().run(page).response["violations"]
-            ]
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-        page.goto(f"{shop.address}/label")
-        for key in ("g", "?"):
-            page.keyboard.press(key)
-            found[key] = [one["id"] for one in Axe().run(page).response["violations"]]
-            page.keyboard.press("Escape")
-        assert {path: said for path, said in found.items() if said} == {}
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (390, "dark")]
+)  # no colour depends on the width
+def test_axe_finds_nothing(browser, shop, pair, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = log_in(context, shop, LEA)
+    found = {}
+    for path in PAGES:
+        page.goto(shop.address + path.format(pair=pair))
+        page.wait_for_load_state("networkidle")
+        found[path] = [
+            (one["id"], [node["html"][:120] for node in one["nodes"]])
+            for one in Axe().run(page).response["violations"]
+        ]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    page.goto(f"{shop.address}/label")
+    for key in ("g", "?"):
+        page.keyboard.press(key)
+        found[key] = [one["id"] for one in Axe().run(page).response["violations"]]
+        page.keyboard.press("Escape")
+    context.close()
+    assert {path: said for path, said in found.items() if said} == {}

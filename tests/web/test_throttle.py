@@ -2,7 +2,7 @@
 
 import pytest
 
-from lookalike.web.throttle import FORGOTTEN, Throttle, ThrottledError
+from lookalike.web.access.throttle import FORGOTTEN, Throttle, ThrottledError
 
 
 def wait(throttle, name, address, now) -> int:

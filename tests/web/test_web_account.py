@@ -5,8 +5,8 @@ import re
 
 from serving import PASSWORD
 
-from lookalike.recipes.people import path_of
-from lookalike.store import access, invites
+from lookalike.store.people import access, invites
+from lookalike.workflows.label.people import path_of
 
 
 def actions(served) -> list[str]:
@@ -19,16 +19,19 @@ def test_a_lead_invites_somebody_who_joins_and_logs_in_again(served_on):
     shown = lea.post("/team/people/invite", role="annotator").text
     (link,) = re.findall(r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", shown)
     ann = served_on.browser()
-    assert "invited as an annotator" in ann.get(link).text
+    assert "annotator" in ann.get(link).text
     joined = ann.post(link, name="Ann", password=PASSWORD, again=PASSWORD)
     assert (joined.status, joined.headers["location"]) == (303, "/")
     assert ann.get("/").headers["location"] == "/label"
-    assert "You are an annotator" in ann.get("/account").text
+    assert json.loads(ann.get("/api/me").body)["role"] == "annotator"
+    assert ann.get("/account").status == 200
     assert served_on.browser().get(link).status == 404
     ann.post("/logout")
     assert ann.get("/account").status == 303
     assert "Ann" in ann.log_in("ann").get("/account").text
-    assert actions(served_on) == ["added lead", "login", "invite", "joined", "logout", "login"]
+    assert actions(served_on) == [
+        "added lead", "logged in", "created invitation", "joined", "logged out", "logged in"
+    ]  # fmt: skip
 
 
 def test_a_login_leads_back_to_the_page_that_was_asked_for_and_nowhere_else(served):
@@ -53,7 +56,7 @@ def test_a_wrong_password_says_so_and_keeps_the_name(served):
     browser.get("/login")
     answer = browser.post("/login", name="Ann", password="not this one")
     assert answer.status == 401
-    assert "The name or the password is wrong." in answer.text
+    assert 'role="alert"' in answer.text
     assert 'value="Ann"' in answer.text
     assert "not this one" not in answer.text
     assert actions(served)[-1] == "login failed"
@@ -64,11 +67,11 @@ def test_changing_the_password_ends_other_sessions_and_needs_the_present_one(ser
     there = served.browser().log_in("Ann")
     new = "quite another one"
     wrong = here.post("/account/password", old="not this one", password=new, again=new)
-    assert (wrong.status, "present password is wrong" in wrong.text) == (400, True)
+    assert (wrong.status, 'role="alert"' in wrong.text) == (400, True)
     differ = here.post("/account/password", old=PASSWORD, password=new, again=new + "x")
-    assert (differ.status, "two passwords differ" in differ.text) == (400, True)
+    assert (differ.status, 'role="alert"' in differ.text) == (400, True)
     short = here.post("/account/password", old=PASSWORD, password="short", again="short")
-    assert (short.status, "must have 10" in short.text) == (400, True)
+    assert (short.status, 'role="alert"' in short.text) == (400, True)
     assert there.get("/account").status == 200
     assert here.post("/account/password", old=PASSWORD, password=new, again=new).status == 303
     assert here.get("/account").status == 200
@@ -89,7 +92,7 @@ def test_a_link_to_set_a_password_from_the_people_page(served):
     shown = lea.post(f"/team/people/{number}/reset").text
     (link,) = re.findall(r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", shown)
     ann, new = served.browser(), "quite another one"
-    assert "Set a password" in ann.get(link).text
+    assert "Ann" in ann.get(link).text
     assert ann.post(link, name="ignored", password=new, again=new).status == 303
     assert "Ann" in ann.get("/account").text
     assert served.browser().log_in("Ann", new).get("/account").status == 200
@@ -116,7 +119,8 @@ def test_a_link_ends_after_seven_days(served):
         invites.invite(connection, "annotator", "secret", served.clock())
     served.clock.goes(hours=7 * 24 + 1)
     answer = served.browser().get(path_of("secret"))
-    assert (answer.status, "This link does not work" in answer.text) == (404, True)
+    assert answer.status == 404
+    assert 'name="password"' not in answer.text
 
 
 def test_a_token_asks_for_its_owner_until_it_is_revoked(served_on):
@@ -148,14 +152,15 @@ def test_somebody_removed_or_of_another_role_is_out_at_the_next_click(served_on)
     assert ann.log_in("Ann").get("/team/people").status == 200
     assert lea.post(f"/team/people/{number}/role", role="annotator").status == 303
     assert ann.log_in("Ann").get("/team/people").status == 403
-    assert "Remove Ann?" in lea.get(f"/team/people/{number}/remove").text
+    assert f'action="/team/people/{number}/remove"' in lea.get(f"/team/people/{number}/remove").text
     assert lea.post(f"/team/people/{number}/remove").status == 303
     assert ann.get("/account").status == 303
     ann.get("/login")
     assert ann.post("/login", name="Ann", password=PASSWORD).status == 401
-    assert "their votes stay" in lea.get("/team/people").text
+    assert f"/team/people/{number}/role" not in lea.get("/team/people").text  # listed, but as removed
+    assert "Ann" in lea.get("/team/people").text
     log = lea.get("/team/audit").text
-    assert all(deed in log for deed in ("role lead", "role annotator", "removed", "login failed"))
+    assert all(deed in log for deed in ("role to lead", "role to annotator", "removed", "login failed"))
 
 
 def test_the_last_lead_cannot_remove_or_demote_themselves(served):
@@ -163,7 +168,7 @@ def test_the_last_lead_cannot_remove_or_demote_themselves(served):
     lea = served.browser().log_in("Lea")
     for deed, fields in (("remove", {}), ("role", {"role": "annotator"})):
         answer = lea.post(f"/team/people/{number}/{deed}", **fields)
-        assert (answer.status, "last lead" in answer.text) == (409, True)
+        assert answer.status == 409
     assert lea.get("/team/people").status == 200
 
 
@@ -176,4 +181,4 @@ def test_the_audit_log_goes_back_page_by_page(served):
     (older,) = re.findall(r'href="(/team/audit\?before=\d+)"', first)
     second = lea.get(older).text
     assert ("deed-149" in first, "deed-010" in first) == (True, False)
-    assert ("deed-149" in second, "deed-010" in second, "Older" in second) == (False, True, False)
+    assert ("deed-149" in second, "deed-010" in second, "?before=" in second) == (False, True, False)

@@ -1,5 +1,6 @@
 """Who may use which address: every route of the app, asked by nobody, by an annotator and by a lead."""
 
+import json
 import re
 from urllib.parse import urlencode
 
@@ -24,24 +25,24 @@ LEADS = {
     ("POST", "/plan/first"),
     ("GET", "/api/campaign"),
     ("PUT", "/api/campaign"),
-    ("POST", "/api/discussions/{which}/decisions"),
+    ("POST", "/api/discussions/{question}/decisions"),
     ("GET", "/api/gold"),
     ("POST", "/api/gold"),
-    ("DELETE", "/api/gold/{which}"),
+    ("DELETE", "/api/gold/{question}"),
     ("POST", "/api/guidelines"),
     ("POST", "/api/guidelines/examples"),
-    ("DELETE", "/api/guidelines/examples/{which}"),
+    ("DELETE", "/api/guidelines/examples/{example}"),
     ("GET", "/api/queue"),
     ("POST", "/api/queue"),
-    ("POST", "/discuss/{which}/decisions"),
+    ("POST", "/discuss/{question}/decisions"),
     ("GET", "/guidelines/edit"),
     ("POST", "/guidelines/edit"),
     ("GET", "/guidelines/examples"),
     ("POST", "/guidelines/examples"),
-    ("POST", "/guidelines/examples/{which}/remove"),
+    ("POST", "/guidelines/examples/{example}/remove"),
     ("GET", "/guidelines/gold"),
     ("POST", "/guidelines/gold"),
-    ("POST", "/guidelines/gold/{which}/remove"),
+    ("POST", "/guidelines/gold/{question}/remove"),
     ("GET", "/guidelines/versions"),
     ("GET", "/guidelines/versions/{version}"),
     ("POST", "/guidelines/versions/{version}/restore"),
@@ -63,9 +64,9 @@ EVERYBODY = {
     ("GET", "/api/me"),
     ("GET", "/api/openapi.json"),
     ("GET", "/api/discussions"),
-    ("GET", "/api/discussions/{which}"),
-    ("POST", "/api/discussions/{which}/comments"),
-    ("POST", "/api/discussions/{which}/proposals"),
+    ("GET", "/api/discussions/{question}"),
+    ("POST", "/api/discussions/{question}/comments"),
+    ("POST", "/api/discussions/{question}/proposals"),
     ("GET", "/api/docs"),
     ("GET", "/api/guidelines"),
     ("POST", "/api/label/answer"),
@@ -73,9 +74,9 @@ EVERYBODY = {
     ("GET", "/api/label/next"),
     ("POST", "/api/label/undo"),
     ("GET", "/discuss"),
-    ("GET", "/discuss/{which}"),
-    ("POST", "/discuss/{which}/comments"),
-    ("POST", "/discuss/{which}/proposals"),
+    ("GET", "/discuss/{question}"),
+    ("POST", "/discuss/{question}/comments"),
+    ("POST", "/discuss/{question}/proposals"),
     ("GET", "/guidelines"),
     ("GET", "/label"),
     ("POST", "/label"),
@@ -84,7 +85,8 @@ EVERYBODY = {
 
 FILLED = {
     "number": "1",
-    "which": "1",
+    "question": "1",
+    "example": "1",
     "version": "0",
     "secret": "x",
     "size": "240",
@@ -128,9 +130,10 @@ def test_nobody_gets_in_anywhere_without_logging_in(served):
 def test_an_annotator_gets_into_no_page_of_leads(served):
     ann = served.logged_in("Ann")
     for method, path in sorted(LEADS):
-        sent = {"X-CSRF-Token": ann.csrf}
+        sent = {"X-CSRF-Token": ann.csrf, "Accept": "application/json"}
         answer = ann.ask(method, filled(path), headers=sent)
-        assert (answer.status, "for leads only" in answer.text) == (403, True), (method, path)
+        code = json.loads(answer.body)["error"]["code"]
+        assert (answer.status, code) == (403, "lead-only"), (method, path)
 
 
 @pytest.mark.parametrize("role", ["annotator", "lead"])
@@ -151,9 +154,10 @@ def test_every_post_needs_the_token_of_its_own_session(served):
             continue
         for wrong in ("", "0" * 64, other.csrf, visitor.csrf, "é" * 64):
             sent = {"csrf": wrong, "role": "annotator", "name": "x"}
-            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            kind = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
             answer = lea.ask(method, filled(path), body=urlencode(sent).encode(), headers=kind)
-            assert (answer.status, "has expired" in answer.text) == (403, True), (method, path, wrong)
+            code = json.loads(answer.body)["error"]["code"]
+            assert (answer.status, code) == (403, "csrf"), (method, path, wrong)
     assert lea.get("/account").status == 200
 
 

@@ -11,7 +11,7 @@ from PIL import Image, ImageCms, PngImagePlugin
 from serving import Clock, make_shop, serving
 from sqlalchemy import insert, update
 
-from lookalike.store.schema import image as images
+from lookalike.store.sql.schema import image as images
 
 SECRET = b"a secret that is no photo"
 

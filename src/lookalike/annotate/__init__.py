@@ -1,1 +1,1 @@
-"""The rules of labelling: who is asked what, what answers settle to, how far people agree. No web, no database."""
+"""The rules of labelling: the state of a pair, the order of pairs, what votes resolve to, how far annotators agree."""

@@ -1,4 +1,4 @@
-"""In which order pairs are asked: balanced over queries, or as an audit wants them."""
+"""The order in which pairs are labelled: balanced over queries, or given by an audit."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def balanced(queries: Sequence[str], pairs: Sequence[tuple[str, str]], seed: int
 
 
 def first(count: int, before: int) -> Iterable[int]:
-    """Places for pairs that are to be asked first, in the order given: all of them below `before`.
+    """Places for pairs to label first, in the order given: all of them below `before`.
 
     >>> list(first(3, before=0))
     [-3, -2, -1]

@@ -49,13 +49,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Question:
-    """One pair and its claims. `settles` is when its votes settle; until then the votes may be undone."""
+    """One pair and its claims. `resolves_at` is when its votes are resolved; until then they can be undone."""
 
     needed: int
     state: str = OPEN
     claims: tuple[Claim, ...] = ()
     label: int | None = None
-    settles: int | None = None
+    resolves_at: int | None = None
     proposals: tuple[tuple[int, str], ...] = ()  # in discussion: annotator and what they now propose
 
     @property
@@ -94,7 +94,7 @@ def renew(question: Question, annotator: int, now: int, until: int) -> Question:
 def vote(
     question: Question, annotator: int, token: str, answer: str, now: int, grace: int, side: int = 0
 ) -> Question:
-    """Turn an annotator's lease into a vote; the last one needed starts the time until the pair settles.
+    """Turn an annotator's lease into a vote; the last one needed starts the time until the pair is resolved.
 
     A lease that ran out still counts as long as nobody else has taken the seat: an expert who was offline loses
     nothing. So does one that was taken back, if a seat is free; `side` is what it was shown on then.
@@ -111,7 +111,7 @@ def vote(
             raise refused("full")
     side = had.side if had is not None else side
     done = _with(question, Claim(annotator, VOTE, token, now, answer=answer, side=side))
-    return replace(done, settles=now + grace) if len(done.votes) == done.needed else done
+    return replace(done, resolves_at=now + grace) if len(done.votes) == done.needed else done
 
 
 def skip(question: Question, annotator: int, token: str, now: int, side: int = 0) -> Question:
@@ -126,7 +126,7 @@ def skip(question: Question, annotator: int, token: str, now: int, side: int = 0
 
 
 def undo(question: Question, annotator: int, token: str, now: int, until: int) -> Question:
-    """Turn an annotator's vote back into a lease, until the pair has settled; a skip too, if a seat is still free."""
+    """Turn an annotator's vote back into a lease, until the pair is resolved; a skip too, if a seat is still free."""
     had = question.of(annotator)
     if had is None or had.kind == LEASE:
         raise refused("nothing-to-undo")
@@ -134,10 +134,10 @@ def undo(question: Question, annotator: int, token: str, now: int, until: int) -
         question = expire(question, now)
         if question.state == OPEN and question.free < 1:
             raise refused("taken")
-    if question.state != OPEN or (question.settles is not None and now > question.settles):
+    if question.state != OPEN or (question.resolves_at is not None and now > question.resolves_at):
         raise refused("settled")
     back = _with(question, Claim(annotator, LEASE, token, now, until, side=had.side))
-    return replace(back, settles=None)
+    return replace(back, resolves_at=None)
 
 
 def expire(question: Question, now: int) -> Question:
@@ -152,12 +152,16 @@ def release(question: Question, annotator: int) -> Question:
     return replace(question, claims=kept)
 
 
-def settle(question: Question, protocol: Protocol, now: int, grace: int) -> Question:
-    """What the votes settle to, once all are in and the time to undo is over; else the question as it is.
+def resolve(question: Question, protocol: Protocol, now: int, grace: int) -> Question:
+    """Resolve the votes once all are in and the time to undo is over; before that, return the question as it is.
 
     Nobody waits longer than `grace`, also where the clock was set back meanwhile.
     """
-    if question.state != OPEN or question.settles is None or 0 < question.settles - now <= grace + SKEW:
+    if (
+        question.state != OPEN
+        or question.resolves_at is None
+        or 0 < question.resolves_at - now <= grace + SKEW
+    ):
         return question
     return _close(question, protocol.outcome([claim.answer for claim in question.votes]))
 
@@ -194,7 +198,9 @@ def decide(question: Question, verdict: str) -> Question:
 
 def _close(question: Question, outcome: Outcome) -> Question:
     """A pair that is not open any more; who skipped it has no claim on it."""
-    return replace(question, state=outcome.state, label=outcome.label, settles=None, claims=question.votes)
+    return replace(
+        question, state=outcome.state, label=outcome.label, resolves_at=None, claims=question.votes
+    )
 
 
 def _with(question: Question, claim: Claim) -> Question:
@@ -204,27 +210,33 @@ def _with(question: Question, claim: Claim) -> Question:
 
 REFUSALS = {
     "in-work": (
-        "This pair is still being labelled or discussed; it cannot be a gold pair as well.",
-        "Choose a pair that is not in the queue, or one that has settled.",
+        "This pair is open or in discussion, so it cannot be a gold pair.",
+        "Choose a resolved pair, or a pair that is not in the queue.",
     ),
-    "taken": ("This pair is no longer free for you.", "Go on with the next one."),
+    "taken": ("This pair is no longer available to you.", "Continue with the next pair."),
     "answered": (
-        "You have answered this pair before, and that answer stands.",
-        "Undo it if it was wrong (as long as the pair has not settled).",
+        "You have already answered this pair.",
+        "Undo that answer if it is wrong. You can undo it until the pair is resolved.",
     ),
-    "closed": ("This pair is no longer open.", "Go on with the next one; a lead can reopen it."),
+    "closed": ("This pair is no longer open.", "Continue with the next pair. A lead can reopen this one."),
     "full": (
-        "Your time for this pair ran out and others have answered it: your answer was not counted.",
-        "Go on with the next one.",
+        "Your reservation of this pair ended and others answered it. Your answer does not count.",
+        "Continue with the next pair.",
     ),
-    "not-leased": ("This pair was not given to you.", "Open the labelling page and answer what it shows."),
-    "nothing-to-undo": ("There is no answer of yours to undo.", "Go on with the next pair."),
+    "not-leased": (
+        "This pair is not reserved for you.",
+        "Open the label page and answer the pair that it shows.",
+    ),
+    "nothing-to-undo": ("You have no answer to undo.", "Continue with the next pair."),
     "settled": (
-        "Your last answer can no longer be undone: its pair has settled.",
-        "If it was wrong, tell a lead, who can reopen it.",
+        "You can no longer undo your last answer: its pair is resolved.",
+        "If the answer is wrong, ask a lead to reopen the pair.",
     ),
-    "no-voter": ("Only those who voted on a pair can propose what it is.", "Write a comment, or ask a lead."),
-    "unknown": ("There is no such pair.", "Go back to the list."),
+    "no-voter": (
+        "Only annotators who voted on a pair can propose its label.",
+        "Write a comment, or ask a lead.",
+    ),
+    "unknown": ("This pair does not exist, or you cannot see it.", "Go back to the list."),
 }
 
 

@@ -42,7 +42,7 @@ def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0)
 
     Answers are played in their order, then verdicts in theirs: a pair takes no votes once it is closed. How votes
     settle depends on the protocol of that time, and pairs are also closed without votes, so `ended` is given and only
-    held against what can be. A pair that is open with all its votes settles `grace` after the last of them.
+    held against what can be. A pair that is open with all its votes is resolved `grace` after the last of them.
 
     >>> votes = [Event("vote", 1, "similar", "t"), Event("vote", 2, "similar", "u", at=5)]
     >>> replay(votes, 2, Outcome("settled", 1)).label
@@ -87,15 +87,15 @@ def _closed(question: Question, reopened: bool) -> Question:
     if not reopened and len(question.votes) != question.needed:
         raise refused("closed")
     state = SETTLED if reopened else DISCUSSION
-    return replace(question, state=state, settles=None, claims=question.votes)
+    return replace(question, state=state, resolves_at=None, claims=question.votes)
 
 
 def _ended(question: Question, ended: Outcome, grace: int) -> Question:
     votes = question.votes
     if ended == Outcome(OPEN):
         full = votes and len(votes) == question.needed
-        return replace(question, settles=max(claim.since for claim in votes) + grace if full else None)
-    closed = replace(question, state=ended.state, label=ended.label, settles=None, claims=votes)
+        return replace(question, resolves_at=max(claim.since for claim in votes) + grace if full else None)
+    closed = replace(question, state=ended.state, label=ended.label, resolves_at=None, claims=votes)
     withdrawn = ended == Outcome(EXCLUDED)  # a photo has gone, or it is a gold pair
     elsewhere = ended == Outcome(SETTLED) and not votes  # its label came from a file
     if withdrawn or elsewhere:

@@ -1,1 +1,1 @@
-"""Is this number to be trusted? Audits of measures under incomplete labels."""
+"""How far measures can be trusted when labels are incomplete, and which pairs to label next."""

@@ -1,22 +1,23 @@
-"""All three audits of a set of encoders, from judged ranks made once, and what to be told before reading them."""
+"""All three audits of a set of encoders, from judged ranks computed once, with cautions for the reader."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, isnan
 
-from lookalike.audit.correlate import FEWEST, possible_values
+from lookalike.audit.correlation import FEWEST, possible_values
 from lookalike.audit.coverage_sweep import CoverageSweep, coverage_sweep
 from lookalike.audit.full_coverage import FullCoverage, covered_queries, full_coverage
 from lookalike.audit.leave_one_out import LeaveOneOut, leave_one_out, subsets
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced, require_aligned
-from lookalike.core.checks import at_least, shortened
+from lookalike.core.checks import at_least
 from lookalike.core.errors import EncoderError, LabelsError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
+from lookalike.core.text import listed, plural, quoted
 from lookalike.core.types import Basis, JudgedRanks
-from lookalike.evaluate.intervals import LEVEL, require_settings
-from lookalike.evaluate.measures import Measure
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.measures.table import Measure
+from lookalike.evaluate.significance.bootstrap import Resampling
+from lookalike.evaluate.significance.intervals import LEVEL, require_settings
 
 MEASURES = ("DCS", "EHR@5", "AUC_mic", "AUC_mac", "BPREF")  # VSD Table 1
 ENOUGH = 5
@@ -24,11 +25,11 @@ ENOUGH = 5
 
 @dataclass(frozen=True)
 class Audits:
-    """What the audits found. `generators` put `labels` - `of_none` of the labelled pairs forward.
+    """The results of the audits. `generators` retrieved all but `of_none` of the `labels` labelled pairs.
 
-    `recorded`: whether that is the pool's provenance, or rebuilt from ranks below `top`. `replicates` is 0 where no
-    intervals were made. `cautions` are sentences to read first; `coverage_cautions` are those that concern
-    full coverage and the sweep alone.
+    `recorded`: whether the pool's own record says so, or ranks below `top` were used instead. `replicates` is 0 where
+    no intervals were made. `cautions` are sentences to read first; `coverage_cautions` are those on full coverage and
+    the sweep alone.
     """
 
     leave_one_out: LeaveOneOut
@@ -60,16 +61,16 @@ def audits(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Audits:
-    """Leave-one-out, full coverage and the coverage sweep of SPEC 8, with bootstrap intervals where asked for.
+    """Leave-one-out, full coverage and the coverage sweep (VSD 7.2, D), with bootstrap intervals on request.
 
     `generators` are the judged ranks by which a query is fully covered (`which="every"`); encoders alone are scored.
     """
     at_least(k, 1, "k")
-    require_draws(replicates, seed)
+    require_replicates(replicates, seed)
     if not encoders:
-        raise EncoderError("There are no encoders to audit.", fix="Name some, or embed some first.")
+        raise EncoderError("There are no encoders to audit.", fix="Name encoders, or embed some first.")
     if len({one.encoder for one in encoders}) < len(encoders):
-        raise EncoderError("Two encoders have one name.", fix="Give each encoder a name of its own.")
+        raise EncoderError("Two encoders have the same name.", fix="Give each encoder its own name.")
     require_aligned([*encoders, *generators])
     if len(encoders[0]) == 0:
         raise LabelsError(
@@ -80,9 +81,9 @@ def audits(
     covered = covered_queries(encoders, generators, k, which)
     queries = encoders[0].query_codes[0]
     resampling = Resampling(queries, replicates, seed) if replicates else None
-    left_out = leave_one_out(scored, resampling, _third(progress, 0))
-    full = full_coverage(scored, ready, covered, resampling, _third(progress, 1))
-    swept = coverage_sweep(ready, covered, resampling, _third(progress, 2))
+    left_out = leave_one_out(scored, resampling, part(progress, 0, 3))
+    full = full_coverage(scored, ready, covered, resampling, part(progress, 1, 3))
+    swept = coverage_sweep(ready, covered, resampling, part(progress, 2, 3))
     of_coverage = _coverage(full, surfaced, {one.encoder for one in generators})
     return Audits(
         left_out,
@@ -107,95 +108,75 @@ def audits(
     )
 
 
-def require_draws(replicates: int, seed: int) -> None:
-    """Refuse a number of draws that makes no interval; 0 asks for none."""
+def require_replicates(replicates: int, seed: int) -> None:
+    """Refuse a number of replicates that makes no interval; 0 requests none."""
     if replicates:
         require_settings(replicates, seed, LEVEL, "percentile")
 
 
 def _few(encoders: int) -> tuple[str, ...]:
-    """How little so few encoders can tell."""
+    """What a small number of encoders limits."""
     if encoders < FEWEST:
         return (
-            f"With {encoders} encoder{'s' * (encoders > 1)} nothing can be correlated: at least 3 are needed, better "
-            "5 or more. Add some: lookalike embed ENCODER",
+            f"{plural(encoders, 'encoder')} cannot be correlated: at least 3 are needed, 5 or more are better. "
+            "Add some: lookalike embed ENCODER",
         )
     if encoders >= ENOUGH:
         return ()
     return (
-        f"Only {encoders} encoders: without ties SC can take at most {possible_values(encoders)} values, and chance "
-        f"alone gives a perfect one with p = {2 / factorial(encoders):.3f}. Read every correlation over encoders "
-        "as a hint.",
+        f"Correlations over only {encoders} encoders are weak evidence. Without ties SC can take at most "
+        f"{possible_values(encoders)} values, and chance alone gives a perfect one with "
+        f"p = {2 / factorial(encoders):.3f}.",
     )
 
 
 def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
-    """Where the labels came from, as far as it limits what follows."""
+    """Where the labels came from, where that limits the results."""
     said = []
     if not surfaced.recorded:
         said.append(
-            f"Who put a pair forward was not read from a pool: each of {shortened(surfaced.generators)} is taken to "
-            f"have put forward what it ranks below {surfaced.top}."
+            f"No pool records who retrieved the labelled pairs. {quoted(surfaced.generators)} count as generators of "
+            f"the pairs they rank below {surfaced.top}."
         )
     if surfaced.of_none:
-        said.append(f"{surfaced.of_none:,} labelled pairs came from no generator; they are never left out.")
-    if len(surfaced.generators) == 1:
         said.append(
-            "There is one generator only, so leaving it out leaves what came from elsewhere, if anything."
+            f"{plural(surfaced.of_none, 'labelled pair')} came from no generator. They are never left out."
         )
+    if len(surfaced.generators) == 1:
+        said.append("There is only one generator: without its labels only pairs from other sources remain.")
     empty = [one.generator for one in found.omissions if one.left == 0]
     if empty:
-        said.append(f"Without the labels of {shortened(empty)} none is left: those figures are undefined.")
-    idle = [one.generator for one in found.omissions if one.dropped == 0]
-    if idle:
+        said.append(f"Without the labels of {quoted(empty)} no label remains, so these values are undefined.")
+    unchanged = [one.generator for one in found.omissions if one.dropped == 0]
+    if unchanged:
         said.append(
-            f"{shortened(idle)} put forward no labelled pair that this rule drops: leaving it out changes nothing."
+            f"Leaving out {quoted(unchanged)} changes nothing: this rule drops no labelled pair of theirs."
         )
     return tuple(said)
 
 
 def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str]) -> tuple[str, ...]:
-    """What full coverage cannot tell here, and what to do about it."""
+    """What limits the results on full coverage, and what to do about it."""
     unknown = [name for name in surfaced.generators if name not in ranked]
-    blind = (
-        (
-            f"Full coverage does not look at the lists of {shortened(unknown)}: there are no vectors of them here.",
-        )
-        if unknown and found.which == "every"
-        else ()
-    )
-    return blind + _covered(found, surfaced)
-
-
-def _covered(found: FullCoverage, surfaced: Surfaced) -> tuple[str, ...]:
+    said = []
+    if unknown and found.which == "every":
+        said.append(f"Full coverage ignores the lists of {quoted(unknown)}, which have no vectors here.")
     covered = [one for one in found.covered if one.queries]
     if not covered:
-        who = "any generator and encoder at once" if found.which == "every" else "any encoder"
-        return (
-            f"No query has its top {found.k} all labelled for {who}: label what is missing there "
-            f"(lookalike discover --top {max(found.k, surfaced.top)}), take a smaller K, or count per encoder "
-            "(--full-coverage each).",
+        who = "all generators and an encoder" if found.which == "every" else "any encoder"
+        said.append(
+            f"No query has its top {found.k} fully labelled for {who}. Label the missing pairs "
+            f"(lookalike discover --top {max(found.k, surfaced.top)}), use a smaller K, or count per encoder "
+            "(--full-coverage each)."
         )
-    if len(covered) < FEWEST:
-        return (
-            f"Only {len(covered)} of the encoders have fully covered queries, so nothing can be correlated over "
-            "encoders there.",
+    elif len(covered) < FEWEST:
+        said.append(
+            f"Only {len(covered)} of the encoders have fully covered queries, which is too few to correlate."
         )
-    return ()
+    return tuple(said)
 
 
 def _undefined(found: LeaveOneOut) -> tuple[str, ...]:
-    """Scores that no label set defines."""
-    gone = [(one.measure, one.encoder) for one in found.spreads if isnan(one.full)]
-    return (
-        (f"Undefined on all labels, so left out: {shortened([' of '.join(one) for one in gone])}.",)
-        if gone
-        else ()
-    )
-
-
-def _third(progress: Progress | None, at: int) -> Progress | None:
-    """Progress of one of the three audits as progress of all."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(at * total + done, 3 * total)
+    """Scores that are undefined on all labels."""
+    gone = [f"{one.measure} of {one.encoder}" for one in found.spreads if isnan(one.full)]
+    return (f"Undefined on all labels and left out: {listed(gone, most=5)}.",) if gone else ()

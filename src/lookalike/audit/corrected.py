@@ -1,9 +1,9 @@
 """HR@K corrected for the candidates that nobody judged, by what the encoder's own judged candidates show.
 
-EHR@K takes the unjudged candidates of a top K for as good as the judged ones. For an encoder that did not feed the pool
-they are worse: a judged one is there because a generator found it too, and what two find is likelier similar. How much
-likelier, the labels say themselves: a candidate that all generators put forward is similar more often than one that a
-single one did, at equal score. The correction carries this on to those that none put forward.
+EHR@K assumes that the unjudged candidates of a top K are as good as the judged ones. For an encoder outside the pool
+they are worse: a judged candidate was retrieved by a generator too, and what two encoders retrieve is more often
+similar. The labels show by how much: at equal score, a candidate of all generators is similar more often than one of a
+single generator. The correction extrapolates this to candidates of no generator.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from jaxtyping import Float, Float64, Int
 
 from lookalike.core.errors import NotComparableError
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.fold import per_query, ratio
-from lookalike.evaluate.hits import membership
+from lookalike.evaluate.measures.fold import per_query, ratio
+from lookalike.evaluate.measures.hit_rate import membership
 
 ONE_KIND = "the labels are all similar or all dissimilar, so they show no curve"
 STEPS, RIDGE = 12, 0.1
@@ -40,7 +40,7 @@ def corrected_hit_rate(
     A query's part holds, beside its own candidates, what the curve would give to those of all queries if this one
     counted twice, to first order: g H^-1 (sum of x (y - P) over its pairs), H the curve's information and g the sum of
     P (1 - P) x / K over all unjudged. So intervals and tests know that the curve is fitted; the parts of a query may
-    leave 0 to 1. No measure of the papers: `docs/bias.md` tells how it was tested.
+    leave 0 to 1. No measure of the papers: `docs/research/bias.md` tells how it was tested.
     """
     label = judged.label
     if len(label) == 0 or label.min() == label.max():

@@ -1,6 +1,6 @@
 """Coverage sweep: how does agreement with HR@K fade as the top of the lists loses its labels (VSD appendix D)?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import nan
@@ -8,19 +8,19 @@ from math import nan
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from lookalike.audit.correlate import KINDS, Correlation, Correlations, with_interval
-from lookalike.audit.draws import Draws
+from lookalike.audit.correlation import KINDS, Correlation, Correlations, with_interval
 from lookalike.audit.full_coverage import NEARLY, NONE_COVERED, Covered, values_by_query
 from lookalike.audit.leave_one_out import agreement
 from lookalike.audit.query_correlation import OverQueries
+from lookalike.audit.replicates import ScoreReplicates
 from lookalike.audit.rescore import Rescorer, on_queries
 from lookalike.core.cores import cores
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.hits import hit_rate, membership
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.measures.hit_rate import hit_rate, membership
+from lookalike.evaluate.significance.bootstrap import Resampling
 
-POOLS = "it pools all queries, so a single query has no value"
+POOLS = "the measure pools all queries, so a single query has no value"
 FLAT = "for no encoder do both values vary over its queries"
 
 
@@ -120,9 +120,10 @@ def coverage_sweep(
         for level in levels
         for measure in measures
     }
-    half = _halves(progress, resampling)
-    bands = _bands(over, resampling, half(0))
-    draws = Draws([*benchmark, *(s for row in swept.values() for s in row.values())], resampling, half(1))
+    bands = _bands(over, resampling, part(progress, 0, 2))
+    replicates = ScoreReplicates(
+        [*benchmark, *(s for row in swept.values() for s in row.values())], resampling, part(progress, 1, 2)
+    )
     cells = []
     for (level, measure), correlators in over.items():
         scores = [swept[at, level][measure] for at in range(len(used))]
@@ -130,7 +131,7 @@ def coverage_sweep(
         mean = _mean(found, _why_not(scores))
         if (level, measure) in bands:
             mean = with_interval(mean, bands[level, measure])
-        across = agreement(measure, "", scores, benchmark, encoders, draws).correlations
+        across = agreement(measure, "", scores, benchmark, encoders, replicates).correlations
         cells.append(SweepCell(level, measure, mean, found, across))
     counts = tuple(int(covered.chosen[i].sum()) for i in used)
     reason = "" if used else NONE_COVERED
@@ -185,8 +186,8 @@ def _bands(
     with ThreadPoolExecutor(cores()) as pool:
         for weights in resampling.weights():
             rows = pool.map(lambda row, w=weights: _mean_of([one.of(w) for one in row]), todo.values())
-            for key, part in zip(todo, rows, strict=True):
-                found[key].append(part)
+            for key, block in zip(todo, rows, strict=True):
+                found[key].append(block)
             done += len(weights)
             if progress is not None:
                 progress(done, resampling.replicates)
@@ -200,10 +201,3 @@ def _mean_of(parts: Sequence[np.ndarray]) -> np.ndarray:
     count = defined.sum(axis=0)
     total = np.where(defined, stacked, 0.0).sum(axis=0)
     return np.divide(total, count, out=np.full(total.shape, nan), where=count > 0)
-
-
-def _halves(progress: Progress | None, resampling: Resampling | None) -> Callable[[int], Progress | None]:
-    """Progress of two stages as one."""
-    if progress is None or resampling is None:
-        return lambda _: None
-    return lambda at: lambda done, total: progress(at * total + done, 2 * total)

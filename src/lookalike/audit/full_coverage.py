@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool
 
-from lookalike.audit.draws import Draws
-from lookalike.audit.leave_one_out import Agreement, Subsets, agreement
+from lookalike.audit.leave_one_out import ScoreAgreement, Subsets, agreement
+from lookalike.audit.replicates import ScoreReplicates
 from lookalike.audit.rescore import Rescorer, on_queries
 from lookalike.core.checks import one_of
 from lookalike.core.progress import Progress
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.fold import per_query
-from lookalike.evaluate.hits import hit_rate, membership
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.measures.fold import per_query
+from lookalike.evaluate.measures.hit_rate import hit_rate, membership
+from lookalike.evaluate.significance.bootstrap import Resampling
 
 WHICH = ("every", "each")
 NONE_COVERED = "no query has all of its top K labelled"
@@ -51,10 +51,10 @@ class FullCoverage:
     which: str
     k: int
     covered: tuple[CoveredEncoder, ...]
-    agreements: tuple[Agreement, ...]
+    agreements: tuple[ScoreAgreement, ...]
     reason: str
 
-    def agreement(self, measure: str, omitted: str) -> Agreement:
+    def agreement(self, measure: str, omitted: str) -> ScoreAgreement:
         """How a measure without one generator's labels ("": on all) agrees with HR@K."""
         return next(a for a in self.agreements if (a.measure, a.omitted) == (measure, omitted))
 
@@ -99,7 +99,9 @@ def full_coverage(
         for key in omitted
         for measure in measures
     }
-    draws = Draws([*benchmark, *(score for row in table.values() for score in row)], resampling, progress)
+    replicates = ScoreReplicates(
+        [*benchmark, *(score for row in table.values() for score in row)], resampling, progress
+    )
     return FullCoverage(
         covered.which,
         covered.k,
@@ -108,7 +110,7 @@ def full_coverage(
             for name, chosen, score in zip(encoders, names, benchmark, strict=True)
         ),
         tuple(
-            agreement(measure, key, table[key, measure], benchmark, encoders, draws)
+            agreement(measure, key, table[key, measure], benchmark, encoders, replicates)
             for measure in measures
             for key in omitted
         ),

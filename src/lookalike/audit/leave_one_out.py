@@ -6,21 +6,21 @@ from math import nan
 
 import numpy as np
 
-from lookalike.audit.correlate import Correlations, coefficients, correlate, defined_points, with_interval
-from lookalike.audit.draws import Draws
+from lookalike.audit.correlation import Correlations, coefficients, correlate, defined_points, with_interval
+from lookalike.audit.replicates import ScoreReplicates
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced
 from lookalike.core.errors import PoolError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Score
-from lookalike.evaluate.resample import Resampling
+from lookalike.evaluate.significance.bootstrap import Resampling
 
 
 @dataclass(frozen=True)
 class Omission:
     """What leaving out one generator takes away: labels, and queries that have no label left.
 
-    `alone` of the labelled pairs were put forward by it and by no other generator.
+    `alone` of the labelled pairs were retrieved by it and by no other generator.
     """
 
     generator: str
@@ -48,7 +48,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ScoreAgreement:
     """How scores on other labels correlate, over encoders.
 
     `omitted` is the generator whose labels are left out ("": none). `left_out` are encoders without both values.
@@ -69,13 +69,13 @@ class LeaveOneOut:
     encoders: tuple[str, ...]
     omissions: tuple[Omission, ...]
     spreads: tuple[Spread, ...]
-    bias: tuple[Agreement, ...]
+    bias: tuple[ScoreAgreement, ...]
 
     def spread(self, measure: str, encoder: str) -> Spread:
         """One encoder's scores by one measure."""
         return next(s for s in self.spreads if (s.measure, s.encoder) == (measure, encoder))
 
-    def agreement(self, measure: str, omitted: str) -> Agreement:
+    def agreement(self, measure: str, omitted: str) -> ScoreAgreement:
         """How a measure without one generator's labels agrees with itself on all of them."""
         return next(a for a in self.bias if (a.measure, a.omitted) == (measure, omitted))
 
@@ -93,7 +93,7 @@ class Subsets:
 def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surfaced") -> Subsets:
     """Score every encoder on all labels and without each generator's, from one ranking each."""
     if not surfaced.generators:
-        raise PoolError("No generator is known.", fix="Say which encoders put the labelled pairs forward.")
+        raise PoolError("No generator is known.", fix="Name the encoders that retrieved the labelled pairs.")
     first = rescorers[0]
     code = np.empty(len(first.order), np.int64)
     code[first.order] = first.judged.query_codes[1]
@@ -115,7 +115,7 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Correlate scores without each generator's labels with those on all labels (VSD 7.2.1; EDS 6.3.1).
 
-    For each measure and generator g: the correlation over encoders of s(A) and s(A without what g put forward), where
+    For each measure and generator g: the correlation over encoders of s(A) and s(A without what g retrieved), where
     s is undefined leaving that encoder out. Each encoder's mean and standard deviation (n - 1) are over the subsets.
     `resampling` adds intervals: all encoders are scored again on the same drawn queries.
     """
@@ -126,7 +126,7 @@ def leave_one_out(
         for key in ("", *omitted)
         for measure in measures
     }
-    draws = Draws([score for row in table.values() for score in row], resampling, progress)
+    replicates = ScoreReplicates([score for row in table.values() for score in row], resampling, progress)
     return LeaveOneOut(
         found.rule,
         measures,
@@ -136,7 +136,7 @@ def leave_one_out(
             spread(measure, encoder, found.scores, omitted) for measure in measures for encoder in encoders
         ),
         tuple(
-            agreement(measure, g, table[g, measure], table["", measure], encoders, draws)
+            agreement(measure, g, table[g, measure], table["", measure], encoders, replicates)
             for measure in measures
             for g in omitted
         ),
@@ -171,16 +171,16 @@ def agreement(
     reduced: Sequence[Score],
     benchmark: Sequence[Score],
     encoders: Sequence[str],
-    draws: Draws,
-) -> Agreement:
+    replicates: ScoreReplicates,
+) -> ScoreAgreement:
     """Correlate two lists of scores over encoders."""
     x, y = (np.array([score.value for score in side]) for side in (reduced, benchmark))
     both = defined_points(x, y)
     correlations = correlate(x, y)
-    if draws.any:
+    if replicates.any:
         sides = (
             [score for score, here in zip(side, both, strict=True) if here] for side in (reduced, benchmark)
         )
-        correlations = with_interval(correlations, coefficients(*(draws.of(side) for side in sides)))
+        correlations = with_interval(correlations, coefficients(*(replicates.of(side) for side in sides)))
     left_out = tuple(name for name, here in zip(encoders, both, strict=True) if not here)
-    return Agreement(measure, omitted, correlations, left_out)
+    return ScoreAgreement(measure, omitted, correlations, left_out)

@@ -5,7 +5,7 @@ from math import nan
 import numpy as np
 from jaxtyping import Float, Float64
 
-from lookalike.audit.correlate import DIGITS, FEWEST
+from lookalike.audit.correlation import DIGITS, FEWEST
 
 
 class OverQueries:

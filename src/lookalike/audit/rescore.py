@@ -9,8 +9,8 @@ from jaxtyping import Bool, Int
 
 from lookalike.core.types import JUDGED_COLUMNS, JudgedRanks, Pooled, Score
 from lookalike.evaluate.groups import only_queries
-from lookalike.evaluate.measures import Measure
-from lookalike.evaluate.pooled import folded
+from lookalike.evaluate.measures.pooled import folded
+from lookalike.evaluate.measures.table import Measure
 
 NO_QUERY = "no query is left"
 

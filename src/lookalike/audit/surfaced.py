@@ -1,4 +1,4 @@
-"""Which generator put forward which labelled pair, and which labels an audit drops for it."""
+"""Which generator retrieved which labelled pair, and which labels an audit drops for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ RULES = ("surfaced", "only")
 
 @dataclass(frozen=True, eq=False)
 class Surfaced:
-    """`by[i, g]` says whether generator g put forward the labelled pair of row i of the judged ranks.
+    """`by[i, g]` says whether generator g retrieved the labelled pair of row i of the judged ranks.
 
     `recorded` is whether that is the pool's own provenance, or was rebuilt from ranks below `top`. Rows that no
-    generator put forward (random pairs, imported labels) are never dropped.
+    generator retrieved (random pairs, imported labels) are never dropped.
     """
 
     generators: tuple[str, ...]
@@ -28,13 +28,13 @@ class Surfaced:
 
     @property
     def of_none(self) -> int:
-        """How many labelled pairs no generator put forward."""
+        """How many labelled pairs no generator retrieved."""
         return int(np.count_nonzero(~self.by.any(axis=1)))
 
     def dropped(self, generator: str, rule: str = "surfaced") -> Bool[np.ndarray, " pairs"]:
-        """The labels that go when this generator is left out (SPEC 8).
+        """The labels that go when this generator is left out.
 
-        `rule="surfaced"` drops every label whose pair it put forward, `"only"` those that it alone put forward.
+        `rule="surfaced"` drops every label whose pair it retrieved, `"only"` those that it alone retrieved.
         """
         mine = self.by[:, self.generators.index(one_of(generator, self.generators, "generator"))]
         if one_of(rule, RULES, "rule") == "only":

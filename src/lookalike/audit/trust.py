@@ -1,4 +1,4 @@
-"""How often a measure orders two encoders right on pools like this one, looked up in what the studio showed."""
+"""How often a measure orders two encoders right on pools like this one, from simulated pools of the studio."""
 
 import math
 import tomllib
@@ -25,7 +25,7 @@ class Trust:
     """What the studio's pools showed of pairs of encoders like these.
 
     `share` of `pairs` pairs, on `pools` pools, was ordered as the true HR@5 orders them; `low` is Wilson's lower bound
-    of the share, `separates` how often the measure's own test told the two apart at all. `word` is "trusted",
+    of the share, `separates` how often the measure's own test separated the two. `word` is "trusted",
     "with care", "not to be trusted", or "unknown" where fewer than 30 pairs or 10 pools
     were seen.
     """
@@ -47,7 +47,7 @@ def trust(
     """The trust in a measure's order of two encoders.
 
     `kind` is one of `KINDS`, `coverage` the coverage@5 of the less covered of the two, `separated` whether the
-    measure's own paired test tells them apart at p < .05. A measure that was not calibrated is "unknown".
+    measure's own paired test separates them at p < .05. A measure that was not calibrated is "unknown".
     """
     one_of(kind, KINDS, "kind")
     cells = (table or calibration())["cells"].get(measure, {}).get(kind)
@@ -93,7 +93,9 @@ def band(coverage: float) -> int:
     (0, 1, 4, 4)
     """
     if not -1e-9 <= coverage <= 1.0 + 1e-9:
-        raise ArgumentError(f"coverage is {coverage}.", fix="Give the coverage@5 of an encoder, from 0 to 1.")
+        raise ArgumentError(
+            f"coverage is {coverage}; it must be from 0 to 1.", fix="Give the coverage@5 of an encoder."
+        )
     return min(sum(coverage + 1e-9 >= edge for edge in BANDS) - 1, len(BANDS) - 2)
 
 

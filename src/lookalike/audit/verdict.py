@@ -1,32 +1,33 @@
-"""The verdict: which measure can be trusted for which encoder here, because of what, in words for anyone (SPEC 8)."""
+"""The verdict: which measure can be trusted for which encoder here, and why."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
 from lookalike.audit.trust import KINDS, Trust, trust
-from lookalike.evaluate.compare import Comparison
-from lookalike.evaluate.sentence import settled
+from lookalike.core.text import percent
+from lookalike.evaluate.significance.compare import Comparison
+from lookalike.evaluate.significance.sentence import is_significant
 
 CANNOT_TELL = "cannot tell"
 STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
 WORST_FIRST = ("not to be trusted", "unknown", "with care", "trusted")
 LOWER = {"trusted": "with care", "with care": "not to be trusted"}
-FLATTERED = (
-    "Under 40 % of the labels are similar. DCS charges encoders that fed the pool for their judged mistakes, and on "
-    "such labels it was wrong more often than the calibration says, so its word is one lower."
+TOO_OPTIMISTIC = (
+    "Less than 40% of the labels are similar. On such labels DCS penalizes the encoders that fed the pool and was "
+    "wrong more often than the calibration says. Its rating is therefore one step lower."
 )
 
 
 @dataclass(frozen=True)
 class Order:
-    """One measure's order of an encoder and another: `ahead` says which way, `separated` whether its test is sure.
+    """One measure's order of an encoder and another: `better` if it is above, `separated` if the test is significant.
 
     `trust` is how often such an order was right on pools like this one.
     """
 
     other: str
-    ahead: bool
+    better: bool
     separated: bool
     trust: Trust
 
@@ -91,9 +92,9 @@ def verdicts(
     """A verdict for every measure and encoder compared.
 
     `generators` fed the pool; None where that is not known, and then every word is "unknown". `coverage` is each
-    encoder's coverage@K, `alone` the share of the labelled pairs that a generator alone put forward, `similar` the
-    share of positives among the labels: the calibration is too kind to DCS where it is under .4 (docs/bias.md), so
-    its word is one lower there and has no share.
+    encoder's coverage@K, `alone` the share of the labelled pairs that only one generator retrieved, `similar` the
+    share of positives among the labels. Below .4 the calibration is too optimistic for DCS (docs/research/bias.md),
+    so DCS gets the next lower word and no share.
     """
     by_measure: dict[str, list[Comparison]] = {}
     for one in comparisons:
@@ -111,21 +112,21 @@ def verdicts(
             steady = (steadiness or {}).get(measure)
             if steady is not None and not isnan(steady.least):
                 of_measure.append(_steady(steady))
-            if _is_flattered(measure, similar):
+            if _is_too_optimistic(measure, similar):
                 said, right = LOWER.get(said, said), nan
-                of_measure.append(FLATTERED)
+                of_measure.append(TOO_OPTIMISTIC)
             because = _because(encoder, coverage, generators, k, alone or {})
             found.append(Verdict(measure, encoder, said, right, orders, because, tuple(of_measure)))
     return tuple(found)
 
 
-def _is_flattered(measure: str, similar: float) -> bool:
-    """Whether the calibration says too much: DCS charges generators for judged mistakes, which are many here."""
+def _is_too_optimistic(measure: str, similar: float) -> bool:
+    """Whether the calibration is too optimistic: DCS penalizes generators for judged mistakes, which are many here."""
     return measure.startswith("DCS") and similar < MOSTLY_DISSIMILAR
 
 
 def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str] | None:
-    """The two best encoders that no trusted claim tells apart: further labels settle these first (or None).
+    """The two best encoders that no trusted claim separates, None if there are none: label their pairs next.
 
     `encoders` come best first.
     """
@@ -147,7 +148,7 @@ def kind_of(first: str, second: str, generators: Collection[str]) -> str:
 def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str] | None) -> Order:
     encoder, other = one.encoders
     ends = [coverage.get(name, nan) for name in one.encoders]
-    sure = settled(one)
+    sure = is_significant(one)
     if generators is None or any(isnan(end) for end in ends):
         found = Trust(one.measure, "", sure, nan, nan, 0, 0, nan, "unknown")
     else:
@@ -171,24 +172,22 @@ def _because(
     k: int,
     alone: Mapping[str, float],
 ) -> tuple[str, ...]:
-    """What the verdict rests on: whether the encoder fed the pool, and how much of its results is labelled."""
-    fed = "Nobody recorded whether it fed the pool"
+    """The reasons of a verdict: whether the encoder fed the pool, and how many of its results are labelled."""
+    fed = "It is not recorded whether the encoder fed the pool."
     if generators is not None:
-        fed = "It fed the pool" if encoder in generators else "It did not feed the pool"
-    here = coverage.get(encoder, nan)
+        fed = f"The encoder {'fed' if encoder in generators else 'did not feed'} the pool."
+    labelled = percent(coverage.get(encoder, nan), 0, missing="An unknown share")
     said = [
-        f"{fed}; {100 * here:.0f} % of its first {k} results are labelled."
-        if not isnan(here)
-        else f"{fed}; how many of its first {k} results are labelled is not known."
+        f"{fed} {labelled} of its first {k} results {'is' if labelled.startswith('An') else 'are'} labelled."
     ]
     if encoder in alone:
-        said.append(f"{100 * alone[encoder]:.0f} % of the labelled pairs came from it alone.")
+        said.append(f"{percent(alone[encoder], 0)} of the labelled pairs came from it alone.")
     return tuple(said)
 
 
 def _steady(found: Steadiness) -> str:
     keeps = "keeps" if found.least >= STEADY else "changes"
     return (
-        f"Leaving out one generator's labels {keeps} the order of the {found.encoders} encoders "
-        f"(Spearman {found.least:.2f} without those of {found.omitted}, the least)."
+        f"Leaving out one generator's labels {keeps} the order of the {found.encoders} encoders. The lowest Spearman "
+        f"correlation is {found.least:.2f}, without the labels of {found.omitted}."
     )

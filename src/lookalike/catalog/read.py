@@ -8,17 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.duplicates import count_duplicates, find_duplicates, kept_together
-from lookalike.catalog.folder import read_folder
-from lookalike.catalog.images import MAX_MEGAPIXELS, Checked, check_images, within
-from lookalike.catalog.rows import Rows, counted
-from lookalike.catalog.signature import as_rows
+from lookalike.catalog.duplicates.groups import count_duplicates, find_duplicates, kept_together
+from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
+from lookalike.catalog.readers.folder import read_folder
+from lookalike.catalog.readers.rows import Rows
+from lookalike.catalog.readers.table import read_table
+from lookalike.catalog.readers.walk import ENDINGS
 from lookalike.catalog.split import assign_together, crossing_items
-from lookalike.catalog.table import read_table
-from lookalike.catalog.walk import ENDINGS
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import SPLITS, Catalog, LeftOut
 
 
@@ -177,7 +178,7 @@ def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:
 
 def _left_out_notes(catalog: Catalog) -> list[str]:
     left = catalog.left_out
-    whole = counted(len(catalog) + len(left), "photo")
+    whole = plural(len(catalog) + len(left), "photo")
     return [f"Left out {len(left):,} of {whole}: {_reasons(left)}."] if left else []
 
 
@@ -198,7 +199,7 @@ def _duplicate_notes(catalog: Catalog) -> list[str]:
     found = count_duplicates(catalog)
     if not found.photos:
         return []
-    groups = counted(found.groups, "group")
+    groups = plural(found.groups, "group")
     items = f" ({found.across_items:,} across items)" if found.across_items else ""
     verb = "photo is a duplicate" if found.photos == 1 else "photos are duplicates"
     notes = [
@@ -218,7 +219,7 @@ def _reasons(left_out: Sequence[LeftOut]) -> str:
 def _none_usable(rows: Rows, left_out: Sequence[LeftOut]) -> CatalogError:
     first = left_out[0]
     missing = all(one.reason.startswith("missing file") for one in left_out)
-    photos = counted(len(left_out), "photo")
+    photos = plural(len(left_out), "photo")
     return CatalogError(
         f"None of the {photos} of {rows.source!r} can be used: {_reasons(left_out)}. "
         f"The first is {first.image!r}, left out for: {first.reason}.",

@@ -1,4 +1,4 @@
-"""The commands: each parses its arguments, calls a recipe and prints what it did and what comes next."""
+"""The commands: each parses its arguments, calls a workflow, and prints the result and the next step."""
 
 import os
 import signal

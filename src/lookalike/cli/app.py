@@ -7,66 +7,22 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-import lookalike
-from lookalike.cli.agreement import agreement
-from lookalike.cli.audit import audit
-from lookalike.cli.backup import backup, restore
-from lookalike.cli.bias import bias
-from lookalike.cli.catalog import catalog
-from lookalike.cli.console import err, print_json, printable
-from lookalike.cli.demo import demo
-from lookalike.cli.discover import discover
-from lookalike.cli.doctor import doctor
-from lookalike.cli.embed import embed
-from lookalike.cli.evaluate import evaluate
-from lookalike.cli.finetune import finetune
-from lookalike.cli.init import init
-from lookalike.cli.labels import labels
-from lookalike.cli.positiveness import positiveness
-from lookalike.cli.report import report
-from lookalike.cli.reproduce import reproduce
-from lookalike.cli.search import search
-from lookalike.cli.serve import serve
-from lookalike.cli.settle import settle
-from lookalike.cli.status import status
-from lookalike.cli.studio import studio
-from lookalike.cli.users import users
+from lookalike.cli.console import err, print_json
+from lookalike.cli.lazy import Group
 from lookalike.core.errors import LookalikeError
+from lookalike.core.text import printable
+from lookalike.core.version import __version__
 
 FAILED = 1
 
 app = typer.Typer(
     name="lookalike",
-    help="Visual-similarity search on your own catalog: label the right pairs, know which model is better, "
-    "serve distinct items.",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command()(studio)
-app.command()(status)
-app.command()(doctor)
-app.command()(init)
-app.add_typer(catalog, name="catalog")
-app.command()(embed)
-app.command()(discover)
-labels.command("agreement")(agreement)
-app.add_typer(labels, name="labels")
-app.command()(backup)
-app.command()(restore)
-app.command()(serve)
-app.add_typer(users, name="users")
-app.command()(evaluate)
-app.command()(finetune)
-app.command()(settle)
-app.command()(audit)
-app.command()(bias)
-app.command()(positiveness)
-app.command()(search)
-app.command()(report)
-app.command()(reproduce)
 
 
 @app.callback(invoke_without_command=True)
@@ -75,9 +31,12 @@ def options(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
 ) -> None:
-    """Visual-similarity search on your own catalog."""
+    """Find similar items in your own catalog: label the right pairs, find the best encoder, search.
+
+    `lookalike demo` shows the whole workflow. `lookalike COMMAND --help` describes a command.
+    """
     if version:
-        typer.echo(f"lookalike {lookalike.__version__}")
+        typer.echo(f"lookalike {__version__}")
         raise typer.Exit
 
 
@@ -99,21 +58,30 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if not hasattr(error, "exit_code"):
             raise
-        return _usage(error)
+        return _usage(error, as_json="--json" in arguments)
     return left if isinstance(left, int) else 0  # a command that ends with typer.Exit leaves its status
 
 
 def _refused(error: LookalikeError, *, as_json: bool) -> int:
-    err.print(Text("Error: ", style="bold red") + Text(printable(error.problem)))
-    err.print(Text(printable(error.fix)))
-    if as_json:
-        print_json({"error": {"kind": type(error).__name__, "problem": error.problem, "fix": error.fix}})
+    _print_error(type(error).__name__, error.problem, error.fix, as_json=as_json)
     return FAILED
 
 
-def _usage(error: Exception) -> int:
+def _print_error(kind: str, problem: str, fix: str, *, as_json: bool) -> None:
+    err.print(Text("Error: ", style="bold red") + Text(printable(problem, keep="\n\t")))
+    err.print(Text(printable(fix, keep="\n\t")))
+    if as_json:
+        print_json({"error": {"kind": kind, "problem": problem, "fix": fix}})
+
+
+def _usage(error: Exception, *, as_json: bool) -> int:
     """Wrong options or arguments, as the parser says it."""
-    show = getattr(error, "show", None)
-    if show is not None:
-        show()
+    context = getattr(error, "ctx", None)
+    if context is None or type(error).__name__ == "NoArgsIsHelpError":
+        getattr(error, "show", str)()
+    else:
+        said = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
+        problem = said if said.endswith((".", "?")) else f"{said}."
+        fix = f"To see all options: {context.command_path} --help"
+        _print_error("UsageError", problem, fix, as_json=as_json)
     return int(getattr(error, "exit_code", 2))

@@ -1,36 +1,25 @@
 """What all commands share at the terminal: words on one stream, progress on the other, JSON for programs."""
 
-import json
-import math
 import os
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import fill
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
+from lookalike.core.text import printable
 
 QUIET_SECONDS = 5.0
-HERE = Path()
-
-WorkspaceOption = Annotated[
-    Path,
-    typer.Option("--workspace", "-w", help="Folder of the workspace.", show_default="the current folder"),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
-
-WIDTH = 100  # of sentences
 WIDE = 10_000  # a pipe or a file has no edge to fold tables at
 
 
@@ -49,24 +38,7 @@ out, err = _console(stderr=False), _console(stderr=True)
 def say(*sentences: str) -> None:
     """Print sentences as they are; brackets in file names are no markup."""
     for sentence in sentences:
-        out.print(Text(printable(sentence)))
-
-
-def folded(sentence: str, indent: str = "") -> str:
-    """A sentence of any length on lines that fit, further ones indented by two more; names are never broken.
-
-    >>> print(folded("Undefined: " + "word " * 18 + "some-long-name"))
-    Undefined: word word word word word word word word word word word word word word word word word word
-      some-long-name
-    """
-    return fill(
-        sentence,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        out.print(Text(printable(sentence, keep="\n\t")))
 
 
 def elsewhere(workspace: Path) -> str:
@@ -85,26 +57,9 @@ def next_step(*commands: str, workspace: Path = HERE) -> None:
             else command
         )
         out.print(
-            Text("Next: " if at == 0 else "      ", style="bold") + Text(printable(typed), style="cyan")
+            Text("Next: " if at == 0 else "      ", style="bold")
+            + Text(printable(typed, keep="\n\t"), style="cyan")
         )
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """A number with its noun.
-
-    >>> plural(1, "query", "queries"), plural(2_000, "pair")
-    ('1 query', '2,000 pairs')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def megabytes(count: float) -> str:
-    """Bytes as people read them.
-
-    >>> megabytes(500), megabytes(2.4e6)
-    ('under 1 MB', '2 MB')
-    """
-    return f"{count / 1e6:,.0f} MB" if count >= 1e6 else "under 1 MB"
 
 
 def program() -> str:
@@ -121,13 +76,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) 
     for at, column in enumerate(columns):
         shown.add_column(Text(column), justify="left" if at < left else "right", overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(printable(cell)) for cell in row))
+        shown.add_row(*(Text(printable(cell, keep="\n\t")) for cell in row))
     out.print(shown)
-
-
-def printable(text: str) -> str:
-    """Control characters of file names spelled out, so that a name cannot draw on the terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def pairs(given: Sequence[str] | None, option: str, example: str) -> dict[str, str] | None:
@@ -140,19 +90,39 @@ def pairs(given: Sequence[str] | None, option: str, example: str) -> dict[str, s
     return found
 
 
-def print_json(value: Mapping[str, Any]) -> None:
+def conditions(given: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Columns and values of --where column=value."""
+    found = [text.partition("=") for text in given or ()]
+    for column, sign, value in found:
+        if not (sign and column.strip()):
+            raise ArgumentError(
+                f"--where {column + sign + value!r} is not column=value.",
+                fix="Write for example --where domain=wild.",
+            )
+    return [(column.strip(), value) for column, _, value in found]
+
+
+def lines_of(file: Path, option: str) -> list[str]:
+    """The lines of a text file that an option names, without blank ones."""
+    try:
+        return [line for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(
+            f"{option} {file} cannot be read: {error}.",
+            fix="Give a UTF-8 text file with one image id per line.",
+        ) from None
+
+
+def names_of(text: str | None) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def print_json(value: Any) -> None:  # noqa: ANN401 - any result
     """One JSON object on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, default=_plain) + "\n")
+    from lookalike.core.json import to_json  # here, because help needs no serializer
 
-
-def number(value: float) -> float | None:
-    """A number for JSON: NaN and infinity, which JSON lacks, become null."""
-    return float(value) if math.isfinite(value) else None
-
-
-def finite(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields for JSON, with null for the numbers that it lacks."""
-    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+    sys.stdout.write(to_json(value) + "\n")
 
 
 @contextmanager
@@ -179,7 +149,3 @@ def _line_now_and_then(doing: str) -> Callable[[int, int], None]:
             err.print(Text(f"{doing}: {done:,} of {total:,}"))
 
     return tell
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever json cannot write
-    return value.item() if hasattr(value, "item") else str(value)

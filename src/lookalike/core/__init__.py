@@ -1,1 +1,1 @@
-"""The few frozen types, the error tree and the checks everything else is written in. numpy only."""
+"""The types, errors and checks that all other packages use. Depends on numpy only."""

@@ -9,7 +9,14 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiled(function: F) -> F:
-    """numba's compiler, without the interpreter lock and without checkers around it; typed as what it was given."""
-    jit: Callable[[F], F] = numba.njit(nogil=True, cache=True)
-    return jit(unwrap(function))
+def compiler(**options: object) -> Callable[[F], F]:
+    """numba's compiler with these options: without the interpreter lock, kept on disk, without shape checkers."""
+
+    def compile_function(function: F) -> F:
+        jit: Callable[[F], F] = numba.njit(nogil=True, cache=True, **options)
+        return jit(unwrap(function))
+
+    return compile_function
+
+
+compiled = compiler()

@@ -10,25 +10,34 @@
     ├── RunError                a run of another system that cannot be read or used
     ├── PoolError               a pool that cannot be made or extended
     ├── SearchError             a search that cannot be answered
-    ├── LearningError           training that cannot begin, go on or end well
-    ├── VoteError               a vote, lease or verdict that the rules of labelling refuse
-    ├── AccessError             who is not let in, or not to this
+    ├── LearningError           training that cannot start, resume or finish
+    ├── VoteError               a vote, lease or verdict that the labelling rules refuse
+    ├── AccessError             a person who may not do this, or may not come in
     ├── NotComparableError      two results made on different labels, catalogs or candidate rules
-    └── WorkspaceError          no workspace, a busy one, one of another version
+    └── WorkspaceError          no workspace, a busy one, or one of another version
         └── StorageError        the disk refused: full, read-only, gone
 
-An error says what is wrong (naming the argument, the rule and the value) and how to put it right.
-The command line prints both; a program reads `problem` and `fix`.
+An error says what is wrong (the argument, the rule and the value) and then what to do.
+The command line prints both. A program reads `problem` and `fix`.
 """
 
 
 class LookalikeError(Exception):
-    """What went wrong in the user's words, and the way out."""
+    """What is wrong, and what to do about it."""
 
     def __init__(self, problem: str, *, fix: str) -> None:
         super().__init__(f"{problem}\n{fix}")
         self.problem = problem
         self.fix = fix
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of another library's error, for a message; its type where it has no text.
+
+    >>> first_line(ValueError("no such file\\nTraceback")), first_line(KeyError())
+    ('no such file', 'KeyError')
+    """
+    return str(error).strip().split("\n", 1)[0][:200] or type(error).__name__
 
 
 class ArgumentError(LookalikeError):
@@ -68,11 +77,11 @@ class SearchError(LookalikeError):
 
 
 class LearningError(LookalikeError):
-    """Training that cannot begin, go on or end well."""
+    """Training that cannot start, resume or finish."""
 
 
 class VoteError(LookalikeError):
-    """A vote, lease or verdict that the rules of labelling refuse; `code` says which rule, for programs."""
+    """A vote, lease or verdict that the labelling rules refuse; `code` says which rule, for programs."""
 
     def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
         super().__init__(problem, fix=fix)
@@ -80,7 +89,7 @@ class VoteError(LookalikeError):
 
 
 class AccessError(LookalikeError):
-    """Who is not let in, or not to this; `code` says why, for programs."""
+    """A person who may not do this, or may not come in; `code` says why, for programs."""
 
     def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
         super().__init__(problem, fix=fix)

@@ -1,4 +1,4 @@
-"""How long work tells where it stands: a call with (done, total), from the thread that asked for the work."""
+"""Progress of long work: a callback with (done, total), called from the thread that started the work."""
 
 from collections.abc import Callable
 

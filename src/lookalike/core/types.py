@@ -99,11 +99,11 @@ class Catalog:
         )
 
     def is_query(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
-        """Rows that may be asked about."""
+        """Rows that may be queries."""
         return (self.role != "gallery") & self._in(split)
 
     def is_gallery(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
-        """Rows that may be found."""
+        """Rows that may be candidates."""
         return (self.role != "query") & self._in(split)
 
     def _in(self, split: str | None) -> np.ndarray:
@@ -144,11 +144,11 @@ class Embeddings:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Pairs put forward for labelling, with their provenance.
+    """Pairs proposed for labelling, with their provenance.
 
-    Pair p is the query image `query[p]` and the candidate item `item[p]`; experts see the photo
-    `candidate[p]`, the one most generators ranked best. Provenance row s says that generator
-    `generators[source[s]]` put forward pair `pair[s]` at zero-based rank `rank[s]` with `score[s]`.
+    Pair p is the query image `query[p]` and the candidate item `item[p]`; annotators see the photo
+    `candidate[p]`, which most generators ranked best. Provenance row s says that generator
+    `generators[source[s]]` proposed pair `pair[s]` at zero-based rank `rank[s]` with `score[s]`.
     """
 
     query: Shaped[np.ndarray, " pairs"]
@@ -168,9 +168,9 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What the votes settled to: `label[i]` is 1 (similar) or 0 (dissimilar) for (query, candidate) images.
+    """Resolved labels: `label[i]` is 1 (similar) or 0 (dissimilar) for (query, candidate) images.
 
-    A pair that is not here is unjudged, which is never a negative. A pair may stand here with both labels;
+    A pair that is not here is unjudged, which is never a negative. A pair may be here with both labels;
     ranking reports such conflicts and leaves them out.
     """
 
@@ -267,8 +267,8 @@ class JudgedRanks:
     Euclidean distance. Scores, of two queries too, within `tolerance` are equal. `drawn` is 0 for a labelled pair;
     a pair that nobody judged and that was drawn as a negative is marked with how (`DRAWN`), and only
     measures that ask for it see it. At paper level ranks are of images and `in_list` has the same rows' places in the
-    list of distinct items; a row with `above >= candidates` stands nowhere in its list. `kept` is what measures
-    computed of these rows once, for the next ones.
+    list of distinct items; a row with `above >= candidates` has no place in its list. `kept` caches what
+    measures computed from these rows.
     """
 
     encoder: str

@@ -1,1 +1,1 @@
-"""Which pairs experts should label: the pool, its provenance, and what labelling it costs (EDS 3)."""
+"""Select the pairs to label: queries, the pool, random pairs, provenance and cost (EDS 3)."""

@@ -21,11 +21,11 @@ def pool(
 
     `lists[generator]` is (rows, scores), both queries x k: catalog rows best first (-1 past the end) as
     `rank.distinct.top_lists` gives them. A pair is a query image and a candidate item; of the photos the
-    generators found for it, experts see the one most of them ranked best (then the better rank, then the
+    generators found for it, annotators see the one most of them ranked best (then the better rank, then the
     earlier photo). Every generator's rank and score stay with the pair.
     """
     if not lists:
-        raise PoolError("No generator was named.", fix="Name at least one: --generators color,hog")
+        raise PoolError("There is no generator.", fix="Name at least one: --generators color,hog")
     item_names, item_code = catalog.item_codes
     found = [_found(rows, scores, at) for at, (rows, scores) in enumerate(lists.values())]
     query, shown, source, rank, score = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -53,7 +53,7 @@ def _found(rows: np.ndarray, scores: np.ndarray, generator: int) -> tuple[np.nda
 
 
 def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: int) -> np.ndarray:
-    """Per pair the photo put forward most often, then at the better rank, then first in the catalog."""
+    """For each pair the photo that most generators retrieved; of equals the better rank, then catalog order."""
     photo_of_pair, which = np.unique(np.stack([pair, shown]), axis=1, return_inverse=True)
     times = np.bincount(which)
     best_rank = np.full(len(times), np.iinfo(np.int64).max)
@@ -64,8 +64,8 @@ def _photo_shown(pair: np.ndarray, shown: np.ndarray, rank: np.ndarray, pairs: i
 
 
 @runtime_checkable
-class Asked(Protocol):
-    """Pairs of photos: of a pool, of random pairs, of questions to the experts."""
+class ImagePairs(Protocol):
+    """Pairs of photos: of a pool, random pairs, or questions to annotators."""
 
     @property
     def query(self) -> np.ndarray:
@@ -76,8 +76,8 @@ class Asked(Protocol):
         """Candidate photos."""
 
 
-def unordered_pairs(pairs: Asked) -> Int[np.ndarray, " pairs"]:
-    """For each pair, the code of its unordered pair of photos: (a, b) and (b, a) are asked once."""
+def unordered_pairs(pairs: ImagePairs) -> Int[np.ndarray, " pairs"]:
+    """For each pair, the code of its unordered pair of photos: (a, b) and (b, a) are one question."""
     place: dict[tuple[str, str], int] = {}
     ends = zip(pairs.query, pairs.candidate, strict=True)
     codes = (place.setdefault((a, b) if a <= b else (b, a), len(place)) for a, b in ends)
@@ -87,14 +87,14 @@ def unordered_pairs(pairs: Asked) -> Int[np.ndarray, " pairs"]:
 def extended(old: Pool, new: Pool) -> Pool:
     """The old pool with the new one's generators added: only pairs that were not there are new.
 
-    Old pairs keep the photo experts saw and the provenance of generators that are not named again; a generator
-    named again is put in anew. Both pools must ask the same queries with the same top.
+    Old pairs keep the photo that annotators saw and the provenance of generators that are not named again; a generator
+    named again replaces its earlier entries. Both pools must have the same queries and the same top.
     """
     if old.top != new.top or not np.array_equal(old.queries, new.queries):
         raise PoolError(
-            f"The pool asks {len(old.queries):,} queries with top {old.top}; the new one would ask "
+            f"The pool has {len(old.queries):,} queries with top {old.top}; the new one would have "
             f"{len(new.queries):,} with top {new.top}.",
-            fix="Use the same --top and queries to extend it, or start it afresh with --replace.",
+            fix="Use the same --top and queries to extend it, or start again with --overwrite.",
         )
     generators = (*(name for name in old.generators if name not in new.generators), *new.generators)
     kept = [name in generators[: len(generators) - len(new.generators)] for name in old.generators]

@@ -15,7 +15,7 @@ NAN = math.nan
 class PositiveRate:
     """The positive rate over all pairs, as far as it is known.
 
-    `pairs` is |A|; `known` of them are labelled similar, whoever put them forward. Of the `drawn` random pairs
+    `pairs` is |A|; `known` of them are labelled similar, from any generator. Of the `drawn` random pairs
     `labelled` (b) have a label, `positives` (a) of them similar. `lower_bound` is p_LB, `rate` the MAP
     estimate, [`low`, `high`] the credible interval that holds p with probability `level`. `pool_rate` is p_k,
     `gain` is p_k / p, highest where p is lowest (infinite where p may be 0). `known_share` is the share of all

@@ -1,4 +1,4 @@
-"""Who put a pair forward: worked out where it was never recorded (EDS Eq. 1), and what a newcomer added."""
+"""Which generator retrieved a pair: derived where it was not recorded (EDS Eq. 1), and what new generators add."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ExtraPairs:
 
 
 def extra_pairs(old: Pool, new: Pool) -> ExtraPairs:
-    """The pairs of a pool that an earlier one lacks; (a, b) is no question where (b, a) was put forward before."""
+    """The pairs of a pool that an earlier one lacks; (a, b) is no new question where (b, a) was retrieved before."""
     before = set(zip(old.query, old.item, strict=True))
     seen = {frozenset(ends) for ends in zip(old.query, old.candidate, strict=True)}
     added = [
@@ -35,16 +35,16 @@ def extra_pairs(old: Pool, new: Pool) -> ExtraPairs:
 def surfaced(catalog: Catalog, labels: Labels, judged: Sequence[JudgedRanks], top: int) -> Pool:
     """The pool behind labels that came without provenance, such as published tag files.
 
-    S_k^m = {(q, c) | R_m(q, c) < k} (EDS Eq. 1): generator m put a labelled pair forward if its zero-based rank
+    S_k^m = {(q, c) | R_m(q, c) < k} (EDS Eq. 1): generator m retrieved a labelled pair if its zero-based rank
     under m, ties at the middle of their places, is below k = `top`. `judged` holds one generator's judged ranks
     each, at item level and on one basis. Labelled pairs that no generator ranks so high are not in the pool,
-    as no generator put them forward; the queries are all that have a label. The photo is the first that was
+    as no generator retrieved them; the queries are all that have a label. The photo is the first that was
     labelled. A rank kept is the whole places above it and half of its ties, rounded down.
     Raises PoolError where `judged` is empty or not at item level, NotComparableError where bases differ.
     """
     at_least(top, 1, "top")
     if not judged:
-        raise PoolError("No generator was named.", fix="Give the judged ranks of one generator at least.")
+        raise PoolError("There is no generator.", fix="Give the judged ranks of at least one generator.")
     first = judged[0]
     if first.basis.rule.level != "item":
         raise PoolError(
@@ -95,7 +95,7 @@ def _photos_labelled(catalog: Catalog, labels: Labels) -> dict[tuple[str, str], 
 def _photo_of(photo: dict[tuple[str, str], str], ends: tuple[str, str]) -> str:
     if ends not in photo:
         raise PoolError(
-            f"The labels have none for the judged pair {ends}.",
-            fix="Give the labels that the ranks were made of.",
+            f"The judged pair {ends} has no label.",
+            fix="Give the labels that the ranks were made from.",
         )
     return photo[ends]

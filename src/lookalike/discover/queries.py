@@ -1,4 +1,4 @@
-"""Which images are asked about: all, those with certain values, a sample, plain or stratified, a list (SPEC 5)."""
+"""The query images of a pool: all, those with certain values, a sample (plain or stratified), or a list."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +7,9 @@ from difflib import get_close_matches
 import numpy as np
 from jaxtyping import Int
 
-from lookalike.core.checks import at_least, codes, shortened
+from lookalike.core.checks import at_least, codes
 from lookalike.core.errors import ArgumentError, PoolError
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog
 
 WORDS = ("category", "split", "role", "item", "image", "path")
@@ -34,16 +35,16 @@ def column_of(catalog: Catalog, name: str) -> np.ndarray:
 
 
 def rows_where(catalog: Catalog, where: Where = (), split: str | None = None) -> Int[np.ndarray, " queries"]:
-    """Rows that may be asked about, in catalog order; `where` keeps those with certain values.
+    """Rows that may be queries, in catalog order; `where` keeps those with certain values.
 
     Values of one column are alternatives, columns must all hold: [("domain", "wild"), ("split", "test")].
-    This is how queries of another domain are asked (EDS 5.2): photos with role `query` that share a value.
-    Raises PoolError, showing what there is, where nothing may be asked.
+    Queries of another domain are selected this way (EDS 5.2): photos with role `query` that share a value.
+    Raises PoolError, with the values that exist, where no image may be a query.
     """
     allowed = catalog.is_query(split)
     if not allowed.any():
         raise PoolError(
-            "No image may be asked about: none has role 'query' or 'both'.",
+            "No image can be a query: none has the role 'query' or 'both'.",
             fix="Give some images the role 'query' or 'both' in the table given to `lookalike init`.",
         )
     for column in dict.fromkeys(column for column, _ in where):
@@ -54,9 +55,7 @@ def rows_where(catalog: Catalog, where: Where = (), split: str | None = None) ->
         allowed = allowed & np.isin(values, wanted)
     if not allowed.any():
         asked = " and ".join(f"{column}={value}" for column, value in where)
-        raise PoolError(
-            f"No image that may be asked about has {asked} at once.", fix="Leave out one of the conditions."
-        )
+        raise PoolError(f"No query image has {asked} at once.", fix="Leave out one of the conditions.")
     return np.flatnonzero(allowed)
 
 
@@ -69,15 +68,15 @@ def sample_queries(
     where: Where = (),
     stratify: str | None = None,
 ) -> Int[np.ndarray, " queries"]:
-    """Catalog rows to ask about, in catalog order: all that may be asked, or a seeded sample without repeats.
+    """Rows of the queries, in catalog order: all that may be queries, or a seeded sample without repeats.
 
-    `stratify` names a column whose values share the sample as they share the rows that may be asked.
+    `stratify` names a column whose values have the same shares in the sample as in all rows that may be queries.
     """
     rows = rows_where(catalog, where, split)
     if stratify is not None:
         if count is None:
             raise ArgumentError(
-                f"stratify is {stratify!r}, but no sample is drawn: all queries are asked.",
+                f"stratify is {stratify!r}, but no sample is drawn: all queries are used.",
                 fix="Say how many to sample, for instance --queries 200.",
             )
         return _stratified(catalog, rows, count, stratify, seed)
@@ -92,7 +91,7 @@ def given_queries(catalog: Catalog, images: list[str]) -> Int[np.ndarray, " quer
     wrong = [image for image in images if image not in catalog.row or not allowed[catalog.row[image]]]
     if wrong:
         raise PoolError(
-            f"{len(wrong):,} of {len(images):,} given queries cannot be asked about: {shortened(wrong)}.",
+            f"{len(wrong):,} of {len(images):,} given images cannot be queries: {quoted(wrong)}.",
             fix="Name images of the catalog whose role is 'query' or 'both'.",
         )
     return np.array(sorted({catalog.row[image] for image in images}), dtype=np.int64)
@@ -127,7 +126,7 @@ def _stratified(catalog: Catalog, rows: np.ndarray, count: int, column: str, see
     names, stratum = codes(column_of(catalog, column)[rows])
     if all(not name.strip() for name in names):
         raise ArgumentError(
-            f"stratify is {column!r}, but that column is blank for every image that may be asked about.",
+            f"stratify is {column!r}, but that column is empty for every image that can be a query.",
             fix="Name a column that says something, or leave out --stratify.",
         )
     sizes = np.bincount(stratum, minlength=len(names))
@@ -141,7 +140,7 @@ def _stratified(catalog: Catalog, rows: np.ndarray, count: int, column: str, see
 
 
 def _require_value(column: str, value: str, values: np.ndarray, may_be_asked: np.ndarray) -> None:
-    """Refuse a value that no image has that may be asked about."""
+    """Refuse a value that no query image has."""
     has_it = values == value
     if (has_it & may_be_asked).any():
         return
@@ -149,10 +148,10 @@ def _require_value(column: str, value: str, values: np.ndarray, may_be_asked: np
     listed = ", ".join(f"{name!r} ({times:,})" for name, times in frequent)
     if has_it.any():
         raise PoolError(
-            f"{int(has_it.sum()):,} images have {column}={value!r}, but none of them may be asked about.",
+            f"{int(has_it.sum()):,} images have {column}={value!r}, but none of them can be a query.",
             fix="Give them the role 'query' or 'both' in the table given to `lookalike init`, or choose "
-            f"another value; images that may be asked about have {listed}.",
+            f"another value; query images have {listed}.",
         )
     raise PoolError(
-        f"No image has {column}={value!r}.", fix=f"Images that may be asked about have most often {listed}."
+        f"No image has {column}={value!r}.", fix=f"The most frequent values of query images are {listed}."
     )

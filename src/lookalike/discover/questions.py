@@ -1,4 +1,4 @@
-"""What experts are asked: pool and random pairs in one list that does not tell which is which (EDS 3.3.1)."""
+"""The questions to annotators: pool and random pairs in one list that hides which is which (EDS 3.3.1)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from lookalike.discover.random_pairs import RandomPairs
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Pairs to be labelled, in the order they are asked: query image, candidate photo, candidate item."""
+    """Pairs to label, in the order of labelling: query image, candidate photo, candidate item."""
 
     query: Shaped[np.ndarray, " pairs"]
     candidate: Shaped[np.ndarray, " pairs"]
@@ -33,9 +33,9 @@ def questions(pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, st
     """Each pair of the pool and of the random ones that has no label yet, once.
 
     `labelled` are (query image, candidate item). A random pair that is in the pool shows the pool's photo. Pairs
-    of a query stand together, queries in the pool's order, which is quick to label; within a query the order is
-    that of a hash of the pair, so neither its place nor anything else about a row says who put it forward, and
-    rows keep their order when others join them.
+    of a query are listed together, which is quick to label, and queries in the pool's order. Within a query the order
+    is that of a hash of the pair: nothing about a row shows who retrieved it, and rows keep their order when others
+    join them.
     """
     shown: dict[tuple[str, str], str] = {}
     for source in (pool, drawn):

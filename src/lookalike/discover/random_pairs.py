@@ -1,4 +1,4 @@
-"""Random pairs for labelling: uniform over all pairs that may be asked, without repeats (EDS 3.2, 3.3.1)."""
+"""Random pairs for labelling: uniform over all pairs that may be labelled, without repeats (EDS 3.2, 3.3.1)."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ class RandomPairs:
 
 @dataclass(frozen=True, eq=False)
 class AllPairs:
-    """A, all pairs that may be asked, counted and never listed.
+    """A, all pairs that may be labelled, counted and never listed.
 
     Pair n belongs to query `rows[i]` with start[i] <= n < start[i + 1]; its candidate is the (n - start[i])-th
     of the gallery's items (`items`, codes in increasing order), the query's own item (place `own[i]`, or
@@ -80,7 +80,7 @@ def random_pairs(
     pairs = all_pairs(catalog, query_rows)
     if at_least(count, 0, "random") > len(pairs):
         raise PoolError(
-            f"{count:,} random pairs were asked for, but there are only {len(pairs):,} pairs to draw from.",
+            f"{count:,} random pairs were requested, but there are only {len(pairs):,} pairs.",
             fix=f"Ask for {len(pairs):,} at most.",
         )
     names, code = catalog.item_codes

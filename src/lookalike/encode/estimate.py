@@ -1,4 +1,4 @@
-"""How long an embedding run will take and how much disk, from a few of its photos."""
+"""The expected time and disk space of an embedding run, from a few of its photos."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,36 +8,36 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.types import Catalog
-from lookalike.encode.decode import Chunk, make_ready
 from lookalike.encode.encoder import Encoder
+from lookalike.encode.inputs.workers import Chunk, make_ready
 
 SAMPLE = 8
-TOO_LONG = 4.0  # seconds: a batch that takes longer is not tried as a whole
-WORTH_SAYING = 200  # fewer photos are done before an estimate is
+TOO_LONG = 4.0  # seconds: a batch that takes longer is measured on one photo
+WORTH_MEASURING = 200  # fewer photos are encoded sooner than measured
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What lies ahead: photos to compute and to copy, seconds (NaN where it was not tried), bytes on disk.
+    """Photos to compute and to copy, seconds (NaN if not measured), bytes on disk.
 
-    `beneath` names the encoder whose vectors a head is applied to; no photo is read then.
+    `base` names the encoder whose vectors a head is applied to. No photo is read then.
     """
 
     compute: int
     known: int
     seconds: float
     bytes: int
-    beneath: str = ""
+    base: str = ""
 
 
 def estimate(catalog: Catalog, root: Path, encoder: Encoder, rows: np.ndarray, workers: int) -> Estimate:
     """Try a few of the photos to compute (`rows`): seconds = photos x (decoding / workers + encoding).
 
-    On a card the two go on at the same time, so the slower one counts; on a processor they share the cores.
+    On a GPU both run at the same time, so the slower one counts. On a CPU they share the cores.
     """
     size = len(catalog) * (4 * encoder.dimension + 16)
     known = len(catalog) - len(rows)
-    if len(rows) < WORTH_SAYING:
+    if len(rows) < WORTH_MEASURING:
         return Estimate(len(rows), known, float("nan"), size)
     sample = rows[np.linspace(0, len(rows) - 1, SAMPLE).astype(np.int64)]
     chunk = Chunk(tuple(sample.tolist()), tuple(catalog.path[sample]), tuple(catalog.digest[sample]))
@@ -52,7 +52,7 @@ def estimate(catalog: Catalog, root: Path, encoder: Encoder, rows: np.ndarray, w
 
 
 def _seconds_per_photo(encoder: Encoder, photos: np.ndarray) -> float:
-    """What encoding one photo takes while all threads work; the first round warms up."""
+    """Seconds to encode one photo while all threads work. The first round warms up."""
     begun = time.perf_counter()
     encoder.vectors(photos[:1])
     alone = time.perf_counter() - begun

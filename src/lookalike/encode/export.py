@@ -6,7 +6,7 @@ What goes in and what comes out, each with a first axis of any length:
     vectors float32 (n, features)           instead of pixels, for a head on a descriptor or on precomputed vectors
     found   float32 (n, dimension)          as the encoder gives them: not normalised
 
-What the file is of stands in its metadata: the encoder string, the preprocessing, the hash of the weights.
+Its metadata hold the encoder string, the preprocessing and the hash of the weights.
 """
 
 import copy
@@ -23,8 +23,8 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.head import Head
-from lookalike.encode.headed import Headed
 from lookalike.encode.network import Network
+from lookalike.encode.sources.checkpoint import Headed
 from lookalike.encode.spec import parse, without_folders
 
 MOST = 2_000_000_000  # bytes one ONNX file can hold, a little less than protobuf's 2 GiB
@@ -51,7 +51,7 @@ class FromPixels(nn.Module):
 
 
 def onnx_bytes(encoder: Encoder | Head) -> bytes:
-    """The encoder as an ONNX file: same vectors as its own to 1e-5 in float32, on any runtime.
+    """The encoder as an ONNX file, whose vectors are its own up to the rounding of float32.
 
     A torch network, or heads on one, takes pixels; heads on a descriptor, or a head by itself (of `read_head`: on
     precomputed vectors), take the vectors of the encoder beneath.
@@ -128,7 +128,7 @@ def require_onnx() -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The exporter tells its steps and warns of its own parts; an error still comes through."""
+    """Silence the exporter's progress messages and warnings. Errors are still raised."""
     level = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

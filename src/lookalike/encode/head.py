@@ -1,4 +1,4 @@
-"""The head that is trained on an encoder's vectors: two linear layers with a ReLU between them (SPEC 10, VSD E)."""
+"""The head that is trained on an encoder's vectors: two linear layers with a ReLU between them (VSD, appendix E)."""
 
 import math
 

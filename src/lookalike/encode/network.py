@@ -1,7 +1,7 @@
-"""A torch network as an encoder: its batches, its device, its precision, and what to do when memory runs out."""
+"""A torch network as an encoder: device, precision, batches, and smaller batches when memory runs out."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,9 +12,9 @@ from PIL import Image
 from torch import nn
 
 from lookalike.core.cores import cores
-from lookalike.core.errors import EmbeddingsError, EncoderError
+from lookalike.core.errors import EmbeddingsError, EncoderError, first_line
 from lookalike.core.types import Origin
-from lookalike.encode.preprocessing import Preprocessing
+from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import parameters_hash
 
@@ -26,15 +26,15 @@ Arguments = dict[str, Value]
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What a source makes of a name: the network without its classifier, and how photos are prepared for it."""
+class Backbone:
+    """A library's network without its classifier, and the preprocessing of its photos."""
 
     module: nn.Module
     preprocessing: Preprocessing
 
 
 class Network:
-    """A network that is ready to work. Threads on a processor take one core each; a card takes one thread."""
+    """A network that is ready to encode: on a CPU one thread per core, on a GPU one thread."""
 
     def __init__(
         self, origin: Origin, module: nn.Module, preprocessing: Preprocessing, device: torch.device
@@ -58,48 +58,48 @@ class Network:
     def of(
         cls, spec: EncoderSpec, module: nn.Module, preprocessing: Preprocessing, precision: str | None = None
     ) -> "Network":
-        """A network on the best device here; float32 on a processor, bfloat16 on a card that has it."""
+        """A network on the best device: float32 on a CPU, bfloat16 on a GPU that has it."""
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if precision is None:
             card = device.type == "cuda" and torch.cuda.is_bf16_supported()
             precision = "bfloat16" if card else "float32"
         if precision not in PRECISIONS:
             raise EncoderError(
-                f"{spec}: precision cannot be {precision!r}.", fix=f"Use one of: {', '.join(PRECISIONS)}."
+                f"{spec}: the precision {precision!r} is unknown.", fix=f"Use {' or '.join(PRECISIONS)}."
             )
         origin = Origin(str(spec), str(preprocessing), parameters_hash(module), precision)
         return cls(origin, module, preprocessing, device)
 
     @cached_property
     def dimension(self) -> int:
-        """How many numbers a vector has; found by a blank photo, which also shows that the network runs."""
+        """The length of a vector, measured on a blank photo, which also checks that the network runs."""
         height, width = self.preprocessing.size
         return int(self.vectors(np.zeros((1, height, width, 3), np.uint8)).shape[1])
 
     def vectors(
         self, ready: UInt8[np.ndarray, "photos height width 3"]
     ) -> Float32[np.ndarray, "photos dimension"]:
-        """Photos to vectors. Where memory does not hold the batch, halves of it are tried, and kept to."""
-        if self.device.type == "cpu" and threading.current_thread() is not threading.main_thread():
-            torch.set_num_threads(1)  # of this thread alone: several of them share the cores
+        """Photos to vectors. If memory does not hold a batch, it is halved until it fits, and stays that small."""
+        share_cores(self.device)
         while True:
             limit = self._limit
             try:
-                return np.concatenate([self._run(part) for part in _parts(ready, limit)])
+                parts = [ready[first : first + limit] for first in range(0, len(ready), limit)]
+                return np.concatenate([self._run(part) for part in parts])
             except (RuntimeError, AssertionError, ValueError) as error:  # all that a network's layers raise
                 if not _out_of_memory(error):
                     raise self._fails(error) from error
                 if limit == 1:
                     raise EmbeddingsError(
-                        f"{self.origin.spec} does not fit into the memory of this machine, even one photo at a time.",
-                        fix="Stop other programs that use the memory, or use a smaller network.",
+                        f"{self.origin.spec} does not fit into this machine's memory, even one photo at a time.",
+                        fix="Stop other programs that use memory, or use a smaller network.",
                     ) from error
             self._limit = min(self._limit, max(1, min(limit, len(ready)) // 2))
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
 
     def _run(self, pixels: np.ndarray) -> np.ndarray:
-        """One batch that fits. uint8 travels to the device; scaling happens there."""
+        """The vectors of one batch that fits. Pixels are sent as uint8 and scaled on the device."""
         with (
             torch.inference_mode(),
             torch.autocast(self.device.type, torch.bfloat16, enabled=self.origin.precision == "bfloat16"),
@@ -110,7 +110,7 @@ class Network:
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
             shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
             raise EncoderError(
-                f"{self.origin.spec} gives {shape} for a batch, not one vector per photo.",
+                f"{self.origin.spec} returns {shape} for a batch, not one vector per photo.",
                 fix="Use a network that ends in pooled features.",
             )
         return np.asarray(found.float().cpu().numpy())
@@ -118,19 +118,16 @@ class Network:
     def _fails(self, error: Exception) -> EncoderError:
         height, width = self.preprocessing.size
         return EncoderError(
-            f"{self.origin.spec} cannot take photos of {width} x {height} pixels: {_first_line(error)}.",
+            f"{self.origin.spec} cannot take photos of {width} x {height} pixels: {first_line(error)}.",
             fix="Give the size it was made for: ?size=224 (or img_size=..., where it takes that argument).",
         )
 
 
-def _parts(pixels: np.ndarray, limit: int) -> Iterator[np.ndarray]:
-    for first in range(0, len(pixels), limit):
-        yield pixels[first : first + limit]
+def share_cores(device: torch.device) -> None:
+    """On a CPU each worker thread computes with one core: the threads together use all of them."""
+    if device.type == "cpu" and threading.current_thread() is not threading.main_thread():
+        torch.set_num_threads(1)  # of this thread alone
 
 
 def _out_of_memory(error: Exception) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0][:300] or type(error).__name__

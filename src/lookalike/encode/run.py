@@ -1,4 +1,4 @@
-"""Photos of a catalog to vectors: workers decode, the encoder takes batches, finished shards go to a sink.
+"""Photos of a catalog to vectors: workers decode, the encoder computes batches, finished shards go to a sink.
 
 The three stages run at the same time, in the order of the catalog, with a bounded number of photos between them.
 """
@@ -17,9 +17,9 @@ from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
-from lookalike.encode.decode import AHEAD, CHUNK, Chunk, Ready, in_order, make_ready, workers
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.sound import check_vectors
+from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, PreparedChunk, in_order, make_ready, workers
+from lookalike.encode.validity import check_vectors
 
 UNSOUND = (
     "Check the weights, and the mean and std of the preprocessing; or leave those images out of the catalog."
@@ -28,13 +28,13 @@ SHARD = 1024  # rows that are finished together: what a kill can cost
 
 
 class Sink(Protocol):
-    """Where vectors go, a shard of rows at a time. A shard that it holds already is not computed again."""
+    """A store of vectors, one shard of rows at a time. A shard that it holds is not computed again."""
 
     def holds(self, first: int, last: int) -> bool:
         """Whether the vectors of rows first to last (excluded) are there already."""
 
     def put(self, first: int, vectors: Float32[np.ndarray, "rows dimension"]) -> None:
-        """Take the vectors of the rows from `first` on, for good."""
+        """Store the vectors of the rows from `first` on."""
 
 
 class InMemory:
@@ -57,7 +57,7 @@ class InMemory:
         return np.concatenate(self.shards)
 
 
-class Known(NamedTuple):
+class KnownVectors(NamedTuple):
     """Vectors of the same origin that are there already: catalog row i has vectors[row[i]], -1 for none."""
 
     vectors: Float32[np.ndarray, "known dimension"]
@@ -90,14 +90,14 @@ def encode_catalog(
     encoder: Encoder,
     sink: Sink,
     *,
-    known: Known | None = None,
+    known: KnownVectors | None = None,
     workers_count: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Vectors of all photos into a sink, shard by shard in catalog order; `known` ones are copied.
 
-    A photo that is gone, unreadable or not the one that was checked at `init` is an error, which names all of
-    them once the other shards are done.
+    A photo that is missing, unreadable or changed since `init` is an error. It is raised after all other shards are
+    done and names all such photos.
     """
     count = workers_count or cores()
     if known is not None and known.vectors.shape[1] != encoder.dimension:
@@ -132,7 +132,7 @@ def encode_catalog(
         raise _unreadable(bad, root)
 
 
-def _shards(catalog: Catalog, sink: Sink, known: Known | None) -> list[_Shard]:
+def _shards(catalog: Catalog, sink: Sink, known: KnownVectors | None) -> list[_Shard]:
     """The stretches that are not finished."""
     ends = ((first, min(first + SHARD, len(catalog))) for first in range(0, len(catalog), SHARD))
     rows = np.arange(len(catalog))
@@ -152,9 +152,9 @@ def _chunks(catalog: Catalog, shards: Sequence[_Shard]) -> Iterator[Chunk]:
             yield Chunk(tuple(rows.tolist()), tuple(catalog.path[rows]), tuple(catalog.digest[rows]))
 
 
-def _batches(ready: Iterable[Ready], size: int) -> Iterator[_Batch]:
+def _batches(ready: Iterable[PreparedChunk], size: int) -> Iterator[_Batch]:
     """Pieces joined to what the encoder takes best, never across shards."""
-    waiting: list[Ready] = []
+    waiting: list[PreparedChunk] = []
     for piece in ready:
         if waiting and _shard_of(piece) != _shard_of(waiting[0]):
             yield _joined(waiting)
@@ -167,11 +167,11 @@ def _batches(ready: Iterable[Ready], size: int) -> Iterator[_Batch]:
         yield _joined(waiting)
 
 
-def _shard_of(piece: Ready) -> int:
+def _shard_of(piece: PreparedChunk) -> int:
     return (piece.rows[0] if piece.rows else piece.bad[0][0]) // SHARD
 
 
-def _joined(pieces: list[Ready]) -> _Batch:
+def _joined(pieces: list[PreparedChunk]) -> _Batch:
     photos = [piece.photos for piece in pieces if piece.rows]
     return _Batch(
         tuple(row for piece in pieces for row in piece.rows),
@@ -186,7 +186,7 @@ def _run(encoder: Encoder, batch: _Batch) -> tuple[_Batch, np.ndarray]:
     return batch._replace(photos=np.empty(0)), encoder.vectors(batch.photos)
 
 
-def _copy(known: Known | None, shard: _Shard, vectors: np.ndarray) -> None:
+def _copy(known: KnownVectors | None, shard: _Shard, vectors: np.ndarray) -> None:
     """Put the vectors that were known in their places."""
     if known is not None:
         source = known.row[shard.first : shard.last]
@@ -197,5 +197,5 @@ def _unreadable(bad: dict[str, list[str]], root: Path) -> EmbeddingsError:
     listed = "; ".join(f"{len(images):,} {what}: {shortened(images)}" for what, images in bad.items())
     return EmbeddingsError(
         f"Some photos under {root} cannot be embedded. {listed}.",
-        fix="Put them back, or let the catalog follow: lookalike catalog refresh",
+        fix="Restore them, or update the catalog: lookalike catalog refresh",
     )

@@ -1,10 +1,12 @@
-"""The encoder string: one text names one encoder (SPEC 3).
+"""The encoder string: one text names one encoder.
 
     source:name[?key=value[&key=value...]]
 
     descriptor:color+hog                                   classical, needs no weights
-    precomputed:vectors.npy                                vectors you made yourself
-    timm:vit_base_patch14_dinov2.lvd142m?weights=w.safetensors&layers=layer3,layer4
+    precomputed:vectors.npy                                vectors that you computed yourself
+    timm:vit_base_patch14_dinov2.lvd142m?weights=w.safetensors&size=224
+    torchvision:resnet50/IMAGENET1K_V2
+    checkpoint:run-7                                       an encoder trained in this workspace
 
 A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
 """
@@ -14,26 +16,12 @@ import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote
 
 from lookalike.core.errors import EncoderError
 
-SOURCES = MappingProxyType(
-    {
-        "descriptor": "classical descriptors that need no weights: descriptor:color+hog",
-        "precomputed": "vectors from a file: precomputed:vectors.npy",
-        "timm": "a network of the timm library",
-        "open_clip": "a network of the open_clip library",
-        "hf": "a network of the Hugging Face transformers library",
-        "torchvision": "a network of the torchvision library",
-        "hub": "a network of a torch.hub repository",
-        "onnx": "a network in an ONNX file",
-        "checkpoint": "an encoder finetuned in this workspace",
-    }
-)
-BUILT = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
-FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
+SOURCES = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
+FILES = ("precomputed", "checkpoint")  # sources whose name is a path
 MODELS, ABOUT, RUN = "models", "checkpoint.json", "run.json"
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
@@ -42,10 +30,10 @@ _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 class EncoderSpec:
     """A parsed encoder string.
 
-    >>> spec = parse("timm:resnet50?weights=my%20file.safetensors&layers=layer3,layer4")
+    >>> spec = parse("timm:resnet50?weights=my%20file.safetensors&mean=0.5,0.4,0.4")
     >>> spec.source, spec.name, dict(spec.options)["weights"]
     ('timm', 'resnet50', 'my file.safetensors')
-    >>> str(spec) == "timm:resnet50?layers=layer3,layer4&weights=my%20file.safetensors"
+    >>> str(spec) == "timm:resnet50?mean=0.5,0.4,0.4&weights=my%20file.safetensors"
     True
     """
 
@@ -65,16 +53,16 @@ class EncoderSpec:
         ('my-vectors', 'color+hog')
         """
         stem = self.name.split("/")[0 if self.source == "torchvision" else -1]
-        if self.source in ("precomputed", "onnx"):
+        if self.source == "precomputed":
             stem = stem.rsplit(".", 1)[0] or stem
         return check_name(_SAFE.sub("-", stem).strip("-.") or self.source)
 
 
 def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
-    """The spec with its file named so that it is found later: from `base` on if it lies in there, else in full.
+    """The spec with paths that can be found later: relative to `base` for files inside it, else absolute.
 
-    A file that is not in the current folder is left as it is written; it may be in `base`. A checkpoint is looked for
-    as `checkpoint_folder` does, so `checkpoint:run-7` becomes `checkpoint:models/run-7`.
+    A path that does not exist in the current folder stays as it is, since it may be relative to `base`. A checkpoint
+    is found as by `checkpoint_folder`, so `checkpoint:run-7` becomes `checkpoint:models/run-7`.
     """
 
     def place(path: str | Path) -> str:
@@ -95,14 +83,14 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
 def checkpoint_folder(name: str, base: Path) -> Path | None:
     """The folder that `checkpoint:NAME` means: `base`/models/NAME, `base`/NAME, or NAME in the current folder.
 
-    One that holds a checkpoint goes before one that does not; None where there is no such folder at all.
+    A folder with a checkpoint takes precedence over one without. None if none of them exists.
     """
     there = [place for place in (base / MODELS / name, base / name, Path(name)) if place.is_dir()]
     return next((place for place in there if (place / ABOUT).is_file()), there[0] if there else None)
 
 
 def without_folders(spec: EncoderSpec) -> EncoderSpec:
-    """Files by their names alone, for pages and tables that say nothing of this machine's folders.
+    """The spec with file names instead of paths, for pages and tables that must not show this machine's folders.
 
     >>> str(without_folders(parse("timm:resnet50?weights=/home/me/w.pth")))
     'timm:resnet50?weights=w.pth'
@@ -115,19 +103,19 @@ def without_folders(spec: EncoderSpec) -> EncoderSpec:
 
 
 def parse(text: str) -> EncoderSpec:
-    """Read an encoder string; what is wrong with it is said with the form and the nearest source."""
+    """Read an encoder string. Raises EncoderError with the form of one, or with the nearest known source."""
     source, colon, rest = text.partition(":")
     if not colon or not rest.strip():
         raise EncoderError(
-            f"{text!r} is not an encoder string: it has the form source:name.",
-            fix="For instance descriptor:color+hog or precomputed:vectors.npy.",
+            f"{text!r} is not an encoder string.",
+            fix="Write source:name, for instance descriptor:color+hog or precomputed:vectors.npy.",
         )
     if source not in SOURCES:
         near = get_close_matches(source.lower(), SOURCES, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]}:{rest}? " if near else ""
         raise EncoderError(
-            f"{text!r} names the source {source!r}, which is not known.",
-            fix=f"{hint}Sources: {', '.join(f'{known}:' for known in SOURCES)}.",
+            f"Unknown source {source!r} in the encoder string {text!r}.",
+            fix=f"{hint}Known sources: {', '.join(f'{known}:' for known in SOURCES)}.",
         )
     name, mark, query = rest.rpartition("?") if "?" in rest else (rest, "", "")
     return EncoderSpec(source, unquote(name) if mark else name, _options(query, text) if mark else ())
@@ -137,8 +125,8 @@ def check_name(name: str) -> str:
     """A name that can be a folder and a table cell: letters, digits and . _ + @ - only."""
     if not name or _SAFE.search(name) or name[0] in ".-" or len(name) > 100:
         raise EncoderError(
-            f"{name!r} cannot be an encoder's name.",
-            fix="Use at most 100 letters, digits and . _ + @ -, beginning with a letter or digit.",
+            f"{name!r} is not a valid name for an encoder.",
+            fix="Use at most 100 letters, digits and . _ + @ -, starting with a letter or digit.",
         )
     return name
 
@@ -148,11 +136,11 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
         pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True)
     except ValueError:
         raise EncoderError(
-            f"{text!r} has options that do not read as key=value&key=value: {query!r}.",
-            fix="For instance ?weights=file.safetensors&layers=layer3,layer4.",
+            f"The options {query!r} of {text!r} are not of the form key=value&key=value.",
+            fix="Write them like this: ?weights=file.safetensors&size=224",
         ) from None
     keys = [key for key, _ in pairs]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
-        raise EncoderError(f"{text!r} gives {twice[0]!r} more than once.", fix="Give each option once.")
+        raise EncoderError(f"{text!r} gives the option {twice[0]!r} twice.", fix="Give each option once.")
     return tuple(sorted(pairs))

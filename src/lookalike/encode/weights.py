@@ -1,4 +1,4 @@
-"""Local weights: a file read without running any code of it, fitted to a network, and hashed."""
+"""Weights: read from a file without running any code in it, fitted to a network, hashed, or missing."""
 
 import hashlib
 import warnings
@@ -10,12 +10,13 @@ import torch
 from torch import nn
 
 from lookalike.core.checks import shortened
-from lookalike.core.errors import EncoderError
+from lookalike.core.errors import EncoderError, first_line
+from lookalike.encode.spec import EncoderSpec
 
 WRAPPERS = ("state_dict", "model", "model_state_dict", "teacher", "student")
 PREFIXES = ("module.", "_orig_mod.", "backbone.", "encoder.", "model.")
 
-COUNTER = "num_batches_tracked"  # older files lack it, and nothing here reads it
+COUNTER = "num_batches_tracked"  # older files lack it, and inference does not use it
 
 State = dict[str, torch.Tensor]
 
@@ -27,7 +28,7 @@ def weights_file(given: str, base: Path, spec: str) -> Path:
             return folder / given
     raise EncoderError(
         f"{spec}: there is no weights file {given!r}.",
-        fix="Give the path of a .safetensors or .pth file, from the current folder or as an absolute path.",
+        fix="Give the path of a .safetensors or .pth file.",
     )
 
 
@@ -39,24 +40,33 @@ def read_weights(file: Path) -> State:
 
             return load_file(file)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is wrong with a file is said below
+            warnings.simplefilter("ignore")  # the error below says what is wrong
             return _unwrapped(torch.load(file, map_location="cpu", weights_only=True))
     except EncoderError:
         raise
     except Exception as error:  # a reader of a damaged file fails in any way there is
-        said = str(error).strip().split("\n", 1)[0][:200] or type(error).__name__
-        if "weights_only" in said:
-            said = "it is no file of tensors that torch.save wrote"
+        reason = first_line(error)
+        if "weights_only" in reason:
+            reason = "torch.save did not write it, or it holds more than tensors"
         raise EncoderError(
-            f"{file} cannot be read as weights: {said}.",
+            f"{file} cannot be read as weights: {reason}.",
             fix="Give a .safetensors file, or one that torch.load(..., weights_only=True) reads.",
         ) from None
 
 
-def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[str, ...] = ()) -> None:
-    """Load parameters into a network whose classifier (names that begin with one of `head`) is gone.
+def unreachable(spec: EncoderSpec, place: str, error: Exception) -> EncoderError:
+    """The error for published weights that are neither on this machine nor can be downloaded."""
+    return EncoderError(
+        f"The weights of {spec} are not on this machine and cannot be fetched: {first_line(error)}.",
+        fix=f"They come from {place}. Run this once with a connection to it, or copy the file here and "
+        f"name it: {spec}{'&' if spec.options else '?'}weights=FILE",
+    )
 
-    Every other name and every shape must agree: weights of another network are refused, with what differs.
+
+def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[str, ...] = ()) -> None:
+    """Load parameters into a network without its classifier, whose names start with one of `head`.
+
+    Every other name and every shape must agree. Weights of another network are refused with the differences.
     """
     wanted = {name: tuple(value.shape) for name, value in module.state_dict().items()}
     state = _without_prefix(state, wanted)
@@ -69,11 +79,20 @@ def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[s
     unknown = [name for name in given if name not in wanted]
     other = [name for name in wanted if name in given and given[name] != wanted[name]]
     if missing or unknown or other:
-        told = _difference(wanted, given, missing, unknown, other)
+        differences = []
+        if missing:
+            differences.append(
+                f"{len(missing):,} of its {len(wanted):,} parameters are missing ({shortened(missing, 2)})"
+            )
+        if unknown:
+            differences.append(f"{len(unknown):,} are of no use to it ({shortened(unknown, 2)})")
+        if other:
+            shapes = f"{other[0]}: {given[other[0]]}, the network has {wanted[other[0]]}"
+            differences.append(f"{len(other):,} have another shape ({shapes})")
         raise EncoderError(
-            f"{spec}: {file.name} holds the weights of another network: {'; '.join(told)}.",
-            fix="Name the network these weights were trained for, with the keyword arguments it was made with, "
-            "or give that network's weights.",
+            f"{spec}: {file.name} holds the weights of another network: {'; '.join(differences)}.",
+            fix="Name the network that these weights were trained for, with its keyword arguments, "
+            "or give weights of this network.",
         )
     module.load_state_dict({name: state[name] for name in given}, strict=False)
 
@@ -88,33 +107,8 @@ def parameters_hash(module: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def _difference(
-    wanted: Mapping[str, Any],
-    given: Mapping[str, Any],
-    missing: list[str],
-    unknown: list[str],
-    other: list[str],
-) -> list[str]:
-    """What does not agree, in words."""
-    told = []
-    if missing:
-        told.append(
-            f"{len(missing):,} of its {len(wanted):,} parameters are missing ({shortened(missing, 2)})"
-        )
-    if unknown:
-        told.append(f"{len(unknown):,} are of no use to it ({shortened(unknown, 2)})")
-    if other:
-        told.append(_shapes(other, given, wanted))
-    return told
-
-
-def _shapes(names: list[str], given: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    first = names[0]
-    return f"{len(names):,} have another shape ({first}: {given[first]}, the network has {wanted[first]})"
-
-
 def _unwrapped(held: Any) -> State:  # noqa: ANN401 - whatever was saved
-    """The parameters themselves, out of the dictionaries that training programs save them in."""
+    """The parameters, taken out of the dictionaries that training programs save them in."""
     for _ in range(3):
         wrapper = next(
             (name for name in WRAPPERS if isinstance(held, dict) and isinstance(held.get(name), dict)), None
@@ -131,7 +125,7 @@ def _unwrapped(held: Any) -> State:  # noqa: ANN401 - whatever was saved
 
 
 def _without_prefix(state: State, wanted: Mapping[str, Any]) -> State:
-    """Names without what wrappers put before them, if that makes more of them fit."""
+    """Names without a wrapper's prefix, if more of them fit that way."""
     best, most = state, sum(name in wanted for name in state)
     for prefix in PREFIXES:
         shorter = {name.removeprefix(prefix): value for name, value in state.items()}

@@ -1,1 +1,1 @@
-"""Judged ranks to scores: every measure of the papers, for labels that are never complete."""
+"""Compute measures from judged ranks when labels are incomplete, with intervals and tests."""

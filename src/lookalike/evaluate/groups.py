@@ -8,7 +8,7 @@ from jaxtyping import Bool
 
 from lookalike.core.checks import fingerprint, strings
 from lookalike.core.types import Pooled, Score, Scores
-from lookalike.evaluate.pooled import folded
+from lookalike.evaluate.measures.pooled import folded
 
 NONE_COUNTS = "no query of this group counts"
 
@@ -16,7 +16,7 @@ NONE_COUNTS = "no query of this group counts"
 def by_group(scores: Scores, group: Mapping[str, str]) -> dict[str, Scores]:
     """The scores of each group's queries, groups in the order of their names; `group` maps a query to its group.
 
-    Each group stands on a basis of its own: its results do not compare with those of other queries.
+    Each group has its own basis: its results are not comparable with those of other queries.
     """
     names = {measure: strings(group[query] for query in one.query) for measure, one in scores.scores.items()}
     groups = sorted({name for column in names.values() for name in column})

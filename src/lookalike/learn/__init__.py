@@ -1,1 +1,1 @@
-"""Better encoders from labels: losses, batches, and the one training loop."""
+"""Train an encoder from labels: losses, batches, and the training loop."""

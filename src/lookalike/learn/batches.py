@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from lookalike.core.errors import LabelsError
+from lookalike.learn.settings import TrainingSettings
 from lookalike.positive.graph import Graph, Neighbours
 from lookalike.positive.positiveness import Softness
 
@@ -15,7 +16,7 @@ TRIES = 8  # walks for one soft positive: two thirds of them come back to the an
 
 
 @dataclass(frozen=True)
-class Plan:
+class BatchPlan:
     """How many images a batch has at most, and what an anchor brings along: positives, soft ones, labelled negatives.
 
     An anchor stays with what it brings, so a batch has more where one anchor alone brings more than `size`.
@@ -25,6 +26,11 @@ class Plan:
     positives: int = 2
     soft: int = 1
     negatives: int = 2
+
+
+def plan_of(settings: TrainingSettings) -> BatchPlan:
+    """How a batch is filled under some settings; without soft positives nothing is fetched from farther off."""
+    return BatchPlan(size=settings.batch, soft=BatchPlan.soft if settings.soft else 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,7 @@ def anchors(graph: Graph, rows: Int64[np.ndarray, " images"]) -> Anchors:
 
 
 def epoch_batches(
-    around: Anchors, plan: Plan, soft: Softness | None, seed: int, epoch: int
+    around: Anchors, plan: BatchPlan, soft: Softness | None, seed: int, epoch: int
 ) -> list[Int64[np.ndarray, " batch"]]:
     """Catalog rows of each batch of an epoch; a function of its arguments, so that a killed run finds its place again.
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float32, Int64
 from torch import Tensor
 
-from lookalike.learn.batches import Anchors, Plan, epoch_batches
+from lookalike.learn.batches import Anchors, BatchPlan, epoch_batches
 from lookalike.positive.positiveness import Softness, relations
 
 
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 
 @runtime_checkable
-class Views(Protocol):
+class FeatureViews(Protocol):
     """Where the inputs of images come from: features that are kept, or photos that are drawn anew."""
 
     @property
@@ -78,9 +78,9 @@ class Examples:
     def __init__(
         self,
         around: Anchors,
-        plan: Plan,
+        plan: BatchPlan,
         soft: Softness | None,
-        views: Views,
+        views: FeatureViews,
         seed: int,
         device: torch.device,
     ) -> None:

@@ -10,10 +10,11 @@ from torch import nn
 
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
+from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Examples
 from lookalike.learn.losses import LOSSES
-from lookalike.learn.settings import Settings
-from lookalike.learn.state import Epoch, Progress, Sums, Tensors, copied, restore, state_bytes
+from lookalike.learn.settings import TrainingSettings
+from lookalike.learn.state import Progress, Sums, Tensors, copied, restore, state_bytes
 
 LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
 
@@ -48,11 +49,11 @@ class Finetuned:
 def finetune(  # noqa: C901 - to be read from top to bottom
     model: nn.Module,
     examples: Examples,
-    settings: Settings,
+    settings: TrainingSettings,
     validate: Callable[[nn.Module], float],
     keeper: Keeper,
     *,
-    told: Callable[[Epoch], None] | None = None,
+    on_epoch: Callable[[Epoch], None] | None = None,
     progress: Tell | None = None,
 ) -> Finetuned:
     """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
@@ -105,8 +106,8 @@ def finetune(  # noqa: C901 - to be read from top to bottom
         at.history.append(epoch)
         if not at.best or settings.keep == "last" or better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)
-        if told is not None:
-            told(epoch)
+        if on_epoch is not None:
+            on_epoch(epoch)
         if keeper.due():
             keeper.keep(state_bytes(model, optimizer, best, at))
 
@@ -134,7 +135,7 @@ def better(value: float, than: float) -> bool:
     return math.isnan(than) if math.isnan(value) else math.isnan(than) or value > than
 
 
-def _waited_enough(at: Progress, settings: Settings) -> bool:
+def _waited_enough(at: Progress, settings: TrainingSettings) -> bool:
     return settings.patience is not None and at.done - at.best >= settings.patience
 
 

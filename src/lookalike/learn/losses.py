@@ -1,4 +1,4 @@
-"""SupCon, Con and TRPL on soft positives (SPEC 10; VSD 6): pure functions of vectors, weights and judgments.
+"""SupCon, Con and TRPL on soft positives (VSD 6): pure functions of vectors, weights and judgments.
 
 `weight` is W, the positiveness between the images of two views: 1 between two views of one image, soft in between,
 0 for none. `judged` says which pairs a person labelled (or are one image). The diagonals of both do not matter.
@@ -68,7 +68,7 @@ def supcon(
 def contrastive(
     vectors: Tensor, weight: Tensor, judged: Tensor, *, margin: float = 1.0, unjudged: str = "negative"
 ) -> Loss:
-    """Positives are to meet, negatives to keep a margin (Hadsell et al. 2006, Eq. 4, each half averaged; SPEC 10, Con).
+    """Positives are to meet, negatives to keep a margin (Hadsell et al. 2006, Eq. 4, each half averaged, Con).
 
     L = sum_ij W_ij d_ij^2 / sum_ij W_ij + sum_in max(0, m - d_in)^2 / number of negatives (i, n), over ordered pairs.
     A half without a pair is 0.
@@ -103,7 +103,7 @@ def triplet(
     triplets: str = "all",
     unjudged: str = "negative",
 ) -> Loss:
-    """Each negative is to lie a margin farther off than each positive (Weinberger et al. 2005; SPEC 10, TRPL).
+    """Each negative is to lie a margin farther off than each positive (Weinberger et al. 2005, TRPL).
 
     L = sum_ipn W_ip max(0, d_ip - d_in + m) / sum_ipn W_ip over the chosen triplets: positives p, negatives n of i.
     `triplets`: "all"; "hard", d_in < d_ip; "semihard", d_ip < d_in < d_ip + m. Without a triplet the value is 0.

@@ -1,72 +1,105 @@
-"""What a training run is told, and what is wrong with it, before anything is computed."""
+"""The settings of a training run: type, default, bounds and help text of each, declared once.
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+The options of `lookalike finetune`, the keywords of `lookalike.finetune` and the checks of both are made from them.
+"""
 
-from lookalike.core.checks import at_least, one_of
-from lookalike.core.errors import ArgumentError
-from lookalike.positive.positiveness import Softness
+from typing import Any, Literal
 
-LOSSES = ("supcon", "con", "trpl")
-UNJUDGED = ("negative", "ignore")
-TRIPLETS = ("all", "hard", "semihard")
-KEEP = ("best", "last")
-SEEDS = 2**63  # PyTorch takes no larger one
+from pydantic import Field, field_validator, model_validator
+
+from lookalike.core.errors import ArgumentError, MeasureError
+from lookalike.core.settings import CheckedSettings
+from lookalike.evaluate.measures.table import Measure, parse
+from lookalike.positive.positiveness import Beta, MaxDistance, Softness
+
+Positives = Literal["soft", "full", "labels"]
+PAPER = Softness()
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a model is trained (SPEC 10; VSD E where it says).
+class TrainingSettings(CheckedSettings):
+    """How a model is trained (VSD E where it gives a value)."""
 
-    `soft` None takes the labels alone, `Softness(beta=0)` is NSPA. `rate` falls by a cosine to a tenth of itself
-    over `epochs`. `keep` "best" takes the epoch that is best by `measure` on the validation split, "last" the last one:
-    a few labelled pairs choose by chance. `patience`: how many epochs without a better one end the run; None: never.
-    """
+    loss: Literal["supcon", "con", "trpl"] = Field(
+        "supcon",
+        description="supcon: contrast similar images with all others of the batch; con: pull similar images together "
+        "and keep others a margin apart; trpl: triplets, others farther than similar images by a margin.",
+    )
+    positives: Positives = Field(
+        "soft",
+        description="Which pairs count as similar. labels: pairs labelled similar; soft: also pairs joined by a chain "
+        "of them, with less weight the longer the chain (SPA); full: such pairs with full weight (NSPA).",
+    )
+    beta: Beta = PAPER.beta
+    max_distance: MaxDistance = PAPER.max_distance
+    unjudged: Literal["negative", "ignore"] = Field(
+        "negative",
+        description="How to use unlabelled pairs of a batch that no chain joins: negative (as in the paper) or ignore.",
+    )
+    temperature: float = Field(
+        0.1,
+        gt=0,
+        description="For supcon: the lower the temperature, the more the nearest dissimilar images count.",
+    )
+    margin: float | None = Field(
+        None,
+        ge=0,
+        examples=[0.2],
+        description="For con and trpl: the distance to keep (default: 1 for con, 0.2 for trpl).",
+    )
+    triplets: Literal["all", "hard", "semihard"] = Field(
+        "all",
+        description="For trpl: which triplets count. hard: the dissimilar image is nearer; semihard: it is farther, "
+        "but within the margin.",
+    )
+    epochs: int = Field(
+        100, ge=1, description="Number of epochs: passes over all images with a similar image."
+    )
+    batch: int = Field(256, ge=2, description="Images in a batch.")
+    rate: float = Field(
+        3e-4, gt=0, description="Initial learning rate. It falls by a cosine to a tenth of this value."
+    )
+    measure: str = Field(
+        "DCS(alpha=10)",
+        description="Measure on the validation split that chooses the epoch. It must need labels only, no sampled "
+        "negatives.",
+    )
+    keep: Literal["best", "last"] = Field(
+        "best",
+        description="Which epoch to keep. best: the best by the measure; last: the last, for few validation labels.",
+    )
+    patience: int | None = Field(
+        None,
+        ge=1,
+        examples=[10],
+        description="Stop after this number of epochs without improvement (default: never).",
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="Seed of the head, the batches and the views.")
 
-    loss: str = "supcon"
-    soft: Softness | None = field(default_factory=Softness)
-    unjudged: str = "negative"
-    temperature: float = 0.1
-    margin: float | None = None  # None: the loss's own
-    triplets: str = "all"
-    epochs: int = 100
-    batch: int = 256
-    rate: float = 3e-4
-    measure: str = "DCS(alpha=10)"
-    keep: str = "best"
-    patience: int | None = None
-    seed: int = 0
+    @field_validator("measure")
+    @classmethod
+    def _can_choose(cls, measure: str) -> str:
+        choosing_measure(measure)
+        return measure
 
-    def __post_init__(self) -> None:
-        one_of(self.loss, LOSSES, "loss")
-        one_of(self.unjudged, UNJUDGED, "unjudged")
-        one_of(self.triplets, TRIPLETS, "triplets")
-        one_of(self.keep, KEEP, "keep")
-        at_least(self.epochs, 1, "epochs")
-        at_least(self.batch, 2, "batch")
-        if self.patience is not None:
-            at_least(self.patience, 1, "patience")
-            if self.keep == "last":
-                raise ArgumentError(
-                    f"patience is {self.patience}, but the last epoch is to be kept, and patience waits for the best.",
-                    fix="Leave out patience, or keep the best.",
-                )
-        for name in ("temperature", "rate"):
-            _above_zero(getattr(self, name), name)
-        if self.margin is not None and not 0.0 <= self.margin < float("inf"):
+    @model_validator(mode="after")
+    def _patience_needs_the_best(self) -> "TrainingSettings":
+        if self.patience is not None and self.keep == "last":
             raise ArgumentError(
-                f"margin is {self.margin}; it must be 0 or more.", fix="Leave it out, or give 0.2."
+                f"patience is {self.patience}, but keep is 'last': patience needs a best epoch.",
+                fix="Leave out patience, or set keep to best.",
             )
-        if not 0 <= self.seed < SEEDS:
-            raise ArgumentError(
-                f"seed is {self.seed}; it must be from 0 to {SEEDS - 1}.",
-                fix="Give a smaller one, such as 0.",
-            )
+        return self
+
+    @property
+    def soft(self) -> Softness | None:
+        """The soft positives; None for the labels alone. Full weight for every chain is beta = 0 (NSPA)."""
+        if self.positives == "labels":
+            return None
+        return Softness(beta=0.0 if self.positives == "full" else self.beta, max_distance=self.max_distance)
 
     @property
     def objective(self) -> dict[str, Any]:
-        """The options of the loss itself."""
+        """The keywords of the loss function itself."""
         options: dict[str, Any] = {"unjudged": self.unjudged}
         if self.loss == "supcon":
             return options | {"temperature": self.temperature}
@@ -74,19 +107,40 @@ class Settings:
             options |= {"triplets": self.triplets}
         return options | ({} if self.margin is None else {"margin": self.margin})
 
-    def as_values(self) -> dict[str, Any]:
-        """The settings as JSON holds them."""
-        return asdict(self)
 
-    @classmethod
-    def of_values(cls, values: Mapping[str, Any]) -> "Settings":
-        """The settings that `as_values` wrote."""
-        soft = values["soft"]
-        return cls(**{**values, "soft": None if soft is None else Softness(**soft)})
+class TrainingRequest(TrainingSettings):
+    """What `finetune` trains a head with: the settings of the loop, and what the head is and learns from.
+
+    With items as `nodes` all photos of an item share its labels: a label of one photo holds for the item (VSD 4), and a
+    similar item must not be pushed away by its other photo.
+    """
+
+    nodes: Literal["item", "image"] = Field(
+        "item",
+        description="item: a label holds for all photos of its two items; image: only for its two photos.",
+    )
+    views: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="1: use the vectors that exist. More: encode this number of augmented views of each photo first.",
+    )
+    projection: int = Field(
+        2048, ge=1, le=65_536, description="Dimension of the new encoder's vectors."
+    )  # a head wider than that is larger than memory
 
 
-def _above_zero(value: float, name: str) -> None:
-    if not 0.0 < value < float("inf"):
-        raise ArgumentError(
-            f"{name} is {value}; it must be above 0.", fix=f"Give a {name} above 0, such as 0.1."
+def choosing_measure(measure: str) -> Measure:
+    """A measure that can choose an epoch: one of labels alone, so that all epochs are measured on the same pairs."""
+    parsed = parse(measure)
+    if parsed.drawing is not None:
+        raise MeasureError(
+            f"{parsed.name} needs sampled negatives, so it cannot choose an epoch.",
+            fix="Use a measure of labels alone, for example DCS, EHR@5 or AUC_mac.",
         )
+    if parsed.name.startswith("coverage@"):
+        raise MeasureError(
+            f"{parsed.name} measures how much is labelled, not how good an encoder is, so it cannot choose an epoch.",
+            fix="Use a measure of quality, for example DCS, EHR@5 or AUC_mac.",
+        )
+    return parsed

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -14,25 +14,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from lookalike.core.errors import LearningError
+from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Batch
 from lookalike.learn.losses import Loss
-
-
-class Epoch(NamedTuple):
-    """One line of a run's history.
-
-    `value` is the measure on the validation split, NaN where undefined. `kept` and `skipped` count anchors, `negatives`
-    ordered pairs with P = 0 that acted as negatives, `positives` those with P > 0, over the epoch's batches.
-    """
-
-    number: int
-    loss: float
-    value: float
-    rate: float
-    kept: int
-    skipped: int
-    positives: int
-    negatives: int
 
 
 @dataclass
@@ -113,7 +97,7 @@ def _damage() -> Iterator[None]:
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
         said = str(error).strip().split("\n", 1)[0][:200]
         raise LearningError(
-            f"What the stopped run has left cannot be gone on from ({type(error).__name__}: {said}).",
+            f"What the stopped run has left cannot be resumed ({type(error).__name__}: {said}).",
             fix="Begin afresh with --replace.",
         ) from None
 

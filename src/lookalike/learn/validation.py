@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float32
 from torch import nn
 
-from lookalike.core.errors import MeasureError
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.evaluate.measures import Measure, parse
+from lookalike.evaluate.measures.table import Measure
+from lookalike.learn.settings import choosing_measure
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 
@@ -66,28 +66,11 @@ def validator(
     split: str = "validation",
     rule: Rule | None = None,
 ) -> Validation:
-    """A measure of one split. Queries and candidates are those of the split (SPEC 7).
+    """A measure of one split. Queries and candidates are those of the split.
 
-    Raises MeasureError for a name nobody knows, and for a measure of negatives that are drawn.
+    Raises MeasureError for a name nobody knows, and for a measure of sampled negatives.
     """
-    asked = choosing(measure)
     rows = np.flatnonzero(catalog.split == split)
     inside = catalog.take(rows)
     pairs = judged_pairs(inside, labels, rule or Rule())
-    return Validation(inside, pairs, np.array(features[rows], np.float32), asked)
-
-
-def choosing(measure: str) -> Measure:
-    """A measure that can choose an epoch: one of labels alone, which all epochs share."""
-    asked = parse(measure)
-    if asked.drawing is not None:
-        raise MeasureError(
-            f"{asked.name} needs negatives drawn, which cannot choose an epoch.",
-            fix="Choose by labels alone: DCS, EHR@5 or AUC_mac, for instance.",
-        )
-    if asked.name.startswith("coverage@"):
-        raise MeasureError(
-            f"{asked.name} says how much is labelled, not how good an encoder is, so it cannot choose an epoch.",
-            fix="Choose by a measure of quality: DCS, EHR@5 or AUC_mac, for instance.",
-        )
-    return asked
+    return Validation(inside, pairs, np.array(features[rows], np.float32), choosing_measure(measure))

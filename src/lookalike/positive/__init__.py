@@ -1,1 +1,1 @@
-"""Soft positives: how positive a pair is that nobody labelled, from the graph of those that are (VSD 6.1)."""
+"""Soft positives: weights of unlabelled pairs from the graph of labelled positives (VSD 6.1)."""

@@ -15,7 +15,7 @@ from lookalike.positive.positiveness import BEYOND, Softness, decay
 class Contradictions:
     """Labels of 0 as they were given, nearest first: a path of `distance` hops over positives joins the two images.
 
-    `positiveness` is what the pair would have had without its label; it has 0 (SPEC 9).
+    `positiveness` is what the pair would have had without its label; it has 0.
     """
 
     query: Shaped[np.ndarray, " labels"]

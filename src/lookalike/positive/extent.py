@@ -13,7 +13,7 @@ ENOUGH = CHEAP // 10  # steps after which fewer sources have to do, 128 at least
 
 
 @dataclass(frozen=True)
-class Extent:
+class GraphExtent:
     """How many pairs there are; `error` is the standard error of an estimate, 0 where they were counted.
 
     `sources` nodes of `nodes` with a positive were walked from.
@@ -32,7 +32,7 @@ class Extent:
 
 def extent(
     graph: Ordered, limit: int, weight: Int64[np.ndarray, " nodes"], *, seed: int = 0, cheap: int = CHEAP
-) -> Extent:
+) -> GraphExtent:
     """How many pairs lie within `limit` hops over positives and are not labelled negative; one of nodes a and b
     counts `weight[a] * weight[b]` times (the photos of items).
 
@@ -44,7 +44,7 @@ def extent(
     >>> chain = neighbours(np.array([0, 1]), np.array([1, 2]), 4)
     >>> graph = ordered(Graph(np.arange(4), chain, neighbours(np.empty(0), np.empty(0), 4), ()))
     >>> extent(graph, 7, np.ones(3, np.int64))
-    Extent(pairs=3, error=0.0, sources=3, nodes=3)
+    GraphExtent(pairs=3, error=0.0, sources=3, nodes=3)
     """
     nodes = graph.nodes
     drawn = np.random.default_rng(seed).choice(nodes, min(SAMPLE, nodes), replace=False).astype(np.int64)
@@ -58,12 +58,12 @@ def extent(
             drawn, met = drawn[: first + WORD], met[: first + WORD]
             break
     if len(drawn) == nodes:
-        return Extent(round(met.sum() / 2), 0.0, nodes, nodes)
+        return GraphExtent(round(met.sum() / 2), 0.0, nodes, nodes)
     if steps * (nodes / len(drawn)) <= cheap:
         pairs = sum(int(weight[found.sources] @ _met(found, weight)) for found in each_walk(graph, limit))
-        return Extent(pairs, 0.0, nodes, nodes)
+        return GraphExtent(pairs, 0.0, nodes, nodes)
     spread = met.std(ddof=1) / np.sqrt(len(drawn)) * np.sqrt(1 - len(drawn) / nodes)
-    return Extent(round(nodes / 2 * met.mean()), float(nodes / 2 * spread), len(drawn), nodes)
+    return GraphExtent(round(nodes / 2 * met.mean()), float(nodes / 2 * spread), len(drawn), nodes)
 
 
 def _met(found: Met, weight: np.ndarray) -> Int64[np.ndarray, " sources"]:

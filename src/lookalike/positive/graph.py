@@ -36,7 +36,7 @@ class Graph:
     """Labelled pairs between nodes. Catalog row i is node `node[i]`; with items as nodes the photos of one are joined.
 
     `positive` and `negative` hold each unordered pair once, and none is in both. `unusable` are the labels left out, by
-    reason. A label of (a, b) and one of (b, a) are one pair (SPEC 1).
+    reason. A label of (a, b) and one of (b, a) are one pair.
     """
 
     node: Int64[np.ndarray, " images"]
@@ -54,7 +54,7 @@ class Graph:
 def label_graph(
     catalog: Catalog, labels: Labels, *, nodes: str = "image", split: str | None = "train"
 ) -> Graph:
-    """The graph of the labels whose two images are in one split (SPEC 2); `split` None: of all labels.
+    """The graph of the labels whose two images are in one split; `split` None: of all labels.
 
     Left out and reported, never guessed: an image the catalog lacks; a pair of one image or of one item; a pair with
     an image outside of the split; a pair of nodes labelled both ways within it, in one direction or in both.

@@ -1,36 +1,36 @@
-"""Positiveness of the pairs of a batch, from distances in the graph of positives (VSD 6.1, SPEC 9)."""
+"""Positiveness of the pairs of a batch, from distances in the graph of positives (VSD 6.1)."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64, UInt8
+from pydantic import Field
 
 from lookalike.core.errors import ArgumentError
+from lookalike.core.settings import CheckedSettings
 from lookalike.positive.graph import Graph
 
 BEYOND = 255
-FARTHEST = 100
 CROWDED = 4  # times the graph that the balls of a batch hold from where on whole walks are faster
 
 
-@dataclass(frozen=True)
-class Softness:
+Beta = Annotated[
+    float,
+    Field(
+        ge=0, description="For soft positives: a chain of d pairs weighs exp(-beta d); 0 weighs all alike."
+    ),
+]
+MaxDistance = Annotated[
+    int,
+    Field(ge=1, le=100, description="For soft and full positives: the longest chain that counts, in pairs."),
+]
+
+
+class Softness(CheckedSettings):
     """beta and L of VSD Eq. 3. `beta=0` is the ablation NSPA: every pair within L hops weighs 1."""
 
-    beta: float = 0.7
-    max_distance: int = 7
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.beta < float("inf"):
-            raise ArgumentError(
-                f"beta is {self.beta}; it must be 0 or more.", fix="The paper's is 0.7; 0 weighs all alike."
-            )
-        if not 1 <= self.max_distance <= FARTHEST:
-            raise ArgumentError(
-                f"max_distance is {self.max_distance}; it must be 1 to {FARTHEST} hops.",
-                fix="The paper's is 7; 1 adds nothing to the labels.",
-            )
+    beta: Beta = 0.7
+    max_distance: MaxDistance = 7
 
 
 class Relations(NamedTuple):

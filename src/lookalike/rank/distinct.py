@@ -8,12 +8,12 @@ from jaxtyping import Float, Float32, Int, Int64
 from lookalike.core.checks import at_least
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Rule
-from lookalike.rank.blocks import STREAMED_HEIGHTS, each_block, kernels_of
+from lookalike.rank.engine.blocks import STREAMED_HEIGHTS, each_block, kernels_of
+from lookalike.rank.engine.machine import DEFAULT, QUERIES_SHARE, Machine
+from lookalike.rank.engine.source import Source, aligned
+from lookalike.rank.engine.vectors import Shaped, as_queries, score_of, shown_score, tie_tolerance
 from lookalike.rank.gallery import Gallery, prepare
-from lookalike.rank.machine import DEFAULT, QUERIES_SHARE, Machine
-from lookalike.rank.shown_once import shown_once
-from lookalike.rank.source import Source, aligned
-from lookalike.rank.vectors import Shaped, as_queries, score_of, shown_score, tie_tolerance
+from lookalike.rank.hide_duplicates import shown_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +43,10 @@ def top_lists(
     progress: Progress | None = None,
 ) -> TopLists:
     """The K best distinct candidates of catalog images; equal scores in catalog order."""
-    rule = rule or Rule()
-    asked = np.asarray(query_rows, np.int64)
-    source = aligned(catalog, embeddings)
-    gallery = prepare(catalog, source, rule, _held(machine, len(asked)))
-    center, held = gallery.vectors.center, machine.held // QUERIES_SHARE
-
-    def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        queries = as_queries(source, asked[some], rule.similarity, center, held)
-        tell = progress if len(some) == len(asked) else None
-        found = _best(gallery, queries, asked[some], count, machine, threads, tell)
-        return found.row, found.score
-
-    return TopLists(*shown_once(best, len(asked), k, catalog.duplicate))
+    rows = np.asarray(query_rows, np.int64)
+    return _lists(
+        catalog, embeddings, aligned(catalog, embeddings), rows, k, rule, machine, threads, progress
+    )
 
 
 def top_for_vectors(
@@ -68,21 +59,36 @@ def top_for_vectors(
     machine: Machine = DEFAULT,
 ) -> TopLists:
     """The K best distinct candidates of new photos, given their vectors: nothing is left out as their own."""
+    rows = np.full(len(vectors), -1, np.int64)
+    return _lists(catalog, embeddings, Source(vectors), rows, k, rule, machine)
+
+
+def _lists(
+    catalog: Catalog,
+    embeddings: Embeddings,
+    asking: Source,
+    rows: Int64[np.ndarray, " queries"],
+    k: int,
+    rule: Rule | None,
+    machine: Machine,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> TopLists:
+    """Top lists of queries: catalog rows, or where these are -1 the rows of `asking`, a source of new vectors."""
     rule = rule or Rule()
-    gallery = prepare(catalog, aligned(catalog, embeddings), rule, _held(machine, len(vectors)))
-    source, held = Source(vectors), machine.held // QUERIES_SHARE
+    # Where one product answers all queries, a copy of the gallery would be used only once.
+    held = machine.held if len(rows) > STREAMED_HEIGHTS[0] else 0
+    gallery = prepare(catalog, aligned(catalog, embeddings), rule, held)
 
     def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        queries = as_queries(source, some, rule.similarity, gallery.vectors.center, held)
-        found = _best(gallery, queries, np.full(len(some), -1, np.int64), count, machine)
+        images = np.where(rows[some] >= 0, rows[some], some)
+        center, share = gallery.vectors.center, machine.held // QUERIES_SHARE
+        queries = as_queries(asking, images, rule.similarity, center, share)
+        whole = progress if len(some) == len(rows) else None
+        found = _best(gallery, queries, rows[some], count, machine, threads, whole)
         return found.row, found.score
 
-    return TopLists(*shown_once(best, len(vectors), k, catalog.duplicate))
-
-
-def _held(machine: Machine, queries: int) -> int:
-    """What the gallery may hold: nothing where one product answers all queries, for a copy would be used once."""
-    return machine.held if queries > STREAMED_HEIGHTS[0] else 0
+    return TopLists(*shown_once(best, len(rows), k, catalog.duplicate))
 
 
 def _best(
@@ -90,9 +96,9 @@ def _best(
     queries: Shaped,
     query_rows: np.ndarray,
     k: int,
-    machine: Machine = DEFAULT,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    machine: Machine,
+    threads: int | None,
+    progress: Progress | None,
 ) -> TopLists:
     """Top lists of shaped queries; `query_rows` are their catalog rows, -1 where they have none."""
     k = min(at_least(k, 1, "k"), gallery.units)

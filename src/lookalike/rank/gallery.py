@@ -13,8 +13,8 @@ from jaxtyping import Int, Int64
 
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import Catalog, Rule
-from lookalike.rank.source import Source
-from lookalike.rank.vectors import Shaped, as_gallery, center_of
+from lookalike.rank.engine.source import Source
+from lookalike.rank.engine.vectors import Shaped, as_gallery, center_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,18 @@
 """Judged ranks: one row per labelled pair, from blocked products and counting; never a full sort."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float32
 
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
-from lookalike.rank.blocks import each_block, kernels_of
-from lookalike.rank.gallery import Gallery, prepare
-from lookalike.rank.machine import DEFAULT, QUERIES_SHARE, Machine
+from lookalike.rank.engine.blocks import each_block, kernels_of
+from lookalike.rank.engine.machine import DEFAULT, QUERIES_SHARE, Machine
+from lookalike.rank.engine.source import Source, aligned
+from lookalike.rank.engine.vectors import as_queries, score_of, tie_tolerance
+from lookalike.rank.gallery import prepare
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
-from lookalike.rank.source import Source, aligned
-from lookalike.rank.vectors import Shaped, as_queries, score_of, tie_tolerance
 
 
 def judged_ranks(
@@ -26,12 +25,12 @@ def judged_ranks(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> JudgedRanks:
-    """Rank every labelled candidate among all candidates of its query (SPEC 4).
+    """Rank every labelled candidate among all candidates of its query.
 
     `above` counts candidates that score strictly better, `tied` those within the tie tolerance, itself not
     counted. Cost: one product of labelled queries and gallery, plus about a tenth for counting; memory: one
     shaped copy of the gallery's vectors and one block of rows per thread, or where the copy would take more than
-    `machine.held`, one tall block of rows. Settle the labels once with `judged_pairs` to rank many encoders on the
+    `machine.held`, one tall block of rows. Call `judged_pairs` once to rank many encoders on the
     same basis. At paper level there are two products: ranks among images, and places in the list of items.
     """
     if isinstance(labels, JudgedPairs):
@@ -61,62 +60,19 @@ def _ranked(
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[JudgedRanks, Float32[np.ndarray, " pairs"]]:
-    """Judged ranks of settled pairs among the units of a rule, and the tie tolerance of each pair's query."""
+    """Judged ranks of pairs among the units of a rule, and the tie tolerance of each pair's query."""
     gallery = prepare(catalog, source, rule, machine.held)
     query_rows, count = np.unique(pairs.query_row, return_counts=True)
     center = gallery.vectors.center
     queries = as_queries(source, query_rows, rule.similarity, center, machine.held // QUERIES_SHARE)
-    counted = _count(gallery, queries, count, pairs, machine, threads, progress)
     tolerance = tie_tolerance(queries.norm, gallery.typical, rule.similarity)
-    ranks = JudgedRanks(
-        encoder=encoder,
-        query=pairs.query,
-        candidate=pairs.candidate,
-        label=pairs.label,
-        basis=pairs.basis,
-        drawn=pairs.drawn,
-        **counted,
-    )
-    return ranks, np.repeat(tolerance, count)
-
-
-def _credited(
-    image: JudgedRanks, item: JudgedRanks, pairs: JudgedPairs, tolerance: Float32[np.ndarray, " pairs"]
-) -> JudgedRanks:
-    """Places in the list of items for the labelled photos that stand there for their item; others stand nowhere.
-
-    A photo stands there if it scores as well as the item's best one, within the tie tolerance. Of several labelled
-    photos that do, the first in the catalog is the one that is shown.
-    """
-    best = (image.score >= item.score - tolerance) & (pairs.drawn == 0)
-    key = pairs.query_row * (int(pairs.code.max(initial=0)) + 1) + pairs.code
-    rows = np.flatnonzero(best)
-    shown = np.zeros(len(pairs), bool)
-    shown[rows[np.unique(key[rows], return_index=True)[1]]] = True
-    return replace(
-        item, above=np.where(shown, item.above, item.candidates), tied=np.where(shown, item.tied, 0)
-    )
-
-
-def _count(
-    gallery: Gallery,
-    queries: Shaped,
-    count: np.ndarray,
-    pairs: JudgedPairs,
-    machine: Machine,
-    threads: int | None,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """The counted columns of judged ranks, for pairs sorted by query, `count` of them for each."""
-    similarity = gallery.rule.similarity
-    tolerance = tie_tolerance(queries.norm, gallery.typical, similarity)
     target = gallery.unit_of_code[pairs.code]
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     score, candidates = np.empty(len(pairs), np.float32), np.empty(len(queries), np.int64)
     above, tied = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
 
     def count_block(first: int, last: int, scores: object) -> None:
-        hidden_start, hidden = gallery.hidden(queries.images[first:last])
+        hidden_start, hidden = gallery.hidden(query_rows[first:last])
         candidates[first:last] = gallery.candidates(hidden_start, hidden)
         kernels_of(scores).rank_block(
             scores,
@@ -132,16 +88,41 @@ def _count(
         )
 
     each_block(queries, gallery.vectors, count_block, machine=machine, threads=threads, progress=progress)
-    return {
-        "above": above,
-        "tied": tied,
-        "score": score_of(score, np.repeat(queries.norm, count), similarity),
-        "candidates": np.repeat(candidates, count),
-        "tolerance": float(np.median(tolerance)) if len(tolerance) else 0.0,
-    }
+    ranks = JudgedRanks(
+        encoder=encoder,
+        query=pairs.query,
+        candidate=pairs.candidate,
+        label=pairs.label,
+        above=above,
+        tied=tied,
+        score=score_of(score, np.repeat(queries.norm, count), rule.similarity),
+        candidates=np.repeat(candidates, count),
+        basis=pairs.basis,
+        tolerance=float(np.median(tolerance)) if len(tolerance) else 0.0,
+        drawn=pairs.drawn,
+    )
+    return ranks, np.repeat(tolerance, count)
+
+
+def _credited(
+    image: JudgedRanks, item: JudgedRanks, pairs: JudgedPairs, tolerance: Float32[np.ndarray, " pairs"]
+) -> JudgedRanks:
+    """Places in the list of items for labelled photos that represent their item there. The others have no place.
+
+    A photo represents its item if it scores as well as the item's best photo, within the tie tolerance. Of several
+    labelled photos that do, the first in the catalog is shown.
+    """
+    best = (image.score >= item.score - tolerance) & (pairs.drawn == 0)
+    key = pairs.query_row * (int(pairs.code.max(initial=0)) + 1) + pairs.code
+    rows = np.flatnonzero(best)
+    shown = np.zeros(len(pairs), bool)
+    shown[rows[np.unique(key[rows], return_index=True)[1]]] = True
+    return replace(
+        item, above=np.where(shown, item.above, item.candidates), tied=np.where(shown, item.tied, 0)
+    )
 
 
 def _require_basis(catalog: Catalog, pairs: JudgedPairs, rule: Rule | None) -> Rule:
-    """Refuse pairs that were settled on another catalog or for another rule."""
+    """Refuse pairs that were made for another catalog or for another rule."""
     pairs.basis.require_same(replace(pairs.basis, catalog=catalog.fingerprint, rule=rule or pairs.basis.rule))
     return pairs.basis.rule

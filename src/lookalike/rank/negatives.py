@@ -12,7 +12,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
 from lookalike.core.types import DRAWN, Catalog, Drawing, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
-from lookalike.rank.machine import DEFAULT, Machine
+from lookalike.rank.engine.machine import DEFAULT, Machine
 from lookalike.rank.pairs import JudgedPairs, units_of
 
 FIRST, LAST = 100, 500  # the zero-based ranks of a baseline that are drawn from
@@ -34,7 +34,7 @@ def add_negatives(
 
     "sampled": uniform among the candidates that a baseline ranks from 100 to 500, but never one that any baseline
     ranks below 100 nor a labelled positive (EDS 6.4); a labelled negative may be drawn, for drawn ones replace it.
-    "catalog": uniform among the candidates without a label (EDS 4). Equals stand in a baseline's list in catalog
+    "catalog": uniform among the candidates without a label (EDS 4). Ties in a baseline's list are in catalog
     order. What is drawn for a query depends on the seed, the query, its labels and the baselines; where fewer than n
     are left, all are taken and the basis' `Drawing` counts the queries.
     """

@@ -58,40 +58,40 @@ def units_of(catalog: Catalog, rule: Rule) -> tuple[np.ndarray, Int[np.ndarray, 
 
 
 def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
-    """Settle labels for one rule.
+    """Match labels to the rows and units of a catalog, for one rule.
 
     Left out and reported, never guessed: an image the catalog lacks; a query or candidate that the rule does
-    not admit; a pair of one item (SPEC 1: a label whose two photos show one item is a conflict); a pair
+    not admit; a pair of two photos of one item, which is a conflict; a pair
     labelled both ways, in one direction or between (a, b) and (b, a); at item level, an item whose photos are
     labelled both ways for one query.
     """
-    settle = _Settling(catalog, labels)
-    settle.drop((settle.q < 0) | (settle.c < 0), "the catalog lacks the image")
-    settle.drop(settle.q == settle.c, "query and candidate are one image")
-    settle.drop(catalog.item[settle.q] == catalog.item[settle.c], "both photos show one item")
+    left = _Matched(catalog, labels)
+    left.drop((left.q < 0) | (left.c < 0), "the catalog lacks the image")
+    left.drop(left.q == left.c, "query and candidate are one image")
+    left.drop(catalog.item[left.q] == catalog.item[left.c], "both photos show one item")
     # Conflicts come before roles and splits: a contradicted label is no evidence anywhere.
     names, code = units_of(catalog, rule)
-    low, high = np.minimum(settle.q, settle.c), np.maximum(settle.q, settle.c)
-    of_pair = _both_ways(low * len(catalog) + high, settle.label)
-    of_item = _both_ways(settle.q * len(names) + code[settle.c], settle.label)
-    settle.drop(of_pair, "labelled both similar and dissimilar")
-    settle.drop(of_item[~of_pair], "photos of one item labelled both ways for one query")
-    settle.drop(~catalog.is_query(rule.split)[settle.q], "the query may not be asked here (role or split)")
-    gone = ~catalog.is_gallery(rule.split)[settle.c]
-    settle.drop(gone, "the candidate is not in the gallery (role or split)")
-    _, first = np.unique(settle.q * len(names) + code[settle.c], return_index=True)
-    query_row, candidate, label = settle.q[first], code[settle.c[first]], settle.label[first]
+    low, high = np.minimum(left.q, left.c), np.maximum(left.q, left.c)
+    of_pair = _both_ways(low * len(catalog) + high, left.label)
+    of_item = _both_ways(left.q * len(names) + code[left.c], left.label)
+    left.drop(of_pair, "labelled both similar and dissimilar")
+    left.drop(of_item[~of_pair], "photos of one item labelled both ways for one query")
+    left.drop(~catalog.is_query(rule.split)[left.q], "the query may not be asked here (role or split)")
+    gone = ~catalog.is_gallery(rule.split)[left.c]
+    left.drop(gone, "the candidate is not in the gallery (role or split)")
+    _, first = np.unique(left.q * len(names) + code[left.c], return_index=True)
+    query_row, candidate, label = left.q[first], code[left.c[first]], left.label[first]
     query, name = catalog.image[query_row], names[candidate]
     basis = Basis(catalog.fingerprint, fingerprint(query, name, label), rule)
-    return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(settle.unusable))
+    return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(left.unusable))
 
 
-class _Settling:
-    """The labels that still stand, as rows and codes, and what was dropped so far."""
+class _Matched:
+    """The labels that are left, as rows and codes, and what was dropped so far."""
 
     def __init__(self, catalog: Catalog, labels: Labels) -> None:
         self.catalog, self.labels = catalog, labels
-        self.standing = np.arange(len(labels))
+        self.rows = np.arange(len(labels))
         self.q = _rows(catalog, labels.query)
         self.c = _rows(catalog, labels.candidate)
         self.label = np.asarray(labels.label)
@@ -102,10 +102,10 @@ class _Settling:
         where = np.asarray(where, dtype=bool)
         if not where.any():
             return
-        gone = self.standing[where]
+        gone = self.rows[where]
         pairs = zip(self.labels.query[gone[:5]], self.labels.candidate[gone[:5]], strict=True)
         self.unusable.append(Unusable(reason, len(gone), tuple(pairs)))
-        self.standing = self.standing[~where]
+        self.rows = self.rows[~where]
         self.q, self.c, self.label = self.q[~where], self.c[~where], self.label[~where]
 
 
@@ -114,7 +114,7 @@ def _rows(catalog: Catalog, images: np.ndarray) -> np.ndarray:
 
 
 def _both_ways(key: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Rows whose key stands with more than one label."""
+    """Rows whose key has more than one label."""
     _, code = np.unique(key, return_inverse=True)
     total, positive = np.bincount(code), np.bincount(code, weights=label)
     return np.asarray(((positive > 0) & (positive < total))[code], dtype=bool)

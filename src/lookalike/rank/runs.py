@@ -1,4 +1,4 @@
-"""Runs: what a system retrieved, whoever it is; judged ranks made of one, and one made of an encoder."""
+"""Runs: the candidates that any system retrieved, their judged ranks, and the run of an encoder."""
 
 from dataclasses import dataclass, replace
 
@@ -54,7 +54,7 @@ def rank_run(catalog: Catalog, run: Run, labels: Labels | JudgedPairs, rule: Rul
 
     At item level a query's candidates are condensed to items, each at its best score. A retrieved candidate has
     `above` retrieved ones with a higher score and `tied` others with the same, to the last bit (tolerance 0). What
-    was not retrieved stands tied behind all that was: above = retrieved, tied = candidates - retrieved - 1, its score
+    was not retrieved is tied behind all that was: above = retrieved, tied = candidates - retrieved - 1, its score
     -3.4e38, the lowest float32, below that of any run and finite, so that differences of scores stay numbers.
     """
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())

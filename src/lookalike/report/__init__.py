@@ -1,4 +1,4 @@
-"""The report: frozen values in, one self-contained HTML page out.
+"""Render values into one self-contained HTML page: the report.
 
-Nothing is read but the package's own templates.
+This package reads only its own templates.
 """

@@ -7,14 +7,14 @@ and which command makes it.
 from dataclasses import dataclass
 
 from lookalike.audit.audits import Audits
-from lookalike.discover.figures import PoolFigures
 from lookalike.discover.prevalence import PositiveRate
-from lookalike.evaluate.intervals import Interval
-from lookalike.evaluate.significance import Settings
+from lookalike.discover.statistics import PoolFigures
+from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.summary import Settings
 
 
 @dataclass(frozen=True)
-class Photo:
+class ReportPhoto:
     """One image as a page shows it. `thumbnail` is a JPEG file; empty bytes mean that there is no picture."""
 
     image: str
@@ -27,7 +27,7 @@ class Photo:
 class Hit:
     """One result: its photo, its score, and its label: 1 similar, 0 dissimilar, `None` unjudged."""
 
-    photo: Photo
+    photo: ReportPhoto
     score: float
     label: int | None
 
@@ -36,7 +36,7 @@ class Hit:
 class Strip:
     """One query and what one encoder finds for it, best first. `note` is short, such as "EHR@5 = 0.200"."""
 
-    query: Photo
+    query: ReportPhoto
     encoder: str
     hits: tuple[Hit, ...]
     note: str = ""
@@ -105,7 +105,7 @@ class MeasureRow:
 
 
 @dataclass(frozen=True)
-class Finding:
+class MeasureFinding:
     """What the labels prove by one measure: the best encoder against the others, in sentences without a full stop."""
 
     measure: str
@@ -143,7 +143,7 @@ class MeasureTable:
     rows: tuple[MeasureRow, ...]
     truth: "MeasureTable | None" = None
     settings: Settings | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[MeasureFinding, ...] = ()
     groups: GroupTable | None = None
     remarks: tuple[str, ...] = ()
 
@@ -186,7 +186,7 @@ class VerdictPart:
 
 
 @dataclass(frozen=True)
-class Change:
+class MeasureChange:
     """One measure of an encoder before and after learning, and the difference with its interval (NaN: none).
 
     `words` say what that proves, as a sentence without a full stop ("": the measure is no quality).
@@ -212,8 +212,8 @@ class Lesson:
     encoder: str
     base: str
     how: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
-    truth: tuple[Change, ...] = ()
+    changes: tuple[MeasureChange, ...] = ()
+    truth: tuple[MeasureChange, ...] = ()
     counted: str = ""
     strips: tuple[StripGroup, ...] = ()
 
@@ -243,7 +243,7 @@ class Report:
     generated: bool = False
     facts: tuple[tuple[str, str], ...] = ()
     encoders: tuple[EncoderLine, ...] = ()
-    samples: tuple[Photo, ...] = ()
+    samples: tuple[ReportPhoto, ...] = ()
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     pool: PoolPart | None = None
     measures: MeasureTable | None = None

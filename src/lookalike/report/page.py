@@ -8,18 +8,20 @@ from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from lookalike.core import text
 from lookalike.core.errors import ArgumentError
-from lookalike.report import explanations, formats
-from lookalike.report.audit_part import shown_audit
-from lookalike.report.cards import cards
-from lookalike.report.content import Photo, Report, Strip, StripGroup
-from lookalike.report.figures import heat_map
-from lookalike.report.findings_part import shown_findings, shown_groups
-from lookalike.report.learning_part import shown_learning, strips_of
+from lookalike.report.content import Report, ReportPhoto, Strip, StripGroup
+from lookalike.report.figures.measures import heat_map
+from lookalike.report.parts import explanations
+from lookalike.report.parts.audit import shown_audit
+from lookalike.report.parts.cards import cards
+from lookalike.report.parts.cells import kind
+from lookalike.report.parts.findings import shown_findings, shown_groups
+from lookalike.report.parts.learning import shown_learning, strips_of
+from lookalike.report.parts.summary import summary
+from lookalike.report.parts.table import confidence, shown_table
+from lookalike.report.parts.verdict import COLOURS, shown_verdict
 from lookalike.report.pictures import album
-from lookalike.report.summary import summary
-from lookalike.report.table import confidence, shown_table
-from lookalike.report.verdict_part import shown_verdict
 
 LIMIT_BYTES = 5_000_000
 VERDICTS = {1: "similar", 0: "dissimilar", None: "unjudged"}
@@ -63,11 +65,11 @@ def require_small(page: str) -> None:
     if size > LIMIT_BYTES:
         raise ArgumentError(
             f"The report is {size / 1e6:.1f} MB; it must be {LIMIT_BYTES / 1e6:.0f} MB or less.",
-            fix="Show fewer strips and samples, or make the thumbnails smaller.",
+            fix="Show fewer results and samples, or make the thumbnails smaller.",
         )
 
 
-def photos(report: Report) -> Iterator[Photo]:
+def photos(report: Report) -> Iterator[ReportPhoto]:
     """Every photo the page shows, in order; some come several times."""
     yield from report.samples
     for group in (*report.strips, *strips_of(report.learning)):
@@ -76,7 +78,7 @@ def photos(report: Report) -> Iterator[Photo]:
             yield from (hit.photo for hit in strip.hits)
 
 
-def by_query(group: StripGroup) -> list[tuple[Photo, list[Strip]]]:
+def by_query(group: StripGroup) -> list[tuple[ReportPhoto, list[Strip]]]:
     """Neighbouring rows with one query image, gathered under that query."""
     gathered = groupby(group.rows, key=lambda strip: strip.query.image)
     rows = [list(strips) for _, strips in gathered]
@@ -113,23 +115,26 @@ def environment() -> Environment:
         finalize=_plain,
     )
     made.filters.update(
-        whole=formats.whole,
-        tenth=formats.tenth,
-        percent=formats.percent,
-        rough=formats.rough,
-        rate=formats.rate,
-        score=formats.value,
+        as_count=text.count,
+        percent=text.percent,
+        small_percent=text.small_percent,
+        rough=text.rough,
+        value=text.value,
         breakable=breakable,
+        kind=kind,
+        colour=COLOURS.__getitem__,
         by_query=by_query,
         verdict=verdict,
     )
-    made.globals.update(span=formats.span, plural=formats.plural, infinity=math.inf, words=explanations)
+    made.globals.update(
+        interval=text.rough_interval, plural=text.plural, infinity=math.inf, words=explanations
+    )
     return made
 
 
 def _plain(shown: object) -> object:
     """Text from outside as one safe line; markup made by the templates stays as it is."""
-    return formats.printable(shown) if type(shown) is str else shown
+    return text.printable(shown) if type(shown) is str else shown
 
 
 def _overlap(report: Report) -> str:

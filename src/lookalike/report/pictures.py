@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report.content import Photo
+from lookalike.report.content import ReportPhoto
 
 START = b"\xff\xd8"
 BEGINS_PIXELS = {0xDA, 0xD9}
@@ -19,12 +19,12 @@ class Album:
     names: Mapping[bytes, str]
     pictures: tuple[tuple[str, str], ...]
 
-    def name(self, photo: Photo) -> str:
+    def name(self, photo: ReportPhoto) -> str:
         """The picture's name in the page, or "" where the photo has none."""
         return self.names.get(photo.thumbnail, "")
 
 
-def album(photos: Iterable[Photo]) -> Album:
+def album(photos: Iterable[ReportPhoto]) -> Album:
     """The distinct pictures of these photos, named in order of first use."""
     names: dict[bytes, str] = {}
     pictures = []
@@ -35,7 +35,7 @@ def album(photos: Iterable[Photo]) -> Album:
     return Album(names, tuple(pictures))
 
 
-def data_uri(photo: Photo) -> str:
+def data_uri(photo: ReportPhoto) -> str:
     """The thumbnail as text for the page, without what a camera wrote into it."""
     if not photo.thumbnail.startswith(START):
         raise ArgumentError(

@@ -1,1 +1,1 @@
-"""K distinct items for a catalog image or a new photo."""
+"""Find the K most similar distinct items for a catalog image or a new photo."""

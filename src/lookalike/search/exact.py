@@ -43,7 +43,7 @@ def by_vector(
 def results(
     catalog: Catalog, lists: TopLists, at: int, query: str | None, judged: Mapping[tuple[str, str], int]
 ) -> tuple[Result, ...]:
-    """One top list in words."""
+    """One top list as results."""
     found = [
         (int(row), float(score))
         for row, score in zip(lists.row[at], lists.score[at], strict=True)
@@ -61,6 +61,6 @@ def results(
 
 
 def judged_items(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
-    """(query image, candidate item) -> label, from settled labels at item level."""
+    """(query image, candidate item) -> label, from matched labels at item level."""
     ends = zip(pairs.query, pairs.candidate, pairs.label.tolist(), strict=True)
     return {(query, item): label for query, item, label in ends}

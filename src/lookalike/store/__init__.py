@@ -1,1 +1,1 @@
-"""The workspace on disk: one folder, its settings, its database and its arrays. All file formats live here."""
+"""The workspace on disk: settings, database, arrays, and all file formats."""

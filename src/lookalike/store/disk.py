@@ -104,11 +104,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def take_place(temporary: Path, target: Path) -> None:
-    """Put a filled folder where another may stand, its files on the disk first."""
-    for path in temporary.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    sync_folder(temporary)
+    """Move a filled folder to its place, where it replaces an earlier one. Its content is flushed to the disk first."""
+    for path in (temporary, *temporary.rglob("*")):
+        if path.is_dir():
+            sync_folder(path)
+        else:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
     old = target.with_name(f".{target.name}.{os.getpid()}.old.new")
     if target.exists():
         target.rename(old)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from lookalike.catalog.images import within
-from lookalike.catalog.photo import open_photo, thumbnail
+from lookalike.catalog.photos.check import within
+from lookalike.catalog.photos.decode import open_photo, thumbnail
 from lookalike.core.errors import CatalogError, StorageError
 from lookalike.store.disk import disk_errors, write_file
-from lookalike.store.schema import image as images
-from lookalike.store.settings import Settings
+from lookalike.store.settings import WorkspaceSettings
+from lookalike.store.sql.schema import image as images
 
 SIZES = (240, 960, 2400)
 """Pixels on the wider side: in a list, beside another photo, zoomed."""
@@ -53,7 +53,7 @@ def listed(connection: Connection, image: str) -> Listed | None:
 class Thumbnails:
     """The thumbnails of one workspace."""
 
-    def __init__(self, folder: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, settings: WorkspaceSettings) -> None:
         self._kept = folder / FOLDER
         self._home = folder / settings.photos
         self._roots = [self._home, *(folder / added.photos for added in settings.added if added.photos)]

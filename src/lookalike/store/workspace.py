@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,27 +13,16 @@ from sqlalchemy import delete, func, select, tuple_
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
 from lookalike.discover.random_pairs import RandomPairs
-from lookalike.encode.run import Known
-from lookalike.store import schema
-from lookalike.store.arrays import (
-    MANIFEST,
-    PARTIAL,
-    Manifest,
-    Shards,
-    images_fingerprint,
-    known_rows,
-    load_embeddings,
-    manifest_of,
-    read_manifest,
-)
-from lookalike.store.database import Database
+from lookalike.encode.run import KnownVectors
 from lookalike.store.disk import disk_errors, lock
-from lookalike.store.models import remove_runs
-from lookalike.store.rows import (
+from lookalike.store.labelling.due import due_labels, labels_now
+from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
+from lookalike.store.sql import schema
+from lookalike.store.sql.database import Database
+from lookalike.store.sql.rows import (
     empty,
     insert_new,
     read_catalog,
-    read_labels,
     read_pool,
     read_random_pairs,
     read_signatures,
@@ -43,10 +31,17 @@ from lookalike.store.rows import (
     write_random_pairs,
     write_signatures,
 )
-from lookalike.store.settings import FILE, Settings, read_settings
-from lookalike.store.settling import settle_due
-from lookalike.store.upgrade import upgrade
-from lookalike.store.views import Views
+from lookalike.store.vectors.arrays import (
+    MANIFEST,
+    PARTIAL,
+    Manifest,
+    Shards,
+    known_rows,
+    load_embeddings,
+    read_manifest,
+)
+from lookalike.store.vectors.models import remove_runs
+from lookalike.store.vectors.views import StoredViews
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
@@ -62,18 +57,17 @@ class Workspace:
             raise StorageError(
                 f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
                 fix="Restore them from a backup (lookalike restore FILE), or start afresh: "
-                "lookalike init PHOTOS_OR_TABLE --replace",
+                "lookalike init TABLE_OR_FOLDER --overwrite",
             )
         self.database = Database(self.settings.database or folder / DATABASE)
         self.database.migrate()
-        self.settings = upgrade(folder, self.settings, lambda: self.catalog)
 
     @classmethod
     def create(
         cls,
         folder: Path,
         catalog: Catalog,
-        settings: Settings,
+        settings: WorkspaceSettings,
         *,
         signatures: Mapping[str, bytes] = NO_SIGNATURES,
         replace: bool = False,
@@ -102,7 +96,7 @@ class Workspace:
         if (folder / FILE).exists():
             raise WorkspaceError(
                 f"{folder} is a workspace already.",
-                fix="Use another folder (--workspace FOLDER), or start it afresh with --replace, which also "
+                fix="Use another folder (--workspace FOLDER), or start again with --overwrite, which also "
                 "deletes its labels, pool and embeddings.",
             )
 
@@ -143,9 +137,9 @@ class Workspace:
             yield
 
     def change_catalog(
-        self, catalog: Catalog, settings: Settings, pool: Pool | None, drawn: RandomPairs
+        self, catalog: Catalog, settings: WorkspaceSettings, pool: Pool | None, drawn: RandomPairs
     ) -> None:
-        """Replace the catalog and its pairs at once. Settings come first: a source that was noted is read again."""
+        """Replace the catalog and its pairs in one step, after the settings: a kill between them loses no source."""
         if settings != self.settings:
             settings.write(self.folder)
             self.settings = settings
@@ -202,21 +196,15 @@ class Workspace:
 
         `beneath` is of a head: equal exactly when the vectors it is applied to are the same file.
         """
-        key = {**asdict(origin), "images": images_fingerprint(self.catalog)}
-        key |= {"beneath": beneath} if beneath else {}
-        return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, key)
+        return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, origin, beneath)
 
-    def known_rows(self, encoder: str, origin: Origin) -> Known | None:
+    def known_rows(self, encoder: str, origin: Origin) -> KnownVectors | None:
         """Vectors that need not be computed again, of an earlier state of the catalog."""
         return known_rows(self.folder / EMBEDDINGS / encoder, self.catalog, origin)
 
-    def finish_shards(self, shards: Shards, origin: Origin) -> None:
-        """Put an encoder's finished vectors in their place."""
-        shards.finish(manifest_of(self.catalog, origin, shards.dimension))
-
-    def views(self, encoder: str) -> Views:
+    def views(self, encoder: str) -> StoredViews:
         """Vectors of augmented views that an encoder made of the catalog's photos."""
-        return Views(self.folder / VIEWS / encoder, self.catalog)
+        return StoredViews(self.folder / VIEWS / encoder, self.catalog)
 
     def remove_embeddings(self, encoder: str) -> int:
         """Delete an encoder's vectors, those of augmented views too; returns how many bytes they took."""
@@ -240,15 +228,15 @@ class Workspace:
     # Labels
 
     def labels(self) -> Labels:
-        """All labels, conflicting ones included, and those of votes whose time to be undone is over."""
-        settle_due(self.database)
+        """All labels, conflicting ones included, and those of votes that can no longer be undone. Writes nothing."""
         with self.database.read() as connection:
-            return read_labels(connection)
+            return labels_now(connection)
 
     def label_count(self) -> int:
-        """How many labels there are."""
+        """The number of labels that `labels` returns."""
         with self.database.read() as connection:
-            return int(connection.execute(select(func.count()).select_from(schema.label)).scalar_one())
+            written = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
+            return int(written) + len(due_labels(connection))
 
     def add_labels(self, labels: Labels, source: str, *, replace: bool = False) -> int:
         """Add labels in one transaction and return how many are new.
@@ -304,7 +292,7 @@ def require_database(given: str, *, replace: bool) -> None:
     if used is not None:
         raise WorkspaceError(
             f"The database {database.name} holds a workspace already.",
-            fix="Use another database (createdb NAME), or start this one afresh with --replace, which also "
+            fix="Use another database (createdb NAME), or start again with --overwrite, which also "
             "deletes its labels, votes and pool.",
         )
 

@@ -1,1 +1,1 @@
-"""The labelling app in the browser: pages, forms and a JSON interface over the recipes."""
+"""The labelling app in the browser: pages, forms and a JSON interface."""

@@ -1,4 +1,4 @@
-"""`create_app`: the labelling app of one workspace."""
+"""`create_app`: the labelling app of a workspace."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,22 +7,19 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
-import lookalike
+from lookalike.core.version import __version__
 from lookalike.store.workspace import Workspace
-from lookalike.web.failures import handle_failures
+from lookalike.web.access.sessions import SessionCookies
 from lookalike.web.labelling import Labelling, labelling_runs
-from lookalike.web.render import STATIC
+from lookalike.web.pages.failures import handle_failures
+from lookalike.web.pages.render import STATIC
 from lookalike.web.routes import (
     account,
-    api,
     campaign,
-    campaign_api,
-    discuss,
-    discuss_api,
+    discussions,
     docs,
     gold,
     guidelines,
-    guidelines_api,
     images,
     label,
     label_api,
@@ -31,10 +28,9 @@ from lookalike.web.routes import (
     team,
 )
 from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeaders
-from lookalike.web.sessions import SessionCookies
 from lookalike.web.site import Options, Site
 
-ROUTERS = (  # routes are looked through in this order: first those that are asked for a hundred times a second
+ROUTERS = (  # in the order in which a request is compared with them: the most frequent requests first
     label_api.router,
     images.router,
     label.router,
@@ -43,27 +39,27 @@ ROUTERS = (  # routes are looked through in this order: first those that are ask
     people.router,
     team.router,
     plan.router,
-    api.router,
-    discuss.router,
-    discuss_api.router,
+    campaign.router,
+    campaign.api,
+    discussions.router,
+    discussions.api,
     guidelines.router,
     guidelines.lead_router,
+    guidelines.api,
+    guidelines.lead_api,
     gold.router,
-    campaign.router,
-    guidelines_api.router,
-    guidelines_api.lead_router,
-    campaign_api.router,
+    gold.api,
     docs.router,
 )
 
 
 def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
-    """The app; it opens its database and its threads when the server starts it, and closes them at the end."""
+    """The app. It opens its database and threads when the server starts, and closes them when it stops."""
     site = Site.of(workspace, options or Options())
     app = FastAPI(
         title="Lookalike",
-        version=lookalike.__version__,
-        openapi_url=None,  # served by routes/api.py, to people only
+        version=__version__,
+        openapi_url=None,  # served by routes/docs.py, after login only
         docs_url=None,
         redoc_url=None,
         lifespan=_life,

@@ -1,30 +1,29 @@
-"""What the labelling routes share: the rules as the campaign has them, photos' hashes, and the sweep of each second."""
+"""What the labelling routes share: the campaign's rules, photos' hashes, and what is applied every second."""
 
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection
 
-from lookalike.store.leases import Rules
-from lookalike.store.settling import rules_of
-from lookalike.store.standing import digests
-from lookalike.store.sweep import sweep
+from lookalike.store.labelling.campaigns import Rules, rules_of
+from lookalike.store.labelling.due import apply_due
+from lookalike.store.labelling.progress import digests
 from lookalike.web.site import Site
 
 SECOND = 1.0
-BITE = 100  # pairs swept at once: answers that came meanwhile wait for these only
-RULES_SECONDS = 3  # so long another process's change of the campaign may go unseen
-HASHES_SECONDS = 60  # so long a refreshed catalog's
+BITE = 100  # pairs in one transaction: an answer that comes meanwhile waits for these only
+RULES_SECONDS = 3  # the longest time until a change of the campaign by another process is noticed
+HASHES_SECONDS = 60  # the same for a change of the catalog
 MOST_HASHES = 50_000
 log = logging.getLogger("lookalike.web")
 
 
 class Labelling:
-    """State of the labelling in one running server; `rules` are there from its start."""
+    """The state of labelling in one running server; `rules` are set when it starts."""
 
     rules: Rules
 
@@ -34,21 +33,16 @@ class Labelling:
         self._hashes: dict[str, str] = {}
 
     async def refresh(self) -> None:
-        """Read the rules anew: at the start, every few seconds, and when a lead has changed them."""
-        self.rules = await self.site.write(rules_of)  # a write: the key is made where there is none
+        """Read the rules again: at the start, every few seconds, and when a lead changes them."""
+        self.rules = await self.site.write(rules_of)
 
-    def hashes(
-        self, connection: Connection, images: Iterable[str], ahead: Callable[[], Collection[str]] = tuple
-    ) -> dict[str, str]:
-        """The hash of each image's photo, "" for one that the catalog no longer has.
-
-        Where one must be read those that will be asked for next are read along: `ahead` says which.
-        """
+    def hashes(self, connection: Connection, images: Iterable[str]) -> dict[str, str]:
+        """The hash of each image's photo, "" for one that the catalog no longer has."""
         wanted = set(images)
         found = {image: self._hashes[image] for image in wanted if image in self._hashes}
         missing = wanted - found.keys()
         if missing:
-            read = digests(connection, missing.union(ahead()))
+            read = digests(connection, missing)
             if len(self._hashes) > MOST_HASHES:
                 self._hashes = {}
             self._hashes.update(read)
@@ -56,13 +50,13 @@ class Labelling:
         return found
 
     def forget_hashes(self) -> None:
-        """Ask the catalog again from now on."""
+        """Read hashes from the catalog again from now on."""
         self._hashes = {}
 
 
 @asynccontextmanager
 async def labelling_runs(labelling: Labelling) -> AsyncIterator[None]:
-    """Within this block leases end, pairs settle and the rules are kept fresh."""
+    """Within this block leases end, pairs are resolved, and the rules are kept up to date."""
     await labelling.refresh()
     beat = asyncio.create_task(_beat(labelling))
     try:
@@ -83,15 +77,15 @@ async def _beat(labelling: Labelling) -> None:
                 await labelling.refresh()
             if count % HASHES_SECONDS == 0:
                 labelling.forget_hashes()
-            while await _sweep(labelling) >= BITE:
+            while await _apply_due(labelling) >= BITE:
                 pass
-        except Exception:  # a full disk or a database that restarts: the next second tries again
-            log.exception("what is due could not be brought up to date")
+        except Exception:  # a full disk or a database that restarts: it is tried again in a second
+            log.exception("Changes that are due could not be applied. The server tries again.")
 
 
-async def _sweep(labelling: Labelling) -> int:
+async def _apply_due(labelling: Labelling) -> int:
     rules, now = labelling.rules, labelling.site.now()
-    return await labelling.site.write(lambda connection: sweep(connection, rules, now, BITE))
+    return await labelling.site.write(lambda connection: apply_due(connection, rules, now, BITE))
 
 
 def labelling_of(request: HTTPConnection) -> Labelling:

@@ -1,4 +1,4 @@
-"""What holds for every request, before any route sees it: known host, small body, strict headers, no traceback."""
+"""Checks of every request before a route gets it: known host, small body, strict headers, no traceback."""
 
 import logging
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lookalike.web.failures import too_large, unexpected, unknown_host
+from lookalike.web.pages.failures import too_large, unexpected, unknown_host
 
 STRICT = {
     "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
@@ -27,7 +27,7 @@ log = logging.getLogger("lookalike.web")
 
 
 class StrictHeaders:
-    """Middleware: strict headers on every answer, and nothing kept by caches unless the route says so."""
+    """Middleware: strict headers on every answer, which is not cached unless the route allows it."""
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self.app = app
@@ -53,7 +53,7 @@ class StrictHeaders:
 
 
 class NoTraceback:
-    """Middleware: an error nobody foresaw is logged, and the person sees a page that says so."""
+    """Middleware: logs an unexpected error, and answers with a page that does not show it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -73,13 +73,13 @@ class NoTraceback:
             if scope["type"] != "http":
                 raise
             log.exception("%s %s failed", scope["method"], scope["path"])
-            if begun:  # half an answer is out: the server cuts the connection
+            if begun:  # part of the answer is sent: the server closes the connection
                 raise
             await unexpected(Request(scope))(scope, receive, send)
 
 
 class KnownHosts:
-    """Middleware: only hosts it was started for, so that no foreign name can be bound to this address."""
+    """Middleware: only host names it was started for, which prevents DNS rebinding."""
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str]) -> None:
         self.app = app
@@ -96,7 +96,7 @@ class KnownHosts:
 
 
 class BodyLimit:
-    """Middleware: bodies up to a limit, whether they say their length or come in chunks."""
+    """Middleware: bodies up to a limit, whether they declare their length or come in chunks."""
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
         self.app = app
@@ -124,7 +124,7 @@ class BodyLimit:
 
         async def watched(message: Message) -> None:
             nonlocal begun
-            if over and not begun:  # whatever the route makes of the broken body, the answer is ours
+            if over and not begun:  # drop the route's answer to the incomplete body
                 return
             begun = begun or message["type"] == "http.response.start"
             await send(message)
@@ -142,11 +142,11 @@ class BodyLimit:
 
 
 class _TooLargeError(Exception):
-    """More bytes than allowed have come."""
+    """The body has more bytes than allowed."""
 
 
 def host_name(host: str) -> str:
-    """The host without its port; "" for what is no host.
+    """The host without its port; "" for an invalid host.
 
     >>> host_name("Shop.example:8321"), host_name("[::1]:8321"), host_name("a:b:c")
     ('shop.example', '[::1]', '')

@@ -1,165 +1,103 @@
-"""What programs send and get, apart from labelling itself, whose bodies are written by hand for speed."""
+"""Bodies of requests and answers of the JSON interface, except for labelling itself. Forms use the same requests."""
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
+
+from lookalike.core.settings import Declared
+from lookalike.store.labelling.discussions import Discussed, Said
+from lookalike.store.labelling.guidelines import LONGEST_NOTE, LONGEST_TEXT, Example
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
-Image = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$", min_length=1)]
+ImageId = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$", min_length=1, strip_whitespace=True)]
 Label = Literal["similar", "dissimilar"]
-
-
-class Sent(BaseModel):
-    """A body; names it does not know are refused, so that a misspelled one is not passed over."""
-
-    model_config = ConfigDict(extra="forbid")
+Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
 
 
 class Done(BaseModel):
-    """It is done and on the disk."""
+    """The change is saved."""
 
     done: Literal[True] = True
 
 
-class PairOut(BaseModel):
-    """A pair in a list of discussions; `label`: 1 similar, 0 dissimilar, null: none."""
-
-    question: int
-    query: str
-    candidate: str
-    category: str
-    state: str
-    label: int | None
-    changed: int
-
-
 class Pairs(BaseModel):
-    """A page of a list; `after` asks for the next one, null: this is the last."""
+    """A page of a list. Send `after` to get the next page; null on the last page."""
 
-    pairs: list[PairOut]
+    pairs: list[Discussed]
     after: int | None
 
 
-class SaidOut(BaseModel):
-    """What one annotator has said: a vote, a comment, a proposal or a decision."""
-
-    kind: str
-    annotator: int
-    name: str
-    text: str
-    at: int
-
-
 class Discussion(BaseModel):
-    """A pair that is no longer open, and all that was said of it: votes first."""
+    """A pair that is resolved, excluded or in discussion, with its votes, comments, proposals and decisions."""
 
-    pair: PairOut
-    said: list[SaidOut]
+    pair: Discussed
+    said: list[Said]
 
 
-class CommentIn(Sent):
-    """A comment; one sent again under the same token is there once."""
+class NewComment(Declared):
+    """A comment. A comment sent again with the same token is kept once."""
 
     text: Text = Field(min_length=1, max_length=4000)
-    token: Text = Field(min_length=1, max_length=100)
+    token: Text = Field(default="", max_length=100)
 
 
-class ProposalIn(Sent):
-    """What one who voted now thinks."""
+class Proposal(Declared):
+    """The answer that one of those who voted proposes now."""
 
     verdict: Literal["similar", "dissimilar", "exclude"]
 
 
-class DecisionIn(Sent):
-    """A lead's verdict; reopen brings a closed pair back to discussion."""
+class Decision(Declared):
+    """A lead's decision. `reopen` starts the discussion of a pair again."""
 
     verdict: Literal["similar", "dissimilar", "exclude", "reopen"]
 
 
-class ExampleOut(BaseModel):
-    """A pair shown with the guidelines."""
-
-    id: int
-    query: str
-    candidate: str
-    label: int
-    note: str
-
-
 class Guidelines(BaseModel):
-    """The text (headings #, lists -, bold **) and the example pairs; version 0 comes with Lookalike."""
+    """The text (Markdown) and the example pairs. Version 0 comes with Lookalike."""
 
     version: int
     text: str
     who: str
     at: int | None
-    examples: list[ExampleOut]
+    examples: list[Example]
 
 
-class GuidelinesIn(Sent):
-    """A new text; `based_on` is the version it was made from."""
+class NewGuidelines(Declared):
+    """A new text. `based_on` is the version that you edited."""
 
-    text: Text = Field(min_length=1, max_length=40_000)
+    text: Text = Field(min_length=1, max_length=LONGEST_TEXT)
     based_on: Number
 
 
-class ExampleIn(Sent):
-    """A pair of the catalog to show with the guidelines."""
+class NewExample(Declared):
+    """A pair of the catalog to show beside the guidelines."""
 
-    query: Image
-    candidate: Image
+    query: ImageId
+    candidate: ImageId
     label: Label
-    note: Text = Field("", max_length=500)
+    note: Note = ""
 
 
-class GoldOut(BaseModel):
-    """A gold pair: its known answer, how often it was answered, and how often so."""
+class NewGold(Declared):
+    """A pair of two catalog images with a known answer."""
 
-    question: int
-    query: str
-    candidate: str
-    answer: str
-    note: str
-    asked: int
-    right: int
-
-
-class GoldIn(Sent):
-    """A pair of two images of the catalog whose answer is known."""
-
-    query: Image
-    candidate: Image
+    query: ImageId
+    candidate: ImageId
     answer: Label
-    note: Text = Field("", max_length=500)
-
-
-class CampaignBody(Sent):
-    """How the labelling is run; docs/labelling.md explains each."""
-
-    protocol: Literal["consensus", "majority"]
-    votes: int = Field(ge=1, le=50)
-    lease_minutes: float = Field(ge=0.5, le=1440)
-    undo_seconds: float = Field(ge=0, le=3600)
-    ahead: int = Field(ge=1, le=50)
-    repeats: int = Field(ge=0, le=10_000)
-    gap_least: int = Field(ge=1, le=10_000)
-    gap_most: int = Field(ge=1, le=10_000)
-    gold_every: int = Field(ge=0, le=10_000)
-    planned_hours: float = Field(ge=0, le=1e6)
-    break_minutes: float = Field(ge=0, le=1440)
-    seed: int = Field(ge=0, le=1 << 53)
+    note: Note = ""
 
 
 class Queue(BaseModel):
-    """How many pairs there are in each state, and how many that were discovered wait to join."""
+    """The number of pairs in each state, and the number of discovered pairs that are not in the queue yet."""
 
     states: dict[str, int]
     waiting: int
 
 
 class Joined(BaseModel):
-    """How many pairs joined the queue, and how many left it because a photo has gone."""
+    """The number of pairs added to the queue, and of pairs withdrawn because a photo was removed."""
 
     new: int
     withdrawn: int

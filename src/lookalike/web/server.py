@@ -1,4 +1,4 @@
-"""The server of the app: one process, no log of addresses, headers that say nothing of it."""
+"""The server of the app: one process, no access log, no header that names the server."""
 
 import uvicorn
 from fastapi import FastAPI
@@ -7,9 +7,9 @@ GRACE_SECONDS = 5
 
 
 def server(app: FastAPI, *, behind_https: bool = False) -> uvicorn.Server:
-    """A server for sockets that listen already.
+    """A server for sockets that already listen.
 
-    `behind_https` believes a proxy on this machine about where a request came from.
+    `behind_https`: trust the client address that a proxy on this machine reports.
     """
     config = uvicorn.Config(
         app,
@@ -17,7 +17,7 @@ def server(app: FastAPI, *, behind_https: bool = False) -> uvicorn.Server:
         ws="none",
         lifespan="on",
         log_config=None,
-        access_log=False,  # addresses hold the secrets of links
+        access_log=False,  # addresses of links contain secrets
         server_header=False,
         proxy_headers=behind_https,
         forwarded_allow_ips="127.0.0.1,::1",

@@ -3,24 +3,21 @@
 import asyncio
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection
 
-from lookalike.recipes.team import Team
-from lookalike.store.access import new_secret, signing_key
-from lookalike.store.database import Database
+from lookalike.store.labelling.writer import Writer
+from lookalike.store.people.access import new_secret, signing_key
+from lookalike.store.sql.database import Database
 from lookalike.store.thumbnails import Thumbnail, Thumbnails
-from lookalike.store.unit_of_work import Foreseen, UnitOfWork
 from lookalike.store.workspace import DATABASE, Workspace
-from lookalike.store.writer import Writer
-from lookalike.web.throttle import Throttle
+from lookalike.web.access.throttle import Throttle
+from lookalike.workflows.label.team import Team
 
 T = TypeVar("T")
 PATIENCE = (
@@ -63,8 +60,6 @@ class Site:
     renewing: Future[Team] | None = None
     work: Any = None  # what routes/plan.py works out beside
     beside: ProcessPoolExecutor | None = None
-    outcomes: "deque[tuple[Future[Any], asyncio.Future[Any]]]" = field(default_factory=deque)  # for the loop
-    loop: asyncio.AbstractEventLoop | None = None
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
     key: str = field(init=False)
@@ -78,7 +73,7 @@ class Site:
 
     def open(self) -> None:
         """Begin to write; makes the key that signs sessions where there is none."""
-        self.writer = Writer(self.database, after=self._bring)
+        self.writer = Writer(self.database)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
@@ -96,41 +91,8 @@ class Site:
         return self.options.clock()
 
     async def write(self, call: Callable[[Connection], T]) -> T:
-        """What a call returns whose transaction is on the disk. A client that hangs up does not stop it."""
-        return await self._outcome(self.writer.submit(call))
-
-    async def label(self, call: Callable[[UnitOfWork], T], foreseen: Foreseen) -> T:
-        """What a labelling call returns that is committed together with others that wait."""
-        return await self._outcome(self.writer.label(call, foreseen))
-
-    async def _outcome(self, done: "Future[T]") -> T:
-        self.loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[T] = self.loop.create_future()
-        done.add_done_callback(lambda _: self.outcomes.append((done, waiter)))
-        if done.done():  # by a writer that has told of its batch already
-            self.loop.call_soon(self._pass_on)
-        return await waiter
-
-    def _bring(self) -> None:
-        """Wake the loop once for all calls of a batch; a writer's thread calls this."""
-        if self.loop is not None and self.outcomes:
-            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                self.loop.call_soon_threadsafe(self._pass_on)
-
-    def _pass_on(self) -> None:
-        while self.outcomes:
-            _pass_on(*self.outcomes.popleft())
-
-
-def _pass_on(done: "Future[T]", waiter: "asyncio.Future[T]") -> None:
-    """Tell who waits on the loop what came of a call; who has hung up is told nothing."""
-    if waiter.done():
-        return
-    error = done.exception()
-    if error is None:
-        waiter.set_result(done.result())
-    else:
-        waiter.set_exception(error)
+        """What a call returns whose transaction is on the disk. A client that goes away does not stop it."""
+        return await asyncio.shield(asyncio.wrap_future(self.writer.submit(call)))
 
 
 def site_of(request: HTTPConnection) -> Site:

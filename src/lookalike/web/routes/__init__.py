@@ -1,1 +1,1 @@
-"""The addresses of the app, one file per part; each router says who may use it."""
+"""The addresses of the app, one file per part; each router declares who may use it."""

@@ -1,80 +1,98 @@
-"""How the labelling is run, for leads: the settings, and the queue of pairs."""
+"""The settings of the labelling and the queue of pairs, for leads: as a page and as JSON."""
 
-from typing import Annotated
+from collections.abc import Mapping
 
-from fastapi import APIRouter, Form
-from sqlalchemy import Connection
+from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from lookalike.annotate.campaign import Campaign
 from lookalike.core.errors import LookalikeError
-from lookalike.recipes.queue import count_waiting, queue_pairs
-from lookalike.store.access import record
-from lookalike.store.campaigns import read_campaign, write_campaign
-from lookalike.store.questions import count_questions
+from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.store.labelling.questions import count_questions
 from lookalike.store.workspace import Workspace
-from lookalike.web.deps import LEADS, PersonPart, address_of
-from lookalike.web.failures import status_of
+from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
+from lookalike.web.actions import change_settings
 from lookalike.web.labelling import labelling_of
-from lookalike.web.render import page
-from lookalike.web.settings_form import SETTINGS, campaign_of, values_of
+from lookalike.web.openapi import PROBLEMS
+from lookalike.web.pages.forms import FormPart, submitted
+from lookalike.web.pages.render import page
+from lookalike.web.schemas import Done, Joined, Queue
+from lookalike.web.site import Site
+from lookalike.workflows.label.queue import count_waiting, queue_pairs
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
+api = APIRouter(prefix="/api", dependencies=LEADS, tags=["campaign"], responses=PROBLEMS)
 HERE = "/plan/campaign"
-Word = Annotated[str, Form()]
 
 
 @router.get("/campaign")
-def campaign_page(request: Request, joined: str = "") -> Response:
-    """The settings, and how many pairs wait to join the queue."""
-    return _campaign(request, joined=joined[:20] if joined.isdecimal() else "")
+def campaign_page(request: Request, site: SitePart, joined: str = "") -> Response:
+    """The settings, and the number of pairs that can join the queue."""
+    return _campaign(request, site, joined=joined[:20] if joined.isdecimal() else "")
 
 
 @router.post("/campaign")
-async def change_campaign(request: Request, by: PersonPart) -> Response:
-    """Keep the settings."""
-    labelling = labelling_of(request)
-    sent = {name: str(value) for name, value in (await request.form()).items()}
-    now, address = labelling.site.now(), address_of(request)
-    try:
-        new = campaign_of(sent)
+async def save_form(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
+    """Save the settings."""
 
-        def write(connection: Connection) -> None:
-            write_campaign(connection, new)
-            record(connection, now, by.id, "settings", address=address)
+    def again(failure: LookalikeError) -> Response:
+        return _campaign(request, site, failure, form)
 
-        await labelling.site.write(write)
-    except LookalikeError as failure:
-        if status_of(failure) == 503:
-            raise
-        return await run_in_threadpool(_campaign, request, failure, sent)
-    await labelling.refresh()
-    return RedirectResponse(f"{HERE}?joined=", 303)
+    return await submitted(Campaign, form, lambda new: save(request, by, new), HERE, again)
 
 
 @router.post("/queue")
-async def join_queue(request: Request) -> Response:
-    """Put what was discovered and has no label yet into the queue."""
+async def queue_form(request: Request, site: SitePart) -> Response:
+    """Add discovered pairs without a label to the queue."""
+    return RedirectResponse(f"{HERE}?joined={(await join_queue(request, site)).new}", 303)
+
+
+@api.get("/campaign")
+def campaign(site: SitePart) -> Campaign:
+    """For leads: the settings of the labelling."""
+    with site.database.read() as connection:
+        return read_campaign(connection)
+
+
+@api.put("/campaign")
+async def save(request: Request, by: ActorPart, new: Campaign) -> Done:
+    """For leads: change the settings. Pairs already in the queue keep their number of votes."""
     labelling = labelling_of(request)
-    done = await run_in_threadpool(lambda: queue_pairs(Workspace(labelling.site.workspace.folder)))
+    await labelling.site.write(lambda connection: change_settings(connection, by, new))
     await labelling.refresh()
-    return RedirectResponse(f"{HERE}?joined={done.new}", 303)
+    return Done()
+
+
+@api.get("/queue")
+def queue(site: SitePart) -> Queue:
+    """For leads: the number of pairs in each state, and of discovered pairs that are not in the queue yet."""
+    with site.database.read() as connection:
+        states = dict(count_questions(connection))
+    return Queue(states=states, waiting=count_waiting(Workspace(site.workspace.folder)))
+
+
+@api.post("/queue")
+async def join_queue(request: Request, site: SitePart) -> Joined:
+    """For leads: add discovered pairs without a label to the queue."""
+    done = await run_in_threadpool(lambda: queue_pairs(Workspace(site.workspace.folder)))
+    await labelling_of(request).refresh()
+    return Joined(new=done.new, withdrawn=done.withdrawn)
 
 
 def _campaign(
     request: Request,
+    site: Site,
     failure: LookalikeError | None = None,
-    sent: dict[str, str] | None = None,
+    sent: Mapping[str, str] | None = None,
     joined: str = "",
 ) -> Response:
-    site = labelling_of(request).site
     with site.database.read() as connection:
-        values = sent or values_of(read_campaign(connection))
+        kept = read_campaign(connection).model_dump(by_alias=True)
         states = count_questions(connection)
+    values = sent or {name: f"{one:.15g}" if isinstance(one, float) else one for name, one in kept.items()}
+    fields = Campaign.model_json_schema()["properties"]
+    shown = {"fields": fields, "values": values, "states": states, "joined": joined, "failure": failure}
     waiting = count_waiting(Workspace(site.workspace.folder))
-    status = status_of(failure) if failure else 200
-    return page(
-        request, "campaign.html.j2", status=status, settings=SETTINGS, values=values, states=states,
-        waiting=waiting, joined=joined, failure=failure,
-    )  # fmt: skip
+    return page(request, "campaign.html.j2", waiting=waiting, **shown)

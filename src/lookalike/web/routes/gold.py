@@ -1,91 +1,85 @@
-"""Gold pairs, for leads: pairs whose answer is known, hidden among the others, and who gives it."""
+"""Gold pairs, for leads, as a page and as JSON: hidden pairs with a known answer, and who gives that answer."""
 
-from typing import Annotated
+from typing import Any
 
-from fastapi import APIRouter, Form
-from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
-from lookalike.store.access import record
-from lookalike.store.discussions import discussions
-from lookalike.store.gold import gold_pairs, gold_scores, make_gold, remove_gold
-from lookalike.web.deps import LEADS, PersonPart, address_of
-from lookalike.web.failures import status_of
+from lookalike.store.labelling.gold import Gold, gold_pairs, gold_scores
+from lookalike.store.people.people import Person
+from lookalike.web import actions
+from lookalike.web.access.dependencies import LEADS, ActorPart, After, Number, PersonPart, SitePart
 from lookalike.web.labelling import labelling_of
-from lookalike.web.render import page
-from lookalike.web.shown import pictures
+from lookalike.web.openapi import PROBLEMS
+from lookalike.web.pages.forms import FormPart, submitted
+from lookalike.web.pages.pair_view import pair_page, pictures
+from lookalike.web.pages.render import page
+from lookalike.web.schemas import Done, NewGold
 
 router = APIRouter(prefix="/guidelines/gold", dependencies=LEADS, include_in_schema=False)
+api = APIRouter(prefix="/api/gold", dependencies=LEADS, tags=["gold"], responses=PROBLEMS)
 HERE = "/guidelines/gold"
-PAGE = 24
-Word = Annotated[str, Form()]
 
 
 @router.get("")
-def gold_page(request: Request, after: int = 0) -> Response:
-    """All gold pairs, how often they are answered rightly, and settled pairs to choose from."""
-    return _gold(request, after)
+def gold_page(request: Request, person: PersonPart, after: After = 0) -> Response:
+    """All gold pairs, the share of right answers, and resolved pairs to choose from."""
+    return _gold(request, person, after)
 
 
 @router.post("")
-async def add(
-    request: Request,
-    by: PersonPart,
-    query: Word = "",
-    candidate: Word = "",
-    answer: Word = "",
-    note: Word = "",
-) -> Response:
+async def add_form(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
     """Make a pair a gold pair."""
-    site = labelling_of(request).site
-    now, address = site.now(), address_of(request)
+    return await submitted(
+        NewGold, form, lambda pair: add_gold(site, by, pair), HERE,
+        lambda failure: _gold(request, by.person, failure=failure),
+    )  # fmt: skip
 
-    def write(connection: Connection) -> None:
-        make_gold(connection, query.strip(), candidate.strip(), answer, note, by.id, now)
-        record(connection, now, by.id, "gold", f"{query} · {candidate}: {answer}", address)
 
-    try:
-        await site.write(write)
-    except LookalikeError as failure:
-        if status_of(failure) == 503:
-            raise
-        return await run_in_threadpool(_gold, request, 0, failure)
+@router.post("/{question}/remove")
+async def remove_form(site: SitePart, by: ActorPart, question: Number) -> Response:
+    """Stop using a pair as a gold pair."""
+    await remove_gold(site, by, question)
     return RedirectResponse(HERE, 303)
 
 
-@router.post("/{which}/remove")
-async def remove(request: Request, by: PersonPart, which: int) -> Response:
-    """Make it no gold pair any more."""
-    site = labelling_of(request).site
-    now, address = site.now(), address_of(request)
-
-    def write(connection: Connection) -> None:
-        remove_gold(connection, which if 0 <= which < 1 << 63 else 0)
-        record(connection, now, by.id, "gold removed", f"pair {which}", address)
-
-    await site.write(write)
-    return RedirectResponse(HERE, 303)
+@api.get("")
+def gold(site: SitePart) -> list[Gold]:
+    """For leads: the gold pairs."""
+    with site.database.read() as connection:
+        return list(gold_pairs(connection))
 
 
-def _gold(request: Request, after: int, failure: LookalikeError | None = None) -> Response:
+@api.post("")
+async def add_gold(site: SitePart, by: ActorPart, pair: NewGold) -> Done:
+    """For leads: make a pair a gold pair."""
+    await site.write(lambda connection: actions.add_gold(connection, by, pair))
+    return Done()
+
+
+@api.delete("/{question}")
+async def remove_gold(site: SitePart, by: ActorPart, question: Number) -> Done:
+    """For leads: stop using a pair as a gold pair."""
+    await site.write(lambda connection: actions.remove_gold(connection, by, question))
+    return Done()
+
+
+def _gold(
+    request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
+) -> Response:
     labelling = labelling_of(request)
-    after = min(max(after, 0), (1 << 63) - 1)
     with labelling.site.database.read() as connection:
         listed = gold_pairs(connection)
-        shown = pictures(connection, labelling, listed)
-        found = discussions(connection, state=SETTLED, after=after, limit=PAGE + 1)
+        found = pair_page(connection, person, state=SETTLED, after=after)
         known = {pair.question for pair in listed}
-        settled = pictures(
-            connection, labelling, [pair for pair in found[:PAGE] if pair.question not in known]
-        )
-        scores = gold_scores(connection)
-    older = found[PAGE - 1].question if len(found) > PAGE else None
-    status = status_of(failure) if failure else 200
-    return page(
-        request, "gold.html.j2", status=status, gold=shown, settled=settled, scores=scores, older=older,
-        failure=failure, every=labelling.rules.campaign.gold_every,
-    )  # fmt: skip
+        others = [pair for pair in found.pairs if pair.question not in known]
+        shown: dict[str, Any] = {
+            "gold": pictures(connection, labelling, listed),
+            "resolved": pictures(connection, labelling, others),
+            "scores": gold_scores(connection),
+        }
+    every = labelling.rules.campaign.gold_every
+    return page(request, "gold.html.j2", **shown, next_after=found.after, failure=failure, every=every)

@@ -1,173 +1,169 @@
-"""The guidelines: everybody reads them; leads edit them, keep their versions, and choose example pairs."""
+"""The guidelines with their versions and example pairs, as pages and as JSON. Everybody reads them; leads edit them."""
 
-from typing import Annotated, Any
+from dataclasses import asdict
 
-from fastapi import APIRouter, Form
-from sqlalchemy import Connection
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.annotate.protocol import SETTLED
-from lookalike.core.errors import LookalikeError, VoteError
-from lookalike.store import guidelines as store
-from lookalike.store.access import record
-from lookalike.store.discussions import discussions
-from lookalike.web.deps import LEADS, SIGNED_IN, PersonPart, address_of
-from lookalike.web.failures import status_of
+from lookalike.core.errors import LookalikeError
+from lookalike.store.labelling import guidelines as store
+from lookalike.store.people.people import Person
+from lookalike.web import actions
+from lookalike.web.access.dependencies import (
+    LEADS,
+    SIGNED_IN,
+    ActorPart,
+    After,
+    Number,
+    PersonPart,
+    SitePart,
+)
 from lookalike.web.labelling import labelling_of
-from lookalike.web.markup import marked_up
-from lookalike.web.render import page
-from lookalike.web.shown import pictures
+from lookalike.web.openapi import PROBLEMS
+from lookalike.web.pages.forms import FormPart, submitted
+from lookalike.web.pages.markup import rendered
+from lookalike.web.pages.pair_view import pair_page, pictures
+from lookalike.web.pages.render import page
+from lookalike.web.schemas import Done, Guidelines, NewExample, NewGuidelines
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 lead_router = APIRouter(prefix="/guidelines", dependencies=LEADS, include_in_schema=False)
+api = APIRouter(prefix="/api/guidelines", dependencies=SIGNED_IN, tags=["guidelines"], responses=PROBLEMS)
+lead_api = APIRouter(prefix="/api/guidelines", dependencies=LEADS, tags=["guidelines"], responses=PROBLEMS)
 HERE = "/guidelines"
-PAGE = 24
-Word = Annotated[str, Form()]
+EXAMPLES = "/guidelines/examples"
 
 
 @router.get(HERE)
-def guidelines_page(request: Request) -> Response:
+def guidelines_page(request: Request, site: SitePart) -> Response:
     """The text and the example pairs."""
-    labelling = labelling_of(request)
-    with labelling.site.database.read() as connection:
-        now_is = store.read_guideline(connection)
-        shown = pictures(connection, labelling, store.examples(connection))
-    return page(request, "guidelines.html.j2", guideline=now_is, words=marked_up(now_is.text), examples=shown)
+    with site.database.read() as connection:
+        newest = store.read_guideline(connection)
+        shown = pictures(connection, labelling_of(request), store.examples(connection))
+    return page(request, "guidelines.html.j2", guideline=newest, words=rendered(newest.text), examples=shown)
 
 
 @lead_router.get("/edit")
-def edit_page(request: Request) -> Response:
+def edit_page(request: Request, site: SitePart) -> Response:
     """The text in a field."""
-    with labelling_of(request).site.database.read() as connection:
-        now_is = store.read_guideline(connection)
-    return _edit(request, now_is.text, now_is.version)
+    with site.database.read() as connection:
+        newest = store.read_guideline(connection)
+    return _edit(request, newest.text, str(newest.version))
 
 
 @lead_router.post("/edit")
-async def edit(
-    request: Request, by: PersonPart, text: Word = "", based_on: Annotated[int, Form()] = 0, do: Word = "save"
-) -> Response:
-    """Show how the text will look, or keep it as a new version."""
-    site = labelling_of(request).site
-    if do == "preview":
+async def edit_form(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
+    """Show how the text will look, or save it as a new version."""
+    text, based_on = form.get("text", ""), form.get("based_on", "")
+    if form.get("do") == "preview":
         return _edit(request, text, based_on, preview=True)
-    now, address = site.now(), address_of(request)
-
-    def write(connection: Connection) -> None:
-        version = store.write_guideline(connection, text, by.id, based_on, now)
-        record(connection, now, by.id, "guidelines", f"version {version}", address)
-
-    try:
-        await site.write(write)
-    except LookalikeError as failure:
-        if status_of(failure) == 503:
-            raise
-        return _edit(request, text, based_on, failure=failure)
-    return RedirectResponse(HERE, 303)
+    return await submitted(
+        NewGuidelines, {"text": text, "based_on": based_on}, lambda new: write_guidelines(site, by, new), HERE,
+        lambda failure: _edit(request, text, based_on, failure=failure),
+    )  # fmt: skip
 
 
 @lead_router.get("/versions")
-def versions_page(request: Request) -> Response:
+def versions_page(request: Request, site: SitePart) -> Response:
     """All versions, the newest first."""
-    with labelling_of(request).site.database.read() as connection:
-        listed = store.guideline_versions(connection)
-    return page(request, "versions.html.j2", versions=listed)
+    with site.database.read() as connection:
+        return page(request, "versions.html.j2", versions=store.guideline_versions(connection))
 
 
 @lead_router.get("/versions/{version}")
-def version_page(request: Request, version: int) -> Response:
-    """One version as it looked."""
-    with labelling_of(request).site.database.read() as connection:
-        found = store.read_guideline(connection, _number(version))
+def version_page(request: Request, site: SitePart, version: Number) -> Response:
+    """One version."""
+    with site.database.read() as connection:
+        found = store.read_guideline(connection, version)
         newest = store.read_guideline(connection).version
-    return page(request, "version.html.j2", guideline=found, words=marked_up(found.text), newest=newest)
+    return page(request, "version.html.j2", guideline=found, words=rendered(found.text), newest=newest)
 
 
 @lead_router.post("/versions/{version}/restore")
-async def restore(request: Request, by: PersonPart, version: int) -> Response:
-    """Make the text of a version the newest again; nothing between is lost."""
-    site = labelling_of(request).site
-    now, address = site.now(), address_of(request)
-
-    def write(connection: Connection) -> None:
-        old = store.read_guideline(connection, _number(version))
-        newest = store.read_guideline(connection).version
-        store.write_guideline(connection, old.text, by.id, newest, now)
-        record(connection, now, by.id, "guidelines", f"version {version} again", address)
-
-    await site.write(write)
+async def restore_form(site: SitePart, by: ActorPart, version: Number) -> Response:
+    """Save the text of an older version as the newest version."""
+    await site.write(lambda connection: actions.restore_guidelines(connection, by, version))
     return RedirectResponse(HERE, 303)
 
 
 @lead_router.get("/examples")
-def examples_page(request: Request, after: int = 0) -> Response:
-    """The example pairs, and settled pairs to choose from."""
-    return _examples(request, after)
+def examples_page(request: Request, person: PersonPart, after: After = 0) -> Response:
+    """The example pairs, and resolved pairs to choose from."""
+    return _examples(request, person, after)
 
 
 @lead_router.post("/examples")
-async def add_example(
-    request: Request, query: Word = "", candidate: Word = "", label: Word = "", note: Word = ""
-) -> Response:
-    """Show a pair with the guidelines."""
-    labels = {"similar": 1, "dissimilar": 0}
-
-    def write(connection: Connection) -> None:
-        if label not in labels:
-            raise VoteError("An example is similar or dissimilar.", fix="Choose one.", code="unknown")
-        store.add_example(connection, query, candidate, labels[label], note)
-
-    try:
-        await labelling_of(request).site.write(write)
-    except LookalikeError as failure:
-        if status_of(failure) == 503:
-            raise
-        return await run_in_threadpool(_examples, request, 0, failure)
-    return RedirectResponse("/guidelines/examples", 303)
+async def example_form(request: Request, site: SitePart, person: PersonPart, form: FormPart) -> Response:
+    """Show a pair beside the guidelines."""
+    return await submitted(
+        NewExample, form, lambda pair: add_example(site, pair), EXAMPLES,
+        lambda failure: _examples(request, person, failure=failure),
+    )  # fmt: skip
 
 
-@lead_router.post("/examples/{which}/remove")
-async def remove_example(request: Request, which: int) -> Response:
-    """Show a pair no longer."""
-    await labelling_of(request).site.write(lambda c: store.remove_example(c, _number(which)))
-    return RedirectResponse("/guidelines/examples", 303)
+@lead_router.post("/examples/{example}/remove")
+async def remove_example_form(site: SitePart, example: Number) -> Response:
+    """Remove a pair from the examples."""
+    await remove_example(site, example)
+    return RedirectResponse(EXAMPLES, 303)
 
 
-def _examples(request: Request, after: int, failure: LookalikeError | None = None) -> Response:
-    labelling = labelling_of(request)
-    with labelling.site.database.read() as connection:
-        chosen = pictures(connection, labelling, store.examples(connection))
-        found = discussions(connection, state=SETTLED, after=_number(after), limit=PAGE + 1)
-        settled = pictures(connection, labelling, found[:PAGE])
-    older = found[PAGE - 1].question if len(found) > PAGE else None
-    status = status_of(failure) if failure else 200
-    return page(
-        request,
-        "examples.html.j2",
-        status=status,
-        examples=chosen,
-        settled=settled,
-        older=older,
-        failure=failure,
-    )
+@api.get("")
+def guidelines(site: SitePart) -> Guidelines:
+    """The guidelines for annotators."""
+    with site.database.read() as connection:
+        text, pairs = store.read_guideline(connection), store.examples(connection)
+    return Guidelines(**asdict(text), examples=list(pairs))
+
+
+@lead_api.post("")
+async def write_guidelines(site: SitePart, by: ActorPart, new: NewGuidelines) -> Done:
+    """For leads: save a new version. Status 409 means that somebody changed the guidelines since `based_on`."""
+    await site.write(lambda connection: actions.write_guidelines(connection, by, new))
+    return Done()
+
+
+@lead_api.post("/examples")
+async def add_example(site: SitePart, pair: NewExample) -> Done:
+    """For leads: show a pair beside the guidelines."""
+    await site.write(lambda connection: actions.add_example(connection, pair))
+    return Done()
+
+
+@lead_api.delete("/examples/{example}")
+async def remove_example(site: SitePart, example: Number) -> Done:
+    """For leads: remove a pair from the examples."""
+    await site.write(lambda connection: store.remove_example(connection, example))
+    return Done()
 
 
 def _edit(
     request: Request,
     text: str,
-    based_on: int,
+    based_on: str,
     *,
     preview: bool = False,
     failure: LookalikeError | None = None,
 ) -> Response:
-    words = marked_up(text) if preview else None
-    status = status_of(failure) if failure else 200
-    values: dict[str, Any] = {"text": text, "based_on": based_on, "words": words, "failure": failure}
-    return page(request, "edit.html.j2", status=status, **values)
+    words = rendered(text) if preview else None
+    return page(request, "edit.html.j2", text=text, based_on=based_on, words=words, failure=failure)
 
 
-def _number(which: int) -> int:
-    """A number that a database can hold; others are of nothing."""
-    return which if 0 <= which < 1 << 63 else (1 << 63) - 1
+def _examples(
+    request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
+) -> Response:
+    labelling = labelling_of(request)
+    with labelling.site.database.read() as connection:
+        chosen = pictures(connection, labelling, store.examples(connection))
+        found = pair_page(connection, person, state=SETTLED, after=after)
+        resolved = pictures(connection, labelling, found.pairs)
+    return page(
+        request,
+        "examples.html.j2",
+        examples=chosen,
+        resolved=resolved,
+        next_after=found.after,
+        failure=failure,
+    )

@@ -1,4 +1,4 @@
-"""Photos of the catalog, small and without metadata. Nothing but what the catalog lists is ever opened."""
+"""Photos of the catalog, resized and without metadata. Only photos that the catalog lists are opened."""
 
 import asyncio
 from urllib.parse import quote
@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from lookalike.core.errors import AccessError, CatalogError
 from lookalike.store.thumbnails import SIZES, Listed, Thumbnail, listed
-from lookalike.web.deps import SIGNED_IN, Number, SitePart
-from lookalike.web.failures import wants_json
+from lookalike.web.access.dependencies import SIGNED_IN, Number, SitePart
+from lookalike.web.pages.failures import wants_json
 from lookalike.web.site import Site
 
 router = APIRouter(prefix="/images", dependencies=SIGNED_IN, include_in_schema=False)
-FOR_EVER = "private, max-age=31536000, immutable"
+CACHED = "private, max-age=31536000, immutable"
 MISSING = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 240 240" role="img" aria-label="photo missing">'
     '<rect width="240" height="240" fill="#e6e3dd"/><path d="M90 90l60 60M150 90l-60 60" stroke="#565e68" '
@@ -25,7 +25,7 @@ MISSING = (
 
 
 def image_address(image: str, digest: str, size: int) -> str:
-    """Where an image's photo is; another content has another address.
+    """The address of an image's photo. Other content has another address.
 
     >>> image_address("bed/1 2.jpg", "0123456789", 960)
     '/images/960/bed/1%202.jpg?v=01234567'
@@ -39,22 +39,26 @@ async def photo(request: Request, site: SitePart, size: Number, image: str) -> R
     one = await run_in_threadpool(_listed, site, image) if size in SIZES else None
     if one is None:
         sizes = ", ".join(map(str, SIZES))
-        raise AccessError("The catalog has no such image.", fix=f"Sizes are {sizes}.", code="unknown-image")
+        raise AccessError(
+            "This image is not in the catalog.",
+            fix=f"Check the id and the size. Sizes: {sizes}.",
+            code="unknown-image",
+        )
     tag = f'"{one.digest}-{size}"'
     if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": FOR_EVER})
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": CACHED})
     try:
         found = await run_in_threadpool(site.thumbnails.kept, one, size) or await _made(site, one, size)
     except CatalogError as error:
         if wants_json(request):
             raise AccessError(error.problem, fix=error.fix, code="photo-missing") from error
         return Response(MISSING, 404, media_type="image/svg+xml")
-    headers = {"ETag": tag, "Cache-Control": FOR_EVER} if found.current else {"Cache-Control": "no-store"}
+    headers = {"ETag": tag, "Cache-Control": CACHED} if found.current else {"Cache-Control": "no-store"}
     return Response(found.jpeg, headers=headers, media_type="image/jpeg")
 
 
 async def _made(site: Site, one: Listed, size: int) -> Thumbnail:
-    """Make a thumbnail; who asks for the same one meanwhile waits for it."""
+    """Make a thumbnail. Parallel requests for the same thumbnail wait for this one."""
     key = (one.digest, one.path, size)
     if key not in site.making:
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""The labelling page. Its script makes it fast; without one it is a plain form."""
+"""The labelling page. It works as a plain form; its script makes it fast."""
 
 import json
 from dataclasses import asdict
@@ -6,24 +6,25 @@ from hashlib import blake2b
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.annotate.pace import DAY_MS
+from lookalike.annotate.agreement.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
-from lookalike.store.guidelines import examples, read_guideline
-from lookalike.store.people import Person
-from lookalike.store.standing import Standing, standing
-from lookalike.store.unit_of_work import Foreseen, UnitOfWork
-from lookalike.store.votes import answer, foresee, next_pairs, take_answer_back
-from lookalike.web.deps import SIGNED_IN, PersonPart
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.guidelines import examples, read_guideline
+from lookalike.store.labelling.progress import Standing, standing
+from lookalike.store.labelling.votes import answer, take_answer_back
+from lookalike.store.people.people import Person
+from lookalike.web.access.dependencies import SIGNED_IN, PersonPart
 from lookalike.web.labelling import Labelling, labelling_of
-from lookalike.web.markup import marked_up
-from lookalike.web.render import page
-from lookalike.web.shown import given_pairs, pictures
+from lookalike.web.pages.markup import rendered
+from lookalike.web.pages.pair_view import given_pairs, pictures
+from lookalike.web.pages.render import page
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HERE = "/label"
@@ -33,7 +34,7 @@ Word = Annotated[str, Form()]
 
 @router.get(HERE)
 async def label_page(request: Request, person: PersonPart) -> Response:
-    """The pair that is to be answered, or why there is none."""
+    """The pair to answer, or the reason why there is none."""
     return await _shown(request, labelling_of(request), person)
 
 
@@ -41,22 +42,22 @@ async def label_page(request: Request, person: PersonPart) -> Response:
 async def label_form(
     request: Request, person: PersonPart, token: Word = "", answer_: Annotated[str, Form(alias="answer")] = ""
 ) -> Response:
-    """Take the form's answer (or undo), and show the next pair."""
+    """Save the answer of the form (or undo one), and show the next pair."""
     if answer_ not in (*ANSWERS, SKIP, UNDO):
         raise ArgumentError(
-            "No answer was pressed.", fix="Go back and press Similar, Dissimilar, Unsure, Skip or Undo."
+            "The form has no answer.", fix="Go back and press Similar, Dissimilar, Unsure, Skip or Undo."
         )
     labelling = labelling_of(request)
     now = labelling.site.now()
 
-    def take(work: UnitOfWork) -> None:
+    def take(connection: Connection) -> None:
         if answer_ == UNDO:
-            take_answer_back(work, labelling.rules, person.id, token, now)
+            take_answer_back(connection, labelling.rules, person.id, token, now)
         else:
-            answer(work, labelling.rules, person.id, token, answer_, now, labelling.draw)
+            answer(connection, labelling.rules, person.id, token, answer_, now, labelling.draw)
 
     try:
-        await labelling.site.label(take, foresee(labelling.rules, person.id, token))
+        await labelling.site.write(take)
     except VoteError as refusal:
         return await _shown(request, labelling, person, refusal)
     done = "" if answer_ == UNDO else f"?last={token}"
@@ -68,12 +69,12 @@ async def _shown(
 ) -> Response:
     now = labelling.site.now()
 
-    def give(work: UnitOfWork) -> tuple[list[dict[str, Any]], Standing]:
-        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
-        stands = standing(work.reading(), person.id, now, now - now % DAY_MS)
-        return given_pairs(work, labelling, given), stands
+    def give(connection: Connection) -> tuple[list[dict[str, Any]], Standing]:
+        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        stands = standing(connection, person.id, now, now - now % DAY_MS)
+        return given_pairs(connection, labelling, given), stands
 
-    given, stands = await labelling.site.label(give, Foreseen(person.id))
+    given, stands = await labelling.site.write(give)
     guidance = await run_in_threadpool(_guidance, labelling)
     last = request.query_params.get("last", "")[:200]
     state = {
@@ -88,7 +89,7 @@ async def _shown(
 
 
 def workspace_id(key: str) -> str:
-    """What a browser tells workspaces apart by that are served at one address; the signing key cannot be had from it.
+    """The id by which a browser separates workspaces served at one address. It does not reveal the signing key.
 
     >>> workspace_id("a key"), workspace_id("another") == workspace_id("a key")
     ('00c0085b9ad4', False)
@@ -97,7 +98,7 @@ def workspace_id(key: str) -> str:
 
 
 def _guidance(labelling: Labelling) -> dict[str, Any]:
-    """The guidelines as the page shows them over the photos."""
+    """The guidelines and examples that the page shows over the photos."""
     with labelling.site.database.read() as connection:
         shown = pictures(connection, labelling, examples(connection))
-        return {"guideline": marked_up(read_guideline(connection).text), "examples": shown}
+        return {"guideline": rendered(read_guideline(connection).text), "examples": shown}

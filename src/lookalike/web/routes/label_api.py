@@ -1,6 +1,6 @@
 """Labelling for the page's script and for programs: an answer and the next pairs in one request and one transaction.
 
-Bodies are read and written by hand: these routes are what fifty experts at full speed call.
+These routes read and write JSON themselves, because annotators call them most often.
 """
 
 import json
@@ -10,22 +10,30 @@ from typing import Any
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from lookalike.annotate.pace import DAY_MS
+from lookalike.annotate.agreement.pace import DAY_MS
 from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
-from lookalike.store.people import Person
-from lookalike.store.standing import report_photo, standing
-from lookalike.store.unit_of_work import UnitOfWork
-from lookalike.store.votes import LONGEST_TOOK, answer, foresee, next_pairs, take_answer_back
-from lookalike.web.claimant import CSRF_HEADER, SAFE, Claimant, by_token, check_csrf, claimant
-from lookalike.web.described import gives, takes
+from lookalike.store.labelling.giving import next_pairs
+from lookalike.store.labelling.progress import report_photo, standing
+from lookalike.store.labelling.votes import LONGEST_TOOK, answer, take_answer_back
+from lookalike.store.people.people import Person
+from lookalike.web.access.identity import (
+    CSRF_HEADER,
+    SAFE,
+    ClaimedIdentity,
+    by_token,
+    check_csrf,
+    identity_of,
+)
 from lookalike.web.labelling import Labelling, labelling_of
-from lookalike.web.shown import given_pairs
+from lookalike.web.openapi import gives, takes
+from lookalike.web.pages.pair_view import given_pairs
 
 
 class ByHand(APIRoute):
@@ -48,22 +56,22 @@ LONGEST_TOKEN = 200
 
 @router.get("/next", **gives("GivenAndProgress", midnight=True))
 async def following(request: Request) -> Response:
-    """The pairs that are yours to answer now, oldest first; none: nothing is left for you."""
-    labelling, who = labelling_of(request), _who(request)  # who is nobody is told that first
+    """The pairs reserved for you, oldest first. An empty list means that there are no pairs for you."""
+    labelling, who = labelling_of(request), _who(request)  # a request without a login gets that error first
     now = labelling.site.now()
     midnight = _whole(request.query_params.get("midnight", now - now % DAY_MS), "midnight")
 
-    def give(work: UnitOfWork, person: Person) -> dict[str, Any]:
-        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
-        stands = asdict(standing(work.reading(), person.id, now, midnight))
-        return {"given": given_pairs(work, labelling, given), "progress": stands}
+    def give(connection: Connection, person: Person) -> dict[str, Any]:
+        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        stands = asdict(standing(connection, person.id, now, midnight))
+        return {"given": given_pairs(connection, labelling, given), "progress": stands}
 
     return await _done(labelling, who, give)
 
 
 @router.post("/answer", **takes("Answer", "Receipt"))
 async def take(request: Request) -> Response:
-    """Answer a pair you were given and get the next ones. The same answer sent again gets the same receipt."""
+    """Answer a pair and get the next pairs. The same answer sent again gets the same receipt."""
     labelling, who = labelling_of(request), _who(request)
     sent = await _sent(request, {"token", "answer", "took"})
     token, said = _token(sent), sent.get("answer")
@@ -73,68 +81,61 @@ async def take(request: Request) -> Response:
     took = min(_whole(took, "took"), LONGEST_TOOK)
     now = labelling.site.now()
 
-    def vote(work: UnitOfWork, person: Person) -> dict[str, Any]:
+    def vote(connection: Connection, person: Person) -> dict[str, Any]:
         rules, draw = labelling.rules, labelling.draw
-        receipt = answer(work, rules, person.id, token, str(said), now, draw, took=took)
-        given = next_pairs(work, rules, person.id, now, draw)
+        receipt = answer(connection, rules, person.id, token, str(said), now, draw, took=took)
+        given = next_pairs(connection, rules, person.id, now, draw)
         kept = {"token": receipt.token, "answer": receipt.answer, "at": receipt.at}
-        return {"receipt": kept, "given": given_pairs(work, labelling, given)}
+        return {"receipt": kept, "given": given_pairs(connection, labelling, given)}
 
-    return await _done(labelling, who, vote, token)
+    return await _done(labelling, who, vote)
 
 
 @router.post("/undo", **takes("Undo", "Given"))
 async def undo(request: Request) -> Response:
-    """Take back the answer that you gave under a token; its pair comes first of those that are yours now."""
+    """Undo the answer that you gave with a token. Its pair comes first in the list of your pairs."""
     labelling, who = labelling_of(request), _who(request)
     token = _token(await _sent(request, {"token"}))
     now = labelling.site.now()
 
-    def back(work: UnitOfWork, person: Person) -> dict[str, Any]:
-        first = take_answer_back(work, labelling.rules, person.id, token, now)
-        given = next_pairs(work, labelling.rules, person.id, now, labelling.draw)
+    def back(connection: Connection, person: Person) -> dict[str, Any]:
+        first = take_answer_back(connection, labelling.rules, person.id, token, now)
+        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
         others = (pair for pair in given if pair.token != first.token)
-        return {"given": given_pairs(work, labelling, (first, *others))}
+        return {"given": given_pairs(connection, labelling, (first, *others))}
 
-    return await _done(labelling, who, back, token)
+    return await _done(labelling, who, back)
 
 
 @router.post("/missing", **takes("Missing", "Reported"))
 async def missing(request: Request) -> Response:
-    """Tell the leads that a photo cannot be shown; it goes into the audit log, once for each image."""
+    """Report a photo that cannot be shown. The audit log gets one entry per image."""
     labelling, who = labelling_of(request), _who(request)
     image = (await _sent(request, {"image"})).get("image")
     if not isinstance(image, str) or not image or "\0" in image:
         raise _unfit("image", "the image's id")
     now, address = labelling.site.now(), request.client.host if request.client else ""
 
-    def tell(work: UnitOfWork, person: Person) -> dict[str, Any]:
-        known = labelling.hashes(work.connection, [image])[image]
+    def tell(connection: Connection, person: Person) -> dict[str, Any]:
+        known = labelling.hashes(connection, [image])[image]
         if not known:
             raise _unfit("image", "one of the catalog")
-        return {"new": report_photo(work.reading(), image, person.id, now, address)}
+        return {"new": report_photo(connection, image, person.id, now, address)}
 
     return await _done(labelling, who, tell)
 
 
 async def _done(
-    labelling: Labelling,
-    who: Claimant,
-    call: Callable[[UnitOfWork, Person], dict[str, Any]],
-    token: str = "",
+    labelling: Labelling, who: ClaimedIdentity, call: Callable[[Connection, Person], dict[str, Any]]
 ) -> Response:
-    """What a call makes of whoever asks, in one transaction; it is on the disk before this answers.
-
-    `token` is of the lease it is about.
-    """
-    foreseen = foresee(labelling.rules, who.annotator, token, who.token)
-    result = await labelling.site.label(lambda work: call(work, who.found_in(work)), foreseen)
+    """Run a call for the person who asks, in one transaction that is on disk before the answer."""
+    result = await labelling.site.write(lambda connection: call(connection, who.found(connection)))
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 
 
-def _who(request: Request) -> Claimant:
-    """Who a request says it is from; where it is a page's script, that the page is this session's."""
-    who = claimant(request)
+def _who(request: Request) -> ClaimedIdentity:
+    """The identity that a request claims. A request of a page's script must carry the session's CSRF token."""
+    who = identity_of(request)
     if request.method not in SAFE and not by_token(request):
         check_csrf(request, request.headers.get(CSRF_HEADER, ""))
     return who
@@ -158,7 +159,7 @@ def _token(sent: Mapping[str, Any]) -> str:
 
 
 def _whole(value: object, name: str) -> int:
-    """A whole number from 0 on, of a body or of an address."""
+    """A whole number, 0 or more, from a body or an address."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 17:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LATEST:
@@ -167,4 +168,4 @@ def _whole(value: object, name: str) -> int:
 
 
 def _unfit(name: str, rule: str) -> ArgumentError:
-    return ArgumentError(f"What was sent does not fit: {name}.", fix=f"{name} must be {rule}.")
+    return ArgumentError(f"Invalid value for: {name}.", fix=f"Use {rule}.")

@@ -1,4 +1,4 @@
-"""The plan, for leads: hours left, what another vote or more labels would buy, which pairs to ask first."""
+"""The plan, for leads: remaining work, the value of more votes and labels, and pairs to label first."""
 
 import multiprocessing
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -6,29 +6,25 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
-from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.core.errors import ArgumentError
-from lookalike.recipes.ahead import MOST_ENCODERS, ahead, ask_for
-from lookalike.recipes.plan import plan
-from lookalike.store.access import record
-from lookalike.store.campaigns import read_campaign
-from lookalike.web.deps import LEADS, PersonPart, SitePart, address_of
-from lookalike.web.render import page
+from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
+from lookalike.web.pages.render import page
 from lookalike.web.site import Site
+from lookalike.workflows.label.forecast import MOST_ENCODERS, ask_for, forecast_labels
+from lookalike.workflows.label.plan import plan
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
-AGAIN = (
-    "3; url=/plan?look={}#more-labels"  # a new address: one that differs in nothing would not be loaded again
-)
+AGAIN = "3; url=/plan?look={}#more-labels"  # a browser does not reload an address that is the same
 
 
 @dataclass
 class Work:
-    """What is being worked out in a process of its own, or was last."""
+    """The forecast that is computed in another process, or the last one."""
 
     encoders: tuple[str, ...]
     begun: int
@@ -36,13 +32,13 @@ class Work:
 
     @property
     def found(self) -> dict[str, Any] | None:
-        """The result, None while it is worked out."""
+        """The result; None while it is computed."""
         if not self.future.done():
             return None
         if self.future.exception() is not None:
             return {
-                "problem": "The work was stopped before its end.",
-                "fix": "Start it again.",
+                "problem": "The forecast stopped before its end.",
+                "fix": "Compute it again.",
                 "encoders": [],
             }
         return self.future.result()
@@ -50,7 +46,7 @@ class Work:
 
 @router.get("")
 def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
-    """Hours left, errors to expect, and what was last worked out of more labels."""
+    """Remaining work, expected errors, and the last forecast."""
     with site.database.read() as connection:
         campaign = read_campaign(connection)
     work: Work | None = site.work
@@ -70,40 +66,37 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
 
 @router.post("/ahead")
 def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None, Form()] = None) -> Response:
-    """Begin to work out what more labels would buy; one such work at a time."""
+    """Start to compute a forecast, one at a time."""
     chosen = tuple(dict.fromkeys(encoder or ()))
     unknown = [name for name in chosen if name not in site.workspace.encoders]
     if unknown or not 1 <= len(chosen) <= MOST_ENCODERS:
         raise ArgumentError(
-            f"There is no encoder {unknown[0]!r} here." if unknown else f"{len(chosen)} encoders are chosen.",
-            fix=f"Choose one to {MOST_ENCODERS} of those on the page.",
+            f"Unknown encoder: {unknown[0]!r}." if unknown else f"You chose {len(chosen)} encoders.",
+            fix=f"Choose 1 to {MOST_ENCODERS} of the encoders on the page.",
         )
     if site.work is None or site.work.future.done():
-        site.work = Work(chosen, site.now(), _beside(site).submit(ahead, site.workspace.folder, chosen))
+        site.work = Work(
+            chosen, site.now(), _beside(site).submit(forecast_labels, site.workspace.folder, chosen)
+        )
     return RedirectResponse("/plan#more-labels", 303)
 
 
 @router.post("/first")
-async def ask_first(request: Request, site: SitePart, person: PersonPart) -> Response:
-    """Put the pairs that would tell the chosen encoders apart in front of the queue."""
+async def ask_first(site: SitePart, by: ActorPart) -> Response:
+    """Move the pairs that best separate the chosen encoders to the front of the queue."""
     found = None if site.work is None else site.work.found
     settling = None if found is None else found.get("settling")
     if not settling or not settling["pairs"]:
-        raise ArgumentError("There are no such pairs at hand.", fix="Work them out first, on the plan page.")
-    new = await run_in_threadpool(ask_for, site.workspace.folder, settling["pairs"])
-    now, address = site.now(), address_of(request)
-
-    def note(connection: Connection) -> None:
-        record(
-            connection, now, person.id, "asked first", f"{len(settling['pairs'])} pairs, {new} new", address
-        )
-
-    await site.write(note)
+        raise ArgumentError("There are no pairs to move.", fix="Compute the forecast on the plan page first.")
+    pairs = settling["pairs"]
+    new = await run_in_threadpool(ask_for, site.workspace.folder, pairs)
+    subject = f"{len(pairs)} pairs, {new} new"
+    await site.write(lambda connection: by.log(connection, "moved pairs to the front of the queue", subject))
     return RedirectResponse("/plan?asked=1#more-labels", 303)
 
 
 def _beside(site: Site) -> ProcessPoolExecutor:
-    """The one process for such work: it must not hold up votes."""
+    """The one process for forecasts, so that they do not slow down votes."""
     if site.beside is None:
         site.beside = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
     return site.beside

@@ -1,19 +1,19 @@
-"""The team page: how far the labelling is, whether people agree, what each has done; and labels to look at again.
+"""The team page: progress, agreement, and the figures of each annotator; and labels to review.
 
-Leads see everybody. An annotator sees the whole and their own row: what colleagues answer is not theirs to weigh up.
+Leads see all annotators. An annotator sees the totals and their own row.
 """
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lookalike.annotate.protocol import STATES
-from lookalike.recipes.review import review
-from lookalike.recipes.team import Team, team
-from lookalike.store.figures import read_progress
-from lookalike.web.deps import SIGNED_IN, PersonPart, SitePart, lead
-from lookalike.web.render import page
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED, STATES
+from lookalike.store.labelling.statistics import read_progress
+from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, SitePart, lead
+from lookalike.web.pages.render import page
 from lookalike.web.site import Site
+from lookalike.workflows.label.review import review
+from lookalike.workflows.label.team import Team, team
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 FRESH_MS, STALE_MS = 10_000, 600_000
@@ -22,16 +22,19 @@ MOST_TWOS = 45
 
 @router.get("/team")
 def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
-    """Progress, agreement, people, pace."""
+    """Progress, agreement, annotators, pace."""
     found = figures_of(site)
     shown = found.members if person.is_lead else [one for one in found.members if one.annotator == person.id]
     names = {one.annotator: one.name for one in found.members}
+    counts = progress_of(site)
     twos = sorted(found.twos.items(), key=lambda two: -two[1].shared) if person.is_lead else []
     return page(
         request,
         "team.html.j2",
         found=found,
-        counts=progress_of(site),
+        counts=counts,
+        resolved=counts[SETTLED],
+        bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],
         twos=[(names[a], names[b], both) for (a, b), both in twos[:MOST_TWOS]],
         hidden=max(0, len(twos) - MOST_TWOS),
@@ -43,14 +46,14 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
 
 @router.get("/team/review", dependencies=[Depends(lead)])
 def review_page(request: Request, site: SitePart) -> Response:
-    """Labels that contradict each other by transitivity, those that most speaks against first."""
+    """Labels that contradict each other by transitivity, those with the most contradictions first."""
     return page(request, "review.html.j2", found=review(site.workspace))
 
 
 def figures_of(site: Site) -> Team:
-    """The team's figures as they were some seconds ago; what is older is worked out anew behind the page.
+    """The team's figures, a few seconds old; older ones are computed again in the background.
 
-    With fifty people the intervals take seconds: only the first page after a long while waits for them.
+    With fifty people the intervals take seconds: only the first request after a long time waits for them.
     """
     now = site.now()
     had = site.figures
@@ -72,7 +75,7 @@ def _renew(site: Site) -> Team:
 
 
 def progress_of(site: Site) -> dict[str, int]:
-    """How many pairs are in each state, gold pairs left out, and how many there are in all."""
+    """The number of pairs in each state and in total, without gold pairs."""
     with site.database.read() as connection:
         found = read_progress(connection)
     counts = {

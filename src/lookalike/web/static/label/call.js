@@ -1,4 +1,4 @@
-// Requests to the server. A refusal is an answer; only a network that fails throws.
+// Requests to the server. A refusal is an answer; only a failed connection throws.
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 
 export async function call(path, body) {
@@ -9,7 +9,7 @@ export async function call(path, body) {
   }
   const answer = await fetch(path, options);
   const said = await answer.json().catch(() => null);
-  if (answer.ok && said === null) throw new TypeError("half an answer");
+  if (answer.ok && said === null) throw new TypeError("incomplete answer");
   return { status: answer.status, said, after: Number(answer.headers.get("Retry-After") ?? 0) };
 }
 

@@ -1,4 +1,4 @@
-// Keys. A key that is held down says its answer once; keys with Ctrl, Alt or Meta are the browser's.
+// Keys. A key held down answers once. Keys with Ctrl, Alt or Meta stay the browser's.
 const SAY = { ArrowRight: "similar", s: "similar", j: "similar", ArrowLeft: "dissimilar", d: "dissimilar", ArrowDown: "unsure", u: "unsure", " ": "skip", n: "skip" };
 const PAN = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const PLACE = "lookalike letters";
@@ -35,7 +35,7 @@ function closeBy(event, key) {
   box.close();
 }
 
-// Buttons and links keep their own Enter and Space, fields keep all.
+// Buttons and links keep Enter and Space; fields keep all keys.
 function taken(target, key) {
   if (target.closest("input:not([type=checkbox]), textarea, select")) return true;
   return (key === "Enter" || key === " ") && Boolean(target.closest("button, a, summary, input"));

@@ -1,4 +1,4 @@
-// The labelling page: answers at once, sends in order, and loses nothing.
+// The labelling page: it shows the next pair at once, sends answers in order, and loses none.
 import { call, midnight } from "./call.js";
 import { Deck } from "./pair.js";
 import { Outbox } from "./queue.js";
@@ -13,7 +13,7 @@ const state = JSON.parse(root.dataset.state);
 const form = document.getElementById("answers");
 const undoButton = document.getElementById("undo");
 const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"));
-const place = `${state.workspace} ${state.person}`; // in localStorage, which all workspaces of one host and port share
+const place = `${state.workspace} ${state.person}`; // key in localStorage, which all workspaces of one host and port share
 const pace = new Pace(place, state.break_minutes);
 const figures = state.progress;
 let shownAt = performance.now();
@@ -62,7 +62,7 @@ function undo() {
   outbox.push({ kind: "undo", token: pair.token });
   deck.back();
   if (pair.answer !== "skip") { figures.today -= 1; figures.answered -= 1; }
-  said("Undone. Answer it again.");
+  said("Undone. Answer the pair again.");
   tell();
 }
 
@@ -74,7 +74,7 @@ function renew(entry, answer) {
   }
 }
 
-// How long it took from the key until the next pair was painted: after two frames it is on the screen.
+// The time from the key press until the next pair is on the screen, which is after two frames.
 function painted() {
   requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("key to pair", "key")));
 }

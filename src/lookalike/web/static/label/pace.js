@@ -1,4 +1,4 @@
-// A gentle word after some time of work. A pause of five minutes is a break; what is remembered survives a reload.
+// Suggests a break after some time of work. A pause of five minutes is a break. The time worked survives a reload.
 const MINUTE = 60_000, REST = 5 * MINUTE;
 
 export class Pace {
@@ -18,7 +18,7 @@ export class Pace {
     const minutes = Math.floor((now - this.work.since) / MINUTE);
     if (rested) this.box.hidden = true;
     if (this.minutes && minutes >= this.minutes && this.box.hidden) {
-      document.getElementById("break-words").textContent = `You have worked for ${minutes} minutes. A short break keeps the eye fresh; your place is kept.`;
+      document.getElementById("break-words").textContent = `You have worked for ${minutes} minutes. A short break helps you judge well. The page keeps your place.`;
       this.box.hidden = false;
     }
   }

@@ -1,4 +1,4 @@
-// The pairs at hand: one is shown, the next ones are loaded and decoded, those just answered can come back.
+// The pairs of this page: one is shown, the next ones are loaded, the last ones can come back by undo.
 const RETRY = 2_000, KEPT = 20;
 
 export class Deck {
@@ -15,7 +15,7 @@ export class Deck {
   get last() { return this.past.at(-1) ?? null; }
   get visible() { return Boolean(this.current) && this.nodes.get(this.current.token)?.state === "ready"; }
 
-  // What the server says is ours now, less what we have answered meanwhile. What is shown stays if it is still ours.
+  // Take over the pairs that the server reserves for us, without those already answered. The shown pair stays if it is among them.
   merge(given, outbox) {
     const answered = outbox.answered();
     const ours = given.filter((pair) => !answered.has(pair.token));
@@ -27,7 +27,7 @@ export class Deck {
     this.tidy();
   }
 
-  // What has been answered, here or in another tab, is shown no more.
+  // Remove pairs that were answered here or in another tab.
   drop(outbox) {
     const answered = outbox.answered();
     this.upcoming = this.upcoming.filter((pair) => !answered.has(pair.token));
@@ -54,7 +54,7 @@ export class Deck {
     if (node) { this.nodes.delete(old); this.nodes.set(pair.token, node); }
   }
 
-  // What was refused is not ours: it is neither shown nor undone any more.
+  // The server refused this pair: do not show it again, and do not offer to undo it.
   giveUp(entry) {
     if (!entry) return;
     this.past = this.past.filter((pair) => pair.token !== entry.token);
@@ -108,10 +108,10 @@ class Photo {
     this.ready = this.load();
   }
 
-  // Fetched first, so that a photo that is missing differs from a network that is; then the picture is decoded, from
-  // the browser's store, before it is needed.
+  // Fetch first, to tell a missing photo from a missing network. Then decode the picture from the browser's cache
+  // before it is needed.
   async load() {
-    this.tell(`${this.words} is loading…`);
+    this.tell(`${this.words}: loading…`);
     for (;;) {
       try {
         const answer = await fetch(this.photo.url, { credentials: "same-origin" });
@@ -133,10 +133,10 @@ class Photo {
   }
 
   missing() {
-    const box = this.tell(`${this.words} cannot be shown: its file is missing or damaged.`);
-    box.append(document.createElement("br"), button("Skip this pair", () => this.hooks.skip()), button("Tell a lead", async (event) => {
+    const box = this.tell(`${this.words}: the file is missing or damaged.`);
+    box.append(document.createElement("br"), button("Skip this pair", () => this.hooks.skip()), button("Report to leads", async (event) => {
       const answer = await this.hooks.missing(this.photo.image).catch(() => null);
-      event.target.textContent = answer?.status === 200 ? "A lead will see it in the audit log" : "Not sent; try again";
+      event.target.textContent = answer?.status === 200 ? "Reported in the audit log" : "Not sent. Try again";
       event.target.disabled = answer?.status === 200;
     }));
     return false;

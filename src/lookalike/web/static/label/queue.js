@@ -1,5 +1,5 @@
-// Answers on their way: kept in the browser until the server has acknowledged them, sent one at a time and in order.
-// Each is a key of its own in localStorage, so two tabs that write at once lose nothing. Sent twice they count once.
+// Answers to send: kept in the browser until the server acknowledges them, sent one at a time and in order.
+// Each answer has its own key in localStorage, so two tabs can write at once. An answer sent twice counts once.
 const FIRST_WAIT = 1_000, LONGEST_WAIT = 30_000, PATIENCE = 15_000;
 const tab = Math.random().toString(36).slice(2, 8);
 
@@ -7,9 +7,9 @@ export class Outbox {
   constructor(place, hooks) {
     this.prefix = `lookalike ${place} `;
     this.hooks = hooks;
-    this.trouble = null; // why nothing is sent at the moment: network, server, login, page
+    this.trouble = null; // why answers cannot be sent at the moment: network, server, login, page
     this.path = () => "/api/label/next";
-    this.acknowledged = new Set(); // tokens answered here or in another tab; late news may still list their pairs
+    this.acknowledged = new Set(); // tokens answered here or in another tab; a late answer of the server may still list their pairs
     this.wanted = false;
     this.running = false;
     this.pause = FIRST_WAIT;
@@ -21,7 +21,7 @@ export class Outbox {
     return keys.map((key) => ({ key, ...JSON.parse(localStorage.getItem(key) ?? "{}") }));
   }
 
-  // Tokens that were answered and not taken back.
+  // Tokens that were answered and not undone.
   answered() {
     const tokens = new Set(this.acknowledged);
     for (const entry of this.entries()) {
@@ -43,11 +43,11 @@ export class Outbox {
     this.now();
   }
 
-  // What another tab has said, which may be sent and gone from the browser's store before this tab looks there.
+  // Learn what another tab answered. It may be sent, and gone from localStorage, before this tab looks there.
   heard({ key, newValue, oldValue }) {
     if (!key?.startsWith(this.prefix)) return;
     if (!newValue) {
-      if (oldValue && JSON.parse(oldValue).kind === "undo") this.refresh(); // its pair is given under a new token
+      if (oldValue && JSON.parse(oldValue).kind === "undo") this.refresh(); // its pair comes back under a new token
       return;
     }
     const entry = JSON.parse(newValue);
@@ -55,7 +55,7 @@ export class Outbox {
     else this.acknowledged.delete(entry.token);
   }
 
-  // An undone pair is given again under a new token: what was already said of it since goes under that one.
+  // An undone pair comes back under a new token: move answers given meanwhile to that token.
   renew(old, token) {
     this.acknowledged.delete(old);
     for (const { key, ...entry } of this.entries()) {
@@ -83,7 +83,7 @@ export class Outbox {
     }
   }
 
-  // Sends what is first. True: there may be more to do now.
+  // Sends the first entry. Returns true if there may be more to send.
   async step() {
     const entry = this.entries()[0];
     if (!entry && !this.wanted) return false;
@@ -130,8 +130,8 @@ export class Outbox {
   }
 }
 
-// Whether the app itself has taken or refused it for good. Anything else (a proxy's page, a login of the network, a
-// server that is busy or goes by another name) says nothing of the answer, which is kept and sent again.
+// Whether the app itself accepted or finally refused the answer. After anything else (a proxy's page, a network login,
+// a busy server, an unknown host name) the answer is kept and sent again.
 function isOurs(status, said) {
   if (status === 200) return Array.isArray(said?.given);
   const { code, kind } = said?.error ?? {};

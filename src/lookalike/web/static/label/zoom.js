@@ -1,4 +1,4 @@
-// Both photos enlarged together: the same part of each is shown, where the mouse, a finger or the keys point.
+// Enlarges both photos together and shows the same part of each, moved by mouse, finger or keys.
 const STEP = 12;
 
 export class Zoom {
@@ -43,7 +43,7 @@ export class Zoom {
   }
 }
 
-// The large photo takes the place of the small one once it is there.
+// Replaces the small photo with the large one once that is loaded.
 async function enlarge(image) {
   const large = new Image();
   large.src = image.dataset.zoom;
@@ -52,6 +52,6 @@ async function enlarge(image) {
     await large.decode();
     image.src = large.src;
   } catch {
-    image.dataset.zoom = large.src; // tried again at the next zoom
+    image.dataset.zoom = large.src; // try again at the next zoom
   }
 }

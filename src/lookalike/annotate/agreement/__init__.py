@@ -1,0 +1,1 @@
+"""Figures from votes: agreement, consistency, pace, label errors, and the plan."""

@@ -1,0 +1,1 @@
+"""The functions of `import lookalike`. They take and return values and need no workspace."""

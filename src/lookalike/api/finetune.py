@@ -1,0 +1,62 @@
+"""Training a head from Python, on frozen values and without a workspace."""
+
+from importlib import import_module
+from typing import Any
+
+from lookalike.core.errors import ArgumentError, LearningError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Catalog, Embeddings, Labels
+from lookalike.learn.settings import TrainingRequest
+
+NEEDED = ("torch", "torchvision", "timm", "safetensors", "tensorboard")
+
+
+def finetune(
+    catalog: Catalog,
+    embeddings: Embeddings,
+    labels: Labels,
+    *,
+    name: str = "finetuned",
+    device: str = "auto",
+    progress: Progress | None = None,
+    **settings: Any,  # noqa: ANN401 - fields of TrainingRequest
+) -> Embeddings:
+    """An encoder's vectors through a head trained on them: labels of the split `train` teach, `validation` chooses.
+
+    `settings` are the fields of `learn.settings.TrainingRequest`, the options of the command: loss, positives, beta,
+    epochs, rate, measure and so on. Raises ArgumentError for an unknown setting or a wrong value, LabelsError
+    where there is nothing to learn from, LearningError where the loss becomes infinite in the first epoch.
+    """
+    require_learning()
+    import torch
+
+    from lookalike.api.training import Unkept, chosen_device, material, train
+    from lookalike.learn.validation import encode
+
+    on: torch.device = chosen_device(device)
+    request = TrainingRequest(**settings)
+    if request.views > 1:
+        raise ArgumentError(
+            f"views is {request.views}, but vectors without photos are one view.",
+            fix="Leave out views, or use `lookalike finetune --views` in a workspace with photos.",
+        )
+    given = material(catalog, labels, embeddings.vectors, request)
+    trained = train(given, [embeddings.vectors], request, Unkept(), device=on, progress=progress)
+    if trained.head is None:
+        raise LearningError(
+            f"Training on {embeddings.encoder} stopped: {trained.run.stopped}.",
+            fix="Train again with a lower rate or a higher temperature.",
+        )
+    return Embeddings(name, catalog.image, encode(trained.head, embeddings.vectors))
+
+
+def require_learning() -> None:
+    """Refuse where the libraries for training are not installed, and say how to install them."""
+    try:
+        for library in NEEDED:
+            import_module(library)
+    except ImportError as error:
+        raise LearningError(
+            f"Training needs {error.name or 'PyTorch'}, which is not installed.",
+            fix="Install it: pip install 'lookalike[learn]'",
+        ) from None

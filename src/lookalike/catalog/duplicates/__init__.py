@@ -1,0 +1,1 @@
+"""Detect exact and near duplicates: signatures, their distance, and groups."""

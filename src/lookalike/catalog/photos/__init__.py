@@ -1,0 +1,1 @@
+"""Decode photos, check each of them once, and compare them with what the catalog recorded."""

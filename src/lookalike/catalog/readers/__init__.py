@@ -1,0 +1,1 @@
+"""Read folders and tables into catalog rows."""

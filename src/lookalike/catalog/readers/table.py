@@ -1,0 +1,206 @@
+"""A table as catalog rows: which column is what, and which values may stand in it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from lookalike.catalog.readers.rows import Rows
+from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.catalog.split import split_name
+from lookalike.core.checks import codes, shortened, strings
+from lookalike.core.errors import ArgumentError, CatalogError
+from lookalike.core.text import plural
+from lookalike.core.types import ROLES, SPLITS
+
+WORDS = ("image", "path", "item", "category", "role", "split")
+LIKELY_IMAGE = (
+    "filename",
+    "file_name",
+    "file",
+    "filepath",
+    "file_path",
+    "image_path",
+    "image_id",
+    "img",
+    "photo",
+)
+
+
+def read_table(
+    table: object,
+    *,
+    images: str | os.PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Rows:
+    """Rows of a table: a path to CSV, TSV or Parquet, or a data frame. Everything is read as text.
+
+    Columns, by name without regard to case: `image` (required), `path` (else the image id), `item` (else
+    the image id), `category`, `role` (query, gallery or both, which a blank is), `split` (train,
+    validation, also val and valid, or test; a blank one is drawn later). Others are kept. `columns` says
+    which column is what under another name: `{"image": "filename"}`.
+
+    Paths are relative to the folder `images`, which is the table's own by default. A data frame without
+    `images` has no photos: `root` is None, and the catalog serves for scoring vectors only.
+    Raises CatalogError, naming lines of a file or rows of a frame, for whatever does not fit.
+
+    >>> rows = read_table({"Image": ["a.jpg", "b.jpg"], "item": ["007", None], "colour": ["red", "blue"]})
+    >>> rows.item.tolist(), dict(rows.columns)["colour"].tolist()
+    (['007', 'b.jpg'], ['red', 'blue'])
+    """
+    names = columns or {}
+    sheet = sheet_of(table, wanted=names.get("image", "image"))
+    known = _known(sheet, names)
+    image = _images(sheet, known)
+    path, item = (strings(_filled(sheet, known, word, image)) for word in ("path", "item"))
+    category = strings(_filled(sheet, known, "category", [""] * len(image)))
+    return Rows(
+        image=strings(image),
+        path=path,
+        item=item,
+        category=category,
+        role=_roles(sheet, known),
+        split=_splits(sheet, known),
+        position=np.arange(len(image), dtype=np.int64),
+        source=sheet.source,
+        root=_root(sheet, images),
+        columns=_others(sheet, known),
+        notes=(_sentence(item, category), *sheet.notes),
+    )
+
+
+def _known(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, str]:
+    """Our word -> the table's column, for the words it has."""
+    if unknown := [word for word in columns if word not in WORDS]:
+        raise ArgumentError(
+            f"columns names {shortened(unknown)}, which no catalog has.",
+            fix=f'Say which column of the table is {", ".join(WORDS)}: columns={{"image": "filename"}}.',
+        )
+    named = {word: _named(sheet, columns.get(word, word), required=word in columns) for word in WORDS}
+    known = {word: name for word, name in named.items() if name is not None}
+    if "image" not in known:
+        likely = _likely_image(sheet)
+        hint = f' Perhaps it is {likely!r}: columns={{"image": "{likely}"}}.' if likely else ""
+        raise CatalogError(
+            f"{_named_source(sheet)} has no column 'image'; it has {shortened(list(sheet.columns), 20)}.",
+            fix=f"Rename the column of image ids (file names) to 'image', or name it with columns.{hint}",
+        )
+    return known
+
+
+def _named(sheet: Sheet, wanted: str, *, required: bool) -> str | None:
+    """The column of that name, case and outer spaces aside."""
+    named = [name for name in sheet.columns if _plain(name) == _plain(wanted)]
+    if len(named) > 1:
+        raise CatalogError(
+            f"{_named_source(sheet)} has {len(named)} columns {wanted!r}: {shortened(named)}.",
+            fix="Rename all but one.",
+        )
+    if required and not named:
+        near = get_close_matches(wanted, list(sheet.columns), n=1)
+        raise CatalogError(
+            f"{_named_source(sheet)} has no column {wanted!r}; it has {shortened(list(sheet.columns), 20)}.",
+            fix=f"The nearest is {near[0]!r}." if near else "Give columns the name of a column it has.",
+        )
+    return named[0] if named else None
+
+
+def _likely_image(sheet: Sheet) -> str | None:
+    plain = {_plain(name): name for name in sheet.columns}
+    likely = [word for word in LIKELY_IMAGE if word in plain] or get_close_matches("image", list(plain), n=1)
+    return plain[likely[0]] if likely else None
+
+
+def _images(sheet: Sheet, known: Mapping[str, str]) -> list[str]:
+    """The image ids: present in every row, and each in one row only."""
+    image = sheet.columns[known["image"]]
+    if not image:
+        raise CatalogError(f"{_named_source(sheet)} has no rows.", fix="Give it one row for each image.")
+    if blank := [row for row, value in enumerate(image) if not value.strip()]:
+        raise CatalogError(
+            f"{_named_source(sheet)} has no image id in {sheet.at(blank)}.",
+            fix="Fill the image column, or delete the rows.",
+        )
+    distinct, code = codes(strings(image))
+    if len(distinct) < len(image):
+        twice = np.flatnonzero(np.bincount(code) > 1)
+        rows = np.flatnonzero(code == twice[0]).tolist()
+        more = f", and {len(twice) - 1:,} other ids stand twice too" if len(twice) > 1 else ""
+        raise CatalogError(
+            f"{_named_source(sheet)} has image id {distinct[twice[0]]!r} in {sheet.at(rows)}{more}.",
+            fix="Give each image one row. Where one photo shows several items, give each an id of its own, "
+            "and the file in a column path.",
+        )
+    return image
+
+
+def _filled(sheet: Sheet, known: Mapping[str, str], word: str, default: Sequence[str]) -> list[str]:
+    """A column with its blanks filled from the default."""
+    if word not in known:
+        return list(default)
+    values = sheet.columns[known[word]]
+    return [value if value.strip() else other for value, other in zip(values, default, strict=True)]
+
+
+def _roles(sheet: Sheet, known: Mapping[str, str]) -> np.ndarray:
+    values = _filled(sheet, known, "role", ["both"] * len(sheet))
+    roles = [value.strip().casefold() for value in values]
+    _require_none(sheet, "role", values, [role not in ROLES for role in roles], ", ".join(ROLES))
+    return strings(roles)
+
+
+def _splits(sheet: Sheet, known: Mapping[str, str]) -> np.ndarray:
+    values = _filled(sheet, known, "split", [""] * len(sheet))
+    splits = [split_name(value) if value else "" for value in values]
+    allowed = f"{', '.join(SPLITS)} (val and valid are validation)"
+    _require_none(sheet, "split", values, [split is None for split in splits], allowed)
+    return strings(split or "" for split in splits)
+
+
+def _require_none(
+    sheet: Sheet, word: str, values: Sequence[str], wrong: Sequence[bool], allowed: str
+) -> None:
+    rows = [row for row, is_wrong in enumerate(wrong) if is_wrong]
+    if rows:
+        found = list(dict.fromkeys(values[row] for row in rows))
+        raise CatalogError(
+            f"{_named_source(sheet)} has {word} {shortened(found)} in {sheet.at(rows)}.",
+            fix=f"Use one of: {allowed}, or leave it blank.",
+        )
+
+
+def _others(sheet: Sheet, known: Mapping[str, str]) -> Mapping[str, np.ndarray]:
+    """The columns that are none of ours; one that has our word as its name without being it says so."""
+    taken = set(known.values())
+    free = [name for name in sheet.columns if name not in taken]
+    names = [f"{name} (unused)" if _plain(name) in WORDS else name for name in free]
+    return MappingProxyType({new: strings(sheet.columns[old]) for new, old in zip(names, free, strict=True)})
+
+
+def _root(sheet: Sheet, images: str | os.PathLike[str] | None) -> Path | None:
+    if images is None:
+        return sheet.folder
+    root = Path(os.path.abspath(images))
+    if not os.path.isdir(root):
+        what = "is not a folder" if os.path.exists(root) else "does not exist"
+        raise CatalogError(
+            f"images is {str(root)!r}, which {what}.", fix="Give the folder that paths start from."
+        )
+    return root
+
+
+def _sentence(item: np.ndarray, category: np.ndarray) -> str:
+    categories = len(set(category) - {""})
+    of = f"{plural(categories, 'category', 'categories')}, " if categories else ""
+    return f"Read as a table: {of}{plural(len(set(item)), 'item')}, {plural(len(item), 'photo')}."
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _named_source(sheet: Sheet) -> str:
+    return repr(sheet.source) if sheet.folder else f"The table ({sheet.source})"

@@ -1,0 +1,1 @@
+"""`lookalike evaluate`."""

@@ -1,0 +1,144 @@
+"""`lookalike evaluate`."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import conditions, next_step, print_json, progress, say
+from lookalike.cli.decide.evaluate.files import Files
+from lookalike.cli.decide.evaluate.text import print_level, print_levels
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.errors import ArgumentError
+from lookalike.core.types import LEVELS, Rule
+from lookalike.evaluate.measures.table import DEFAULT, names
+from lookalike.evaluate.significance.summary import Settings
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import catalog_column
+from lookalike.workflows.decide.measured import EvaluationResult, LevelsResult, measure_levels, results
+from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION
+
+
+@result(EvaluationResult | LevelsResult)
+def evaluate(
+    encoder: options.Encoders = None,
+    workspace: options.Workspace = HERE,
+    measures: options.Measures = None,
+    level: Annotated[
+        Literal["item", "image", "paper", "all"],
+        typer.Option(
+            help="What is ranked. item: distinct items; image: single images; paper: as in the EDS paper (lists of "
+            "items with credit for the labelled photo only, pairs of images); all: every level side by side."
+        ),
+    ] = "item",
+    similarity: Annotated[
+        Literal["cosine", "dot", "euclidean"], typer.Option(help="How vectors are compared.")
+    ] = "cosine",
+    split: Annotated[
+        options.Split | None,
+        typer.Option(
+            help="Use only queries and candidates of this split.",
+            show_default="all; test if an encoder was trained on these labels",
+        ),
+    ] = None,
+    task: Annotated[
+        Literal["discovery", "identification"],
+        typer.Option(
+            help="discovery: measure against the labels. identification: find the other photos of the query's item, "
+            "without labels."
+        ),
+    ] = "discovery",
+    where: options.Where = None,
+    source: Annotated[
+        Literal["all", "pool", "random"],
+        typer.Option(help="Labels to measure on: all, those of the pool, or those of random pairs."),
+    ] = "all",
+    replicates: options.Replicates = 2000,
+    seed: options.Seed = 0,
+    interval: Annotated[
+        Literal["bca", "percentile"], typer.Option(help="Kind of bootstrap interval.")
+    ] = "bca",
+    confidence: options.Confidence = 0.95,
+    per: Annotated[
+        str | None,
+        typer.Option(help="Also measure by this column of the catalog, e.g. category.", metavar="COLUMN"),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(help="TREC run file (.gz too) of another system. Repeatable.", metavar="FILE"),
+    ] = None,
+    output: Annotated[Path | None, options.output("Write the scores to this .csv or .parquet file.")] = None,
+    output_judged: Annotated[
+        Path | None,
+        options.file("--output-judged", "Write the judged ranks to this .csv or .parquet file."),
+    ] = None,
+    output_runs: Annotated[
+        Path | None,
+        options.file(
+            "--output-runs", "Write one TREC run per encoder, and the qrels, to this folder.", metavar="DIR"
+        ),
+    ] = None,
+    runs_depth: Annotated[
+        int, typer.Option(help="For --output-runs: candidates per query.", min=1, max=999_999_999)
+    ] = 100,
+    runs_queries: Annotated[
+        Literal["labels", "pool"],
+        typer.Option(help="For --output-runs: queries with labels, or of the pool."),
+    ] = "labels",
+    gzip: Annotated[
+        bool, typer.Option("--gzip", help="For --output-runs: compress the files (.gz).")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
+    opened, levels = Workspace(workspace), LEVELS if level == "all" else (level,)
+    if measures is not None:
+        chosen = list(dict.fromkeys(names(measures)))
+    else:
+        chosen = list(FOR_IDENTIFICATION if task == "identification" else DEFAULT)
+    if level in ("all", "paper"):
+        _require_no_files(level, any((run, output, output_judged, output_runs)), task)
+    if per is not None:
+        catalog_column(opened.catalog, per)  # refused before long work begins
+    files = Files(run or [], output, output_judged, output_runs, runs_depth, runs_queries, gzip)
+    files.plan(opened, encoder, Rule(level=levels[0], similarity=similarity, split=split))
+    measured = measure_levels(
+        opened,
+        encoder or [],
+        chosen,
+        levels=levels,
+        similarity=similarity,
+        split=split,
+        settings=Settings(replicates, seed, confidence, interval) if replicates else None,
+        runs=files.read,
+        task=task,
+        where=conditions(where),
+        source=source,
+        per=per,
+        brief=per is not None and measures is None and task == "discovery",
+        bar=partial(progress, quiet=json),
+    )
+    written = files.write(opened, measured[levels[0]], quiet=json)
+    if json:
+        print_json(results(measured, written))
+        return
+    if len(levels) == 1:
+        print_level(measured[level])
+    else:
+        print_levels(measured)
+    if written:
+        say(f"Wrote {', '.join(map(str, written))}.")
+    next_step(*(("lookalike audit",) if task == "discovery" else ()), "lookalike report", workspace=workspace)
+
+
+def _require_no_files(level: str, files: bool, task: str) -> None:
+    """Refuse what several levels, or one with two places for each pair, cannot give."""
+    if files or task != "discovery":
+        raise ArgumentError(
+            f"--level {level} ranks a pair in more than one list, so it cannot be used with files or --task "
+            "identification.",
+            fix="Use one level: --level item or --level image.",
+        )

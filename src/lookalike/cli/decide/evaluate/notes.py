@@ -1,0 +1,111 @@
+"""What `lookalike evaluate` explains: what a measure means, what the signs mean, and what is missing and why."""
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from lookalike.core.text import folded, listed, plural, significant
+from lookalike.core.types import JudgedRanks
+from lookalike.evaluate.measures.table import FAMILIES, Measure, parse
+from lookalike.evaluate.significance.intervals import MOST_REPLICATES
+from lookalike.evaluate.significance.summary import Significance
+from lookalike.workflows.decide.evaluate import Evaluation
+from lookalike.workflows.decide.measured import Measured
+
+OF_POSSIBLE = "similar ones in the top K, of as many as could be there; unjudged ones earn nothing"
+OF_AN_ITEM = MappingProxyType(  # there are no labels: the catalog defines the items
+    {
+        ("HR", False): "share of the top K that are other photos of the query's item",
+        ("HR", True): "other photos of the query's item in the top K, of as many as could be there",
+        (
+            "MRR",
+            False,
+        ): "sum of 1/rank over other photos of the item in the top K, divided by the maximum for K photos",
+    }
+)
+BY_K = ("HR", "coverage", "MRR")  # divided by what K results would earn, however many there are
+
+
+def meaning(name: str, measured: Measured) -> str:
+    """What a measure says, in words, with K filled in."""
+    measure, words = parse(name), FAMILIES[parse(name).family].meaning
+    key = (measure.family, _of_possible(measure))
+    words = OF_POSSIBLE if key == ("HR", True) else words
+    words = OF_AN_ITEM.get(key, words) if measured.is_identification else words
+    for before in ("top", "what", "for"):
+        words = words.replace(f"{before} K", f"{before} {measure.k}")
+    return words
+
+
+def notes(measured: Measured) -> list[str]:
+    """What the signs mean, and what is missing and why."""
+    found, sure, names = measured.found, measured.sure, [name for _, name in measured.shown]
+    said = []
+    if measured.brief:
+        said.append(
+            f"Only {listed(names)} are shown with --per. Use --measures for others, or --json for all."
+        )
+    if sure is not None:
+        said += [*_intervals(sure, labels=not measured.is_identification), *_too_few(sure, names)]
+    if measured.favoured:
+        said.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
+    said += _beyond(found, names)
+    reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}
+    said += [f"Undefined: {reason}." for reason in sorted(reasons)]
+    said += [] if sure is None else _without_interval(found, sure, names)
+    said += [f"{plural(left.count, 'label')} left out: {left.reason}." for left in found.unusable]
+    return [folded(one) for one in (*said, *found.absences, *found.notes)]
+
+
+def _intervals(sure: Significance, *, labels: bool) -> list[str]:
+    """What the brackets contain, and which errors they do not cover."""
+    made = sure.settings
+    how = "BCa" if made.method == "bca" else made.method
+    return [
+        f"In brackets: {significant(100 * made.level)}% intervals ({how} bootstrap over queries, "
+        f"{made.replicates:,} replicates, seed {made.seed}).",
+        "Intervals and p-values reflect sampling error only"
+        + (", not labels that favour an encoder." if labels else "."),
+    ]
+
+
+def _too_few(sure: Significance, names: Sequence[str]) -> list[str]:
+    """Measures for which only the number of replicates keeps encoders from being separated."""
+    short = {name: [one for one in sure.comparisons[name] if one.drawn_too_few] for name in names}
+    which = [name for name in names if short[name]]
+    if not which:
+        return []
+    needed = max(one.replicates_needed for ones in short.values() for one in ones)
+    fix = f"Use --replicates {needed} or more" if needed <= MOST_REPLICATES else "Name fewer encoders"
+    return [f"Too few replicates for this number of comparisons by {', '.join(which)}. {fix}."]
+
+
+def _beyond(found: Evaluation, names: Sequence[str]) -> list[str]:
+    """Measures whose K is larger than every list."""
+    longest = max((_longest(one) for one in found.judged), default=0)
+    divided = [measure for measure in map(parse, names) if measure.family in BY_K]
+    return [
+        f"K is larger than the {longest:,} candidates of a query, so {measure.name} cannot reach 1."
+        for measure in divided
+        if measure.k is not None and measure.k > longest > 0 and not _of_possible(measure)
+    ]
+
+
+def _longest(judged: JudgedRanks) -> int:
+    """The most candidates that a query's list has."""
+    rows = judged if judged.in_list is None else judged.in_list
+    return int(rows.candidates.max(initial=0))
+
+
+def _of_possible(measure: Measure) -> bool:
+    return dict(measure.parameters).get("of") == "possible"
+
+
+def _without_interval(found: Evaluation, sure: Significance, names: Sequence[str]) -> list[str]:
+    said = []
+    for name in names:
+        why = {one.encoder: sure.intervals[one.encoder][name].reason for one in found.scores}
+        said += [
+            f"No interval for {name} of {', '.join(who for who in why if why[who] == reason)}: {reason}."
+            for reason in sorted(set(why.values()) - {"", "the value is undefined"})
+        ]
+    return said

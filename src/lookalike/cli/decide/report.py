@@ -1,0 +1,40 @@
+"""`lookalike report`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from lookalike.cli import options
+from lookalike.cli.console import print_json, progress, say
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.text import megabytes
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.report.report import report as write
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """The file, and its size."""
+
+    report: str
+    bytes: int
+
+
+@result(WrittenReport)
+def report(
+    workspace: options.Workspace = HERE,
+    output: Annotated[
+        Path | None, options.output("Write the page to this file.", default="reports/report.html")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
+    with progress("Ranking", quiet=json) as bar:
+        path = write(Workspace(workspace), datetime.now().astimezone(), output, progress=bar)
+    size = path.stat().st_size
+    if json:
+        print_json(WrittenReport(str(path.resolve()), size))
+    else:
+        say(f"Wrote {path.resolve()} ({megabytes(size)}). Open it in a browser or send it to others.")

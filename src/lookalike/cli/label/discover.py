@@ -1,0 +1,134 @@
+"""`lookalike discover`."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import conditions, lines_of, names_of, next_step, print_json, progress, say
+from lookalike.cli.label.discover_text import print_summary
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.text import plural
+from lookalike.discover.prevalence import require_share
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label import discover as workflow
+from lookalike.workflows.label.discover import Discovery
+from lookalike.workflows.label.discover_summary import DiscoverySummary, discover_summary
+
+
+@result(DiscoverySummary)
+def discover(
+    workspace: options.Workspace = HERE,
+    generators: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoders that propose pairs, separated by commas.",
+            metavar="ENCODERS",
+            show_default="all, for a new pool",
+        ),
+    ] = None,
+    top: options.Top = None,
+    queries: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of queries to sample.", show_default="as before; all for a new pool", min=1
+        ),
+    ] = None,
+    queries_file: Annotated[
+        Path | None, options.file("--queries-file", "Text file with one query image per line.")
+    ] = None,
+    where: options.Where = None,
+    stratify: Annotated[
+        str | None,
+        typer.Option(
+            help="Sample queries so that the values of this column keep their shares.", metavar="COLUMN"
+        ),
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(help="Total number of random pairs, to estimate the positive rate.", min=0),
+    ] = None,
+    pairs: options.Pairs = None,
+    provenance: Annotated[
+        Path | None,
+        options.file(
+            "--provenance",
+            "Write which encoder proposed each pair to this .csv or .parquet file. Do not show it to annotators.",
+        ),
+    ] = None,
+    votes: Annotated[int, typer.Option(help="Votes per pair, to estimate the hours.", min=1)] = 2,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            help="Compute how many random pairs estimate the positive rate this closely, e.g. 0.001."
+        ),
+    ] = None,
+    confidence: options.Confidence = 0.95,
+    seed: options.WorkspaceSeed = None,
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+) -> None:
+    """Select the pairs worth labelling: each encoder proposes its top distinct items for each query.
+
+    The pairs form the pool. If a pool exists, new generators extend it. Without options, its figures are shown.
+    """
+    opened = Workspace(workspace)
+    require_share(confidence, "confidence")
+    if precision is not None:
+        require_share(precision, "precision")
+    with progress("Ranking", quiet=json) as bar:
+        found = workflow.discover(
+            opened,
+            None if generators is None else names_of(generators),
+            top=top,
+            queries=lines_of(queries_file, "--queries-file") if queries_file else queries,
+            where=conditions(where),
+            stratify=stratify,
+            seed=seed,
+            replace=overwrite,
+            random=random,
+            pairs=pairs,
+            provenance=provenance,
+            progress=bar,
+        )
+    summary = discover_summary(opened, found, votes, precision, confidence)
+    if json:
+        print_json(summary)
+        return
+    print_summary(summary)
+    if pairs is not None:
+        _print_pairs(found, pairs, workspace)
+    elif summary.labelled:
+        next_step("lookalike evaluate", workspace=workspace)
+    else:
+        say("To label in the browser, add a lead and start the server. Or write the pairs to a file.")
+        next_step(
+            "lookalike users add NAME --role lead",
+            "lookalike serve",
+            "lookalike discover --pairs pairs.csv",
+            workspace=workspace,
+        )
+
+
+def _print_pairs(found: Discovery, pairs: Path, workspace: Path) -> None:
+    """What is in the file of pairs to label."""
+    rows, asked = len(found.questions), found.questions.asked
+    if not rows:
+        say(f"Every pair is labelled, so {pairs} is empty.")
+        next_step("lookalike evaluate", workspace=workspace)
+        return
+    both = (
+        f" (a, b) and (b, a) have the same answer, so annotators see {plural(asked, 'pair')}."
+        if asked < rows
+        else ""
+    )
+    say(f"{pairs} contains the {plural(rows, 'pair')} without a label.{both}")
+    if found.only_random_left:
+        say(
+            "All of them are random pairs, and annotators may notice. Draw random pairs before labelling starts."
+        )
+    say("Fill in the label column: 1 similar, 0 not similar, blank if unsure.")
+    next_step(f"lookalike labels import {shlex.quote(str(pairs))}", workspace=workspace)

@@ -1,0 +1,115 @@
+"""What `lookalike discover` prints: the pool, the random pairs and what they cost."""
+
+import math
+
+from lookalike.cli.console import say, table
+from lookalike.core.text import percent, plural, rough, significant, small_percent
+from lookalike.discover.statistics import expert_hours
+from lookalike.workflows.label.discover_summary import (
+    DiscoverySummary,
+    LabellingHours,
+    RandomBudget,
+    RateSummary,
+)
+
+SOME = 10  # similar pairs: what finding them costs at random and in the pool
+
+
+def print_summary(found: DiscoverySummary) -> None:
+    """All figures."""
+    say(
+        f"Pool: {plural(found.pairs, 'pair')} for {plural(found.queries, 'query', 'queries')}, "
+        f"{found.candidates_per_query:,.1f} candidates per query. "
+        f"{percent(found.duplicates, 0)} of {found.most:,} proposals were duplicates.",
+        f"Labelling all pairs instead would take {found.saving_pairs:,.0f} times as long.",
+        f"{plural(found.asked, 'pair')} to label with {plural(found.hours.votes_per_pair, 'vote')} each: "
+        f"{_hours(found.hours)}.",
+    )
+    if found.extra is not None:
+        who = ", ".join(found.extra.generators) or "The same generators"
+        say(
+            f"{who} added {plural(found.extra.pairs, 'pair')}, {found.extra.asked:,} to label: "
+            f"{_hours(found.extra.hours)}."
+        )
+    if found.labelled:
+        say(f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar.")
+    _print_random(found)
+    if found.budget is not None:
+        _print_budget(found.budget, found.positive_rate.all_pairs)
+    if len(found.generators) > 1:
+        say("", "Overlap between generators, in % of their proposals:")
+        rows = [
+            [
+                one,
+                *("-" if one == other else f"{found.overlap[one][other]:.1f}" for other in found.generators),
+                f"{found.only_by[one]:,}",
+            ]
+            for one in found.generators
+        ]
+        table(["", *found.generators, "pairs only by it"], rows)
+
+
+def _print_random(found: DiscoverySummary) -> None:
+    """The random pairs and the positive rate; nothing if no random pairs were drawn."""
+    random = found.random
+    if random.forgotten:
+        say(
+            f"{plural(random.forgotten, 'random pair')} dropped, because the queries or the catalog changed. "
+            "Their labels are kept. Draw new ones with --random."
+        )
+    if not random.drawn:
+        return
+    say(
+        f"{plural(random.drawn, 'random pair')} ({random.new:,} new): {random.labelled:,} labelled, "
+        f"{random.positives:,} of them similar."
+    )
+    if not random.sample_of_this_catalog:
+        say("They were drawn before the catalog changed, so they describe the catalog as it was.")
+    _print_rate(found.positive_rate, random.labelled, found.hours.votes_per_pair)
+
+
+def _print_rate(rate: RateSummary, labelled: int, votes: int) -> None:
+    if math.isnan(rate.value):
+        say(f"Positive rate: undefined. {rate.reason}.")
+        return
+    interval = (
+        f"{significant(100 * rate.level)}% interval {small_percent(rate.low)} to {small_percent(rate.high)}"
+    )
+    if not rate.value:
+        say(
+            f"Positive rate: none of {plural(labelled, 'labelled random pair')} is similar, out of "
+            f"{rate.all_pairs:,} pairs in all ({interval})."
+        )
+        return
+    needed = math.ceil(SOME / rate.value)
+    cost = LabellingHours(*expert_hours(needed, votes), votes)
+    say(
+        f"Positive rate: {small_percent(rate.value)} of all {rate.all_pairs:,} pairs, 1 in {1 / rate.value:,.0f} "
+        f"({interval}). Known to be similar: {small_percent(rate.lower_bound)}.",
+        f"Finding {SOME} similar pairs at random takes about {needed:,} pairs, {_hours(cost)}.",
+    )
+    if rate.gain.value > 0:
+        say(
+            f"In the pool, {small_percent(rate.pool_rate)} of the pairs are similar: {_factor(rate.gain.value)} times "
+            f"as many ({_factor(rate.gain.low)} to {_factor(rate.gain.high)}). Finding {SOME} takes about "
+            f"{SOME / rate.pool_rate:,.0f} pairs."
+        )
+
+
+def _print_budget(budget: RandomBudget, all_pairs: int) -> None:
+    whole = " (all pairs)" if budget.pairs == all_pairs else ""
+    say(
+        f"To estimate the positive rate to within {significant(budget.precision)} with "
+        f"{significant(100 * budget.confidence)}% confidence, you need {budget.pairs:,} random pairs{whole}, if the "
+        f"rate is at most {significant(budget.assumed_rate)}: {_hours(budget.hours)}."
+    )
+
+
+def _hours(hours: LabellingHours) -> str:
+    if f"{hours.low:,.0f}" == f"{hours.high:,.0f}":
+        return f"about {hours.high:,.1f} hours of labelling"
+    return f"about {hours.low:,.0f} to {hours.high:,.0f} hours of labelling"
+
+
+def _factor(value: float) -> str:
+    return "any number of" if math.isinf(value) else rough(value)

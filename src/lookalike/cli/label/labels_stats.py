@@ -1,0 +1,49 @@
+"""`lookalike labels stats`."""
+
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import next_step, print_json, say, table
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.text import percent, plural
+from lookalike.rank.pairs import Unusable
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.labels import LabelStatistics, label_statistics
+
+
+@result(LabelStatistics)
+def stats(
+    workspace: options.Workspace = HERE,
+    level: Annotated[options.Level, typer.Option(help="Count what measures at this level use.")] = "item",
+    json: options.Json = False,
+) -> None:
+    """Count the labels, by kind, and those that no measure can use."""
+    found = label_statistics(Workspace(workspace), level)
+    if json:
+        print_json(found)
+        return
+    share = f"{percent(found.similar / found.labels, 0)} similar" if found.labels else "none yet"
+    rows = [
+        ("labels", f"{found.labels:,} ({share})"),
+        ("queries with a label", f"{found.queries:,}"),
+        (f"usable at {level} level", f"{found.usable:,}"),
+    ]
+    if found.pool_pairs is not None:
+        rows.append(("labelled pairs of the pool", f"{found.pool_labelled:,} of {found.pool_pairs:,}"))
+    table(["", ""], rows)
+    print_unusable(found.unusable)
+    next_step(
+        "lookalike evaluate" if found.labels else "lookalike labels import labels.csv", workspace=workspace
+    )
+
+
+def print_unusable(unusable: tuple[Unusable, ...]) -> None:
+    """Say how many labels no measure uses, by reason."""
+    for part in unusable:
+        query, candidate = part.examples[0]
+        say(
+            f"{plural(part.count, 'label')} not used by measures: {part.reason} (for example {query!r}, {candidate!r})."
+        )

@@ -1,0 +1,74 @@
+"""`lookalike serve`."""
+
+import gc
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from fastapi import FastAPI
+
+from lookalike.cli import options
+from lookalike.cli.console import next_step, say
+from lookalike.cli.options import HERE
+from lookalike.core.text import plural
+from lookalike.store.workspace import Workspace
+from lookalike.web.app import create_app
+from lookalike.web.server import server
+from lookalike.web.site import Options
+from lookalike.workflows.label.serve import ServingState, allowed_hosts, listen, look
+
+
+def serve(
+    workspace: options.Workspace = HERE,
+    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port. 0: any free port.", min=0, max=65535)] = 8321,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name or address under which annotators open the server. Repeatable.", metavar="NAME"
+        ),
+    ] = None,
+    behind_https: Annotated[
+        bool,
+        typer.Option("--behind-https", help="A proxy on this machine provides HTTPS."),
+    ] = False,
+) -> None:
+    """Label, discuss and manage the team in the browser, alone or as a team. Ctrl-C stops the server."""
+    opened = Workspace(workspace)
+    ready = look(opened)
+    hosts = allowed_hosts(host, allow_host or (), ready)
+    listening = listen(host, port)
+    _say(ready, f"http://{_shown(host)}:{listening.getsockname()[1]}", workspace)
+    _run(create_app(opened, Options(hosts=hosts, https=behind_https)), listening, behind_https)
+    say("Stopped. All acknowledged answers are kept.")
+
+
+def _say(ready: ServingState, address: str, workspace: Path) -> None:
+    if ready.new:
+        say(f"Added {plural(ready.new, 'pair')} of the pool to the queue.")
+    say(f"Serving {address} ({plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')}).")
+    if not ready.has_lead:
+        say("There is no lead yet. Add one in another terminal, then log in:")
+        next_step("lookalike users add NAME --role lead", workspace=workspace)
+    elif not ready.questions:
+        say("There is nothing to label yet.")
+        next_step("lookalike discover", workspace=workspace)
+    else:
+        say("Open the address in a browser and log in. Ctrl-C stops the server.")
+    sys.stdout.flush()
+
+
+def _run(app: FastAPI, listening: socket.socket, behind_https: bool) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server hands them on once it has ended
+        signal.signal(number, lambda *_: None)
+    gc.collect()
+    gc.freeze()  # what was loaded by now stays: looking for garbage among it would only hold answers up
+    with listening:
+        server(app, behind_https=behind_https).run(sockets=[listening])
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

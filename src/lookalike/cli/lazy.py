@@ -1,0 +1,208 @@
+"""Groups and commands that are imported when they run, or when their own help is shown."""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from importlib import import_module
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.models import ArgumentInfo, OptionInfo
+
+from lookalike.cli.commands import COMMANDS, PANELS, Entry
+
+METAVARS = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
+SCHEMA = "--json-schema"  # prints the JSON schema of what --json prints
+
+
+class Command(TyperCommand):
+    """A command that also takes the former names of its options, and can print the schema of its JSON."""
+
+    entry: Entry
+    result: Any = None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
+        """Read the arguments, renaming old options."""
+        if SCHEMA in args and self.result is not None:
+            from lookalike.core.json import schema_of, to_json
+
+            sys.stdout.write(to_json(schema_of(self.result)) + "\n")
+            raise typer.Exit
+        return super().parse_args(ctx, list(_renamed(args, self.entry.renamed)))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - the parser's own type
+        """Arguments as ENCODER, [ENCODER] or [ENCODER]..."""
+        arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        return ["[OPTIONS]", *map(_placeholder, arguments)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own types
+        """List arguments and options."""
+        for kind in ("argument", "option"):
+            parameters = [one for one in self.get_params(ctx) if one.param_type_name == kind]
+            records = [record for one in parameters if (record := one.get_help_record(ctx)) is not None]
+            rows = [(name.partition(" <")[0], _plain(said)) for name, said in records]
+            if rows:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(rows)
+
+
+class Group(TyperGroup):
+    """Commands of the table, listed by panel from the table alone."""
+
+    prefix = ""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of the parser
+        super().__init__(**settings)
+        self.commands = Commands(self.prefix)  # type: ignore[assignment]
+
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own types
+        """List the commands, each panel under its name."""
+        entries = {name: COMMANDS[self.prefix + name] for name in self.commands}
+        widest = max(map(len, entries))
+        for panel in PANELS if not self.prefix else [""]:
+            rows = [(name.ljust(widest), one.summary) for name, one in entries.items() if one.panel == panel]
+            with formatter.section(panel or "Commands"):
+                formatter.write_dl(rows)
+
+
+class Commands(Mapping[str, Any]):
+    """The commands of a group by name; looking one up imports it."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
+        entry = COMMANDS[self.prefix + name]
+        return _group(name, entry) if not entry.target else _command(name, entry)
+
+    def __iter__(self) -> Iterator[str]:
+        names = (name.removeprefix(self.prefix) for name in COMMANDS if name.startswith(self.prefix))
+        return (name for name in names if " " not in name)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _group(name: str, entry: Entry) -> Group:
+    kind = type("Subgroup", (Group,), {"prefix": f"{name} "})
+    made: Group = kind(name=name, help=f"{entry.summary}.", no_args_is_help=True, rich_markup_mode=None)
+    return made
+
+
+def _command(name: str, entry: Entry) -> TyperCommand:
+    module, _, called = entry.target.partition(":")
+    function = getattr(import_module(f"lookalike.cli.{module}"), called)
+    found = {"entry": entry, "result": getattr(function, "result", None)}
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name, cls=type("Command", (Command,), found))(shown(function))
+    made: TyperCommand = typer.main.get_command(alone)  # type: ignore[assignment]
+    return made
+
+
+def _placeholder(argument: Any) -> str:  # noqa: ANN401 - the parser's own type
+    name = argument.metavar or argument.name.upper()
+    return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
+
+
+def _plain(help: str) -> str:
+    """Defaults without parentheses, bounds in words.
+
+    >>> _plain("Seed.  [default: (that of the workspace); x>=0]"), _plain("Port.  [default: 8321; 0<=x<=65535]")
+    ('Seed.  [default: that of the workspace; at least 0]', 'Port.  [default: 8321; 0 to 65535]')
+    """
+    help = re.sub(r"\[default: \(([^)]*)\)", r"[default: \1", help)
+    help = re.sub(r"([-\d.]+)<=x<=([-\d.]+)", r"\1 to \2", help)
+    return re.sub(r"x>=([-\d.]+)", r"at least \1", help)
+
+
+def _renamed(args: list[str], names: Mapping[str, str]) -> Iterator[str]:
+    for at, one in enumerate(args):
+        if one == "--":
+            yield from args[at:]
+            return
+        head, sign, value = one.partition("=")
+        yield names.get(head, head) + sign + value
+
+
+def result(kind: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:  # noqa: ANN401 - a type
+    """Say of a command what it prints with --json."""
+
+    def marked(function: Callable[..., None]) -> Callable[..., None]:
+        function.result = kind  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
+def shown(function: Callable[..., None]) -> Callable[..., None]:
+    """The same command, whose help shows choices as [a|b] and other values by a word."""
+    signature = inspect.signature(function, eval_str=True)
+    models = {
+        one.name: one.annotation
+        for one in signature.parameters.values()
+        if hasattr(one.annotation, "model_fields")
+    }
+    parameters = [
+        one.replace(annotation=_with_metavar(one.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        for one in (settings_of(models[parameter.name]) if parameter.name in models else [parameter])
+    ]
+
+    def called(**values: Any) -> None:  # noqa: ANN401 - what the parser read
+        for name, model in models.items():
+            values[name] = model(**{field: values.pop(field) for field in model.model_fields})
+        function(**values)
+
+    called.__doc__, called.__name__ = function.__doc__, function.__name__
+    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    return called
+
+
+def settings_of(model: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - a pydantic model
+    """The fields of declared settings as options: help, default and bounds are theirs."""
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=Annotated[field.annotation, typer.Option(help=field.description, **_bounds(field))],
+        )
+        for name, field in model.model_fields.items()
+    ]
+
+
+def _bounds(field: Any) -> dict[str, Any]:  # noqa: ANN401 - a field of a pydantic model
+    found: dict[str, Any] = {}
+    for rule in field.metadata:
+        found |= {"min": rule.ge} if hasattr(rule, "ge") else {"max": rule.le} if hasattr(rule, "le") else {}
+    return found
+
+
+def _with_metavar(annotation: Any) -> Any:  # noqa: ANN401 - a type with its option
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    for note in notes:
+        if isinstance(note, OptionInfo | ArgumentInfo) and note.metavar is None and kind is not bool:
+            made = copy(note)
+            made.metavar = metavar(kind)
+            return Annotated[kind, made]
+    return annotation
+
+
+def metavar(kind: Any) -> str:  # noqa: ANN401 - a type
+    """How help shows the values of a type.
+
+    >>> metavar(Literal["item", "image"] | None), metavar(list[str]), metavar(int)
+    ('[item|image]', 'TEXT', 'N')
+    """
+    origin, parts = get_origin(kind), [one for one in get_args(kind) if one is not type(None)]
+    if origin is Literal:
+        return f"[{'|'.join(map(str, parts))}]"
+    if origin in (Union, UnionType, list):
+        return metavar(parts[0])
+    return METAVARS.get(kind, "TEXT")

@@ -1,0 +1,86 @@
+"""`lookalike finetune`."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from lookalike.api.finetune import require_learning
+from lookalike.cli import options
+from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.lazy import result
+from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences
+from lookalike.cli.options import HERE
+from lookalike.core.text import duration, plural
+from lookalike.learn.epoch import Epoch
+from lookalike.learn.settings import TrainingRequest
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.learn import finetune as workflow
+from lookalike.workflows.learn.preview import TrainingPreview
+from lookalike.workflows.learn.result import TrainingResult, training_result
+
+WORTH_PRINTING = 5.0  # seconds
+DEFAULT = TrainingRequest()
+
+
+@result(TrainingResult)
+def finetune(
+    encoder: Annotated[
+        str, typer.Argument(help="Name of an encoder with vectors in the workspace.", metavar="ENCODER")
+    ],
+    name: Annotated[str, typer.Option(help="Name of the new encoder.", metavar="NAME")],
+    workspace: options.Workspace = HERE,
+    request: TrainingRequest = DEFAULT,
+    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Where to train.")] = "auto",
+    onnx: Annotated[
+        Path | None, options.file("--onnx", "Also write the new encoder to this ONNX file.")
+    ] = None,
+    replace: options.Replace = False,
+    json: options.Json = False,
+) -> None:
+    """Train a better encoder from labels: a small head on the vectors of an encoder you have.
+
+    Labels of the training split are used for training, and labels of the validation split choose the epoch. The test
+    split is not used. A stopped run is resumed by the same command. No GPU is needed.
+    """
+    opened = Workspace(workspace)
+    require_learning()
+    with progress(f"Training {name}", quiet=json) as bar:
+        pace = Pace(request.epochs, time.monotonic)
+        callbacks = workflow.TrainingCallbacks(
+            begin=None if json else pace.begin, epoch=None if json else pace.epoch, step=bar, views=bar
+        )
+        found = workflow.finetune(
+            opened, encoder, name, request, device=device, onnx=onnx, replace=replace, callbacks=callbacks
+        )
+    if json:
+        print_json(training_result(found))
+        return
+    say(*outcome_sentences(found))
+    next_step(f"lookalike evaluate {encoder} {name} --split test", workspace=workspace)
+
+
+class Pace:
+    """Prints the preview, and the time left once the first epoch of this command is done, if it is long."""
+
+    def __init__(self, epochs: int, clock: Callable[[], float]) -> None:
+        self.epochs, self.clock = epochs, clock
+        self.started: float | None = None
+
+    def begin(self, preview: TrainingPreview, done: int) -> None:
+        """What the run will see."""
+        say(*preview_sentences(preview))
+        if done:
+            say(f"Resuming after {plural(done, 'epoch')} of an earlier command.")
+        self.started = self.clock()
+
+    def epoch(self, epoch: Epoch) -> None:
+        """The first epoch of this command says how long the others will take."""
+        if self.started is None:
+            return
+        spent, self.started = self.clock() - self.started, None
+        left = (self.epochs - epoch.number) * spent
+        if left > WORTH_PRINTING:
+            say(f"One epoch takes {spent:.1f} s. Time left: about {duration(left)}.")

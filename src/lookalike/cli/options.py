@@ -1,0 +1,119 @@
+"""Options that several commands have, declared once: the same name means the same everywhere."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from typer.models import OptionInfo
+
+HERE = Path()
+Workspace = Annotated[
+    Path,
+    typer.Option(
+        "--workspace", "-w", help="Folder of the workspace.", metavar="DIR", show_default="the current folder"
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]
+
+# ---- reading a catalog
+Photos = Annotated[
+    Path,
+    typer.Argument(help="A folder of photos, or a CSV or Parquet table.", metavar="TABLE_OR_FOLDER"),
+]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder that the paths in the table are relative to.",
+        metavar="DIR",
+        show_default="the folder of the table",
+    ),
+]
+Layout = Annotated[
+    str | None,
+    typer.Option(
+        help="What the levels of a folder mean: split, category, item, photo, or - to skip a level, joined by /.",
+        show_default="by depth",
+    ),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Read a column under another name, e.g. image=filename. Repeatable.", metavar="NAME=COLUMN"
+    ),
+]
+
+# ---- what is measured, and on what
+Encoders = Annotated[
+    list[str] | None,
+    typer.Argument(help="Names of encoders in the workspace.", metavar="ENCODER", show_default="all"),
+]
+Measures = Annotated[
+    str | None,
+    typer.Option(
+        help="Measures, separated by commas, e.g. 'DCS(alpha=10),EHR@5,AUC_mac'.",
+        metavar="MEASURES",
+        show_default="those of the papers",
+    ),
+]
+Split = Literal["train", "validation", "test"]
+Level = Literal["item", "image"]
+LabelFormat = Literal["table", "qrels", "vsd", "label-studio", "votes"]
+ExportFormat = Literal["table", "qrels", "vsd", "label-studio", "votes", "package"]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Use only queries with this value, e.g. domain=wild. Repeatable.", metavar="COLUMN=VALUE"
+    ),
+]
+K = Annotated[int, typer.Option("-k", help="Number of items in a result list (the K of HR@K).", min=1)]
+Replicates = Annotated[
+    int, typer.Option(help="Bootstrap samples for intervals and p-values. 0: no intervals.", min=0)
+]
+Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random choices.", min=0)]
+WorkspaceSeed = Annotated[
+    int | None,
+    typer.Option(help="Seed of the random choices.", min=0, show_default="that of the workspace"),
+]
+Nodes = Annotated[
+    Literal["image", "item"],
+    typer.Option(help="item: a label holds for all photos of its two items. image: only for its two photos."),
+]
+
+Top = Annotated[
+    int | None,
+    typer.Option(
+        help="Distinct items that each generator proposes per query.",
+        show_default="as before; 5 for a new pool",
+        min=1,
+        max=100_000,
+    ),
+]
+
+# ---- generated photos
+Photo = Annotated[int, typer.Option("--photos", help="Number of photos to draw.", min=200, max=1_000_000)]
+
+# ---- what is written
+Pairs = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the pairs to label next, with an empty label column, to this .csv or .parquet file.",
+        metavar="FILE",
+    ),
+]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace what exists under the same name or id. Keep the rest.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Delete what exists and start again.")]
+
+
+def output(help: str, default: str = "not written", metavar: str = "FILE") -> OptionInfo:
+    """Where the main result of a command is written."""
+    made: OptionInfo = typer.Option("--output", "-o", help=help, metavar=metavar, show_default=default)
+    return made
+
+
+def file(name: str, help: str, default: str = "", metavar: str = "FILE") -> OptionInfo:
+    """A file that a command reads, or writes beside its main result."""
+    made: OptionInfo = typer.Option(name, help=help, metavar=metavar, show_default=default or False)
+    return made

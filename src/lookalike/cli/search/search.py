@@ -1,0 +1,43 @@
+"""`lookalike search`."""
+
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import print_json, say, table
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.text import plural
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.search import search as workflow
+
+WORDS = {1: "similar", 0: "not similar", None: "unjudged"}
+
+
+@result(workflow.SearchAnswer)
+def search(
+    query: Annotated[
+        str, typer.Argument(help="Path of a photo, or id of an image in the catalog.", metavar="PHOTO_OR_ID")
+    ],
+    workspace: options.Workspace = HERE,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Encoder to search with.", metavar="ENCODER", show_default="the only one"),
+    ] = None,
+    k: options.K = 10,
+    json: options.Json = False,
+) -> None:
+    """Find the K most similar items for a photo. Each item is shown once; the item of the query is left out."""
+    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k)
+    if json:
+        print_json(found)
+        return
+    what = f"image {found.image}" if found.image is not None else f"new photo {found.query}"
+    say(f"{plural(len(found.results), 'most similar item')} for {what}, encoder {found.encoder}:")
+    rows = [
+        (str(i + 1), r.image, r.item, WORDS[r.label], f"{r.score:.4f}") for i, r in enumerate(found.results)
+    ]
+    table(["", "image", "item", "label", "score"], rows, left=4)
+    if len(found.results) < k:
+        say(f"The catalog has only {plural(len(found.results), 'candidate')} for this query.")

@@ -1,0 +1,148 @@
+"""`lookalike embed`."""
+
+import math
+import shlex
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.errors import ArgumentError
+from lookalike.core.text import duration, megabytes, plural
+from lookalike.encode.estimate import Estimate
+from lookalike.encode.spec import parse
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.start import embed as workflow
+from lookalike.workflows.start.embed import EmbeddedEncoder, EmbeddedEncoders, RemovedEncoders
+
+
+@result(EmbeddedEncoders | RemovedEncoders)
+def embed(
+    encoder: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Encoder strings, e.g. descriptor:color+hog, timm:resnet50 or precomputed:vectors.npy.",
+            metavar="SPEC",
+            show_default=False,
+        ),
+    ] = None,
+    workspace: options.Workspace = HERE,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the new encoder.", metavar="NAME", show_default="made from the string"),
+    ] = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Update every encoder to the current catalog.")
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that read photos.", show_default="one per core", min=1, max=256),
+    ] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(help="Delete the vectors of this encoder. Repeatable.", metavar="NAME"),
+    ] = None,
+    replace: options.Replace = False,
+    json: options.Json = False,
+) -> None:
+    """Compute vectors of all photos with encoders, or import vectors that you have.
+
+    A stopped run is resumed by the same command. Photos that did not change are not computed again.
+    """
+    opened = Workspace(workspace)
+    if remove:
+        _remove(opened, remove, bool(encoder) or stale, workspace, as_json=json)
+        return
+    done = []
+    for spec, called in _requested(opened, encoder or [], name, stale):
+        started = time.monotonic()
+        with progress(f"Embedding {called or parse(spec).short_name}", quiet=json) as bar:
+            made = workflow.embed(
+                opened,
+                spec,
+                name=called,
+                stored=stale,
+                replace=replace,
+                workers=workers,
+                begin=None if json else _print_estimate,
+                progress=bar,
+            )
+        rows, dimension = made.vectors.shape
+        done.append(EmbeddedEncoder(made.encoder, made.spec, rows, dimension))
+        if not json:
+            spent = time.monotonic() - started
+            say(f"{made.encoder}: {rows:,} vectors of dimension {dimension:,} in {spent:.1f} s.")
+    if json:
+        print_json(EmbeddedEncoders(tuple(done)))
+        return
+    if stale and not done:
+        say("All encoders are up to date.")
+    _next(opened, workspace)
+
+
+def _requested(
+    opened: Workspace, encoders: list[str], name: str | None, stale: bool
+) -> list[tuple[str, str | None]]:
+    """Encoder strings and the names they get."""
+    if bool(encoders) == stale:
+        raise ArgumentError(
+            "No encoder string is given." if not encoders else "--stale takes no encoder strings.",
+            fix="For example: lookalike embed descriptor:color descriptor:hog, or lookalike embed --stale",
+        )
+    if stale:
+        return [(workflow.again(opened, one), one) for one in workflow.stale(opened)]
+    if name is not None and len(encoders) > 1:
+        raise ArgumentError(
+            f"--name {name} is for one encoder, but {len(encoders)} are given.",
+            fix="Embed them one by one.",
+        )
+    return [(text, name) for text in encoders]
+
+
+def _remove(opened: Workspace, names: list[str], more: bool, workspace: Path, *, as_json: bool) -> None:
+    if more:
+        raise ArgumentError("--remove cannot be combined with embedding.", fix="Remove first, then embed.")
+    freed = sum(opened.remove_embeddings(name) for name in names)
+    if as_json:
+        print_json(RemovedEncoders(tuple(names), freed))
+        return
+    say(f"Deleted the vectors of {', '.join(names)} ({megabytes(freed)}).")
+    next_step("lookalike status", workspace=workspace)
+
+
+def _print_estimate(ahead: Estimate) -> None:
+    """What a long run will cost, before it begins."""
+    if ahead.base:
+        say(f"Applying the head to the vectors of {ahead.base}. No photo is read.")
+    elif not ahead.compute:
+        say(f"The vectors of all {plural(ahead.known, 'photo')} exist already and are copied.")
+    elif not math.isnan(ahead.seconds) or ahead.known:
+        known = f" ({ahead.known:,} more are already computed)" if ahead.known else ""
+        cost = (
+            ""
+            if math.isnan(ahead.seconds)
+            else f": about {duration(ahead.seconds)}, {megabytes(ahead.bytes)} on disk"
+        )
+        say(f"{plural(ahead.compute, 'photo')} to embed{known}{cost}.")
+
+
+def _next(opened: Workspace, workspace: Path) -> None:
+    """The step after vectors."""
+    if opened.label_count():
+        next_step("lookalike evaluate", workspace=workspace)
+    elif len(opened.encoders) > 1:
+        next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5", workspace=workspace)
+    else:
+        say("A pool from several encoders finds more similar pairs than a pool from one.")
+        first = opened.catalog.image[0]
+        example = f"-- {shlex.quote(first)}" if first.startswith("-") else shlex.quote(first)
+        next_step(
+            "lookalike embed descriptor:hog" if opened.photos else "lookalike embed precomputed:other.npy",
+            f"lookalike search --encoder {opened.encoders[0]} {example}",
+            workspace=workspace,
+        )

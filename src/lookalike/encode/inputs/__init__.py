@@ -1,0 +1,1 @@
+"""From photos to network inputs: worker processes, preprocessing, augmented views."""

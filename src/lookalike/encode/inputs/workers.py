@@ -1,0 +1,133 @@
+"""Photos read and made ready by worker processes: the part of embedding that needs no network.
+
+Processes, since classical descriptors hold the interpreter's lock; threads for a handful of photos, which would be
+done before a process has started.
+"""
+
+import hashlib
+import io
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from lookalike.catalog.photos.decode import load_rgb
+from lookalike.core.errors import CatalogError, EmbeddingsError
+from lookalike.encode.encoder import Prepare
+
+FEW = 256  # fewer photos than this are not worth starting processes for
+CHUNK = 16  # photos a worker takes at a time
+AHEAD = 4  # chunks under way or waiting per worker: keeps memory flat whatever the catalog's size
+IDLE_SECONDS = 10  # workers wait so long for more work
+WATCH_SECONDS = 0.5  # how often a worker looks whether its command is still there
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class Chunk(NamedTuple):
+    """Some photos of a catalog: their rows, paths and the hashes of their contents ("" for one that was not read)."""
+
+    rows: tuple[int, ...]
+    paths: tuple[str, ...]
+    digests: tuple[str, ...]
+
+
+class PreparedChunk(NamedTuple):
+    """A chunk made ready: the photos that were good, stacked, and for the others (row, what is wrong)."""
+
+    rows: tuple[int, ...]
+    photos: np.ndarray
+    bad: tuple[tuple[int, str], ...]
+
+
+def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> PreparedChunk:
+    """Read, check and prepare the photos of one chunk. Runs in a worker."""
+    rows, photos, bad = [], [], []
+    for row, path, digest in zip(*chunk, strict=True):
+        found = _photo(Path(root) / path, digest, size_hint)
+        if isinstance(found, str):
+            bad.append((row, found))
+        else:
+            rows.append(row)
+            photos.append(prepare(found))
+    return PreparedChunk(tuple(rows), np.stack(photos) if photos else np.empty(0), tuple(bad))
+
+
+def _photo(path: Path, digest: str, size_hint: int) -> Image.Image | str:
+    """The photo that the catalog means, or what is wrong with it."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return "no longer there"
+    if digest and hashlib.sha256(content).hexdigest() != digest:
+        return "changed since the catalog was made"
+    try:
+        return load_rgb(io.BytesIO(content), size_hint=size_hint)
+    except CatalogError:
+        return "unreadable"
+
+
+@contextmanager
+def workers(count: int, photos: int) -> Iterator[Executor]:
+    """Workers for so many photos. A process that dies is an error, never a wait for ever."""
+    if photos < FEW:
+        with ThreadPoolExecutor(count) as threads:
+            try:
+                yield threads
+            finally:
+                threads.shutdown(wait=True, cancel_futures=True)
+        return
+    from loky import get_reusable_executor
+    from loky.process_executor import BrokenProcessPool
+
+    processes = get_reusable_executor(
+        count, timeout=IDLE_SECONDS, initializer=_belong_to, initargs=(os.getpid(),)
+    )
+    try:
+        yield processes
+    except BrokenProcessPool:
+        raise EmbeddingsError(
+            "A worker process was killed, most likely because memory ran out.",
+            fix="Run the same command again with fewer workers (--workers 1); finished photos are kept.",
+        ) from None
+
+
+def _belong_to(command: int) -> None:
+    """In a worker: leave Ctrl-C to the command, and end with it however it ends.
+
+    A worker waits for work on a pipe that the other workers hold open too, so it would not notice by itself.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(command,), daemon=True).start()
+
+
+def _end_with(command: int) -> None:
+    while os.getppid() == command:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
+
+
+def in_order(
+    pool: Executor, work: Callable[[Given], Result], given: Iterable[Given], ahead: int
+) -> Iterator[Result]:
+    """Results in the order of what was given, with a bounded number under way."""
+    waiting = iter(given)
+    under_way: deque[Future[Result]] = deque(pool.submit(work, one) for one in islice(waiting, ahead))
+    try:
+        while under_way:
+            yield under_way.popleft().result()
+            under_way.extend(pool.submit(work, one) for one in islice(waiting, 1))
+    finally:
+        for left in under_way:
+            left.cancel()

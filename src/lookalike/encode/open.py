@@ -1,0 +1,47 @@
+"""Opens the encoder that an encoder string names."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from lookalike.core.errors import EncoderError
+from lookalike.encode.encoder import Encoder
+from lookalike.encode.spec import EncoderSpec
+
+
+def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
+    """Load the encoder that a spec names. Relative paths are looked up in `base`, then in the current folder.
+
+    Raises EncoderError for an unknown name, weights that are missing or belong to another network, and a library
+    that is not installed.
+    """
+    if spec.source == "descriptor":
+        from lookalike.encode.sources.descriptor import Descriptor
+
+        return Descriptor.of(spec)
+    if spec.source == "precomputed":
+        raise EncoderError(
+            f"{spec} holds vectors of known images and cannot encode a new photo.",
+            fix="Search by the id of an image in the catalog, or use an encoder such as descriptor:color+hog.",
+        )
+    require_torch(spec)
+    if spec.source == "checkpoint":
+        from lookalike.encode.sources.checkpoint import open_checkpoint
+
+        return open_checkpoint(spec, base, open_encoder)
+    from lookalike.encode.sources.libraries import open_network
+
+    return open_network(spec, base)
+
+
+def require_torch(spec: EncoderSpec) -> None:
+    """Refuse a network where the libraries for it are not installed, and say how to install them."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when timm is imported
+    try:
+        for library in ("torch", "torchvision", "timm", "safetensors"):
+            import_module(library)
+    except ImportError as error:
+        raise EncoderError(
+            f"{spec} is a network, and networks need {error.name or 'PyTorch'}, which is not installed.",
+            fix="Install it: pip install 'lookalike[models]'",
+        ) from None

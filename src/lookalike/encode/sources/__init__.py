@@ -1,0 +1,1 @@
+"""The sources of encoders: descriptors, network libraries, checkpoints, files of vectors."""

@@ -1,0 +1,222 @@
+"""Checkpoints: a network, or a head on another encoder, with everything that is needed to use it again.
+
+`checkpoint:run-7` names such a folder, in the workspace's models/ or elsewhere.
+
+    checkpoint.json       of a network its encoder string, of a head the encoder it is on (checkpoint_file.py)
+    weights.safetensors   a network's parameters, without a classifier
+    head.safetensors      a head's parameters
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from safetensors.torch import save
+from torch import nn
+
+from lookalike.core.errors import EncoderError
+from lookalike.core.types import Origin
+from lookalike.encode.encoder import Encoder
+from lookalike.encode.head import Head, apply_head, placed
+from lookalike.encode.inputs.preprocessing import Preprocessing
+from lookalike.encode.network import Network, share_cores
+from lookalike.encode.sources.checkpoint_file import (
+    FORMAT,
+    HeadAbout,
+    head_about,
+    headed_origin,
+    heads_down,
+    not_ours,
+    read_about,
+    require_folder,
+)
+from lookalike.encode.sources.libraries import backbone_of
+from lookalike.encode.spec import ABOUT, EncoderSpec, parse
+from lookalike.encode.weights import parameters_hash, read_weights
+
+WEIGHTS, HEAD = "weights.safetensors", "head.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCheckpoint:
+    """A stored head: the origin of the vectors it was trained on, the head, and its training settings."""
+
+    base: Origin
+    head: Head
+    learned: Mapping[str, Any]
+
+
+class Headed:
+    """A trained head on its encoder: photos are prepared and encoded by the encoder, then the head is applied."""
+
+    def __init__(self, spec: EncoderSpec, held: HeadCheckpoint, base: Encoder) -> None:
+        _require_same(spec, held, base)
+        self.origin = headed_origin(spec, base.origin, parameters_hash(held.head))
+        self.base = base
+        self.prepare, self.size_hint = base.prepare, base.size_hint
+        self.batch, self.threads = base.batch, base.threads
+        self.dimension = held.head.projection
+        self.head = placed(held.head)
+
+    def vectors(self, ready: np.ndarray) -> Float32[np.ndarray, "photos dimension"]:
+        """Prepared photos, stacked, to their vectors."""
+        found = self.base.vectors(ready)
+        share_cores(self.head.first.weight.device)
+        return apply_head(self.head, found)
+
+
+def _require_same(spec: EncoderSpec, held: HeadCheckpoint, base: Encoder) -> None:
+    """Refuse a head whose encoder has changed since the training. Only the precision may differ."""
+    now, then, differs = base.origin, held.base, []
+    if now.weights != then.weights:
+        differs.append(
+            f"its weights are {now.weights[:12] or 'none'}, at training {then.weights[:12] or 'none'}"
+        )
+    if now.preprocessing != then.preprocessing:
+        differs.append(f"its preprocessing is {now.preprocessing}, at training {then.preprocessing}")
+    if base.dimension != held.head.features:
+        differs.append(
+            f"its vectors have {base.dimension:,} numbers, and the head takes {held.head.features:,}"
+        )
+    if differs:
+        raise EncoderError(
+            f"{spec} is a head on {then.spec}, which has changed since: {'; '.join(differs)}.",
+            fix=f"Restore the weights that {then.spec} had when the head was trained, or train a new head: "
+            "lookalike finetune ENCODER --name NAME",
+        )
+
+
+def checkpoint_files(network: str, module: nn.Module, preprocessing: Preprocessing) -> dict[str, bytes]:
+    """The files of a network's checkpoint folder, by name; the caller writes them.
+
+    `network` is the encoder string the module was made from, without `weights`; only its structure is taken from it.
+    They are of format 1.
+    """
+    about = {"format": 1, "network": network, "preprocessing": asdict(preprocessing)}
+    return {WEIGHTS: _tensors(module), ABOUT: _json(about)}
+
+
+def head_files(base: Origin, head: Head, learned: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of a head's checkpoint folder, by name; the caller writes them, checkpoint.json last.
+
+    `base` is the origin of the vectors the head was trained on, `learned` anything that JSON holds.
+    """
+    about = {
+        "format": FORMAT,
+        "encoder": base.spec,
+        "weights": base.weights,
+        "preprocessing": base.preprocessing,
+        "precision": base.precision,
+        "head": {"features": head.features, "projection": head.projection},
+        "learned": dict(learned),
+    }
+    return {HEAD: _tensors(head), ABOUT: _json(about)}
+
+
+def read_head(folder: Path, label: str = "") -> HeadCheckpoint:
+    """The head in a checkpoint folder; `label` is its name in errors.
+
+    Raises EncoderError where the folder holds no head, or one that is damaged.
+    """
+    label = label or str(folder)
+    about = head_about(read_about(folder, label), folder, label)
+    if about is None:
+        raise EncoderError(
+            f"{label} is a checkpoint of a whole network, not of a head.",
+            fix="Name the checkpoint of a head: lookalike finetune writes one.",
+        )
+    return HeadCheckpoint(
+        about.base, _head(about, folder / HEAD, label), MappingProxyType(dict(about.learned))
+    )
+
+
+def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec, Path], Encoder]) -> Encoder:
+    """The encoder in a checkpoint folder: `NAME` is looked for as `base`/models/NAME, `base`/NAME, then NAME.
+
+    `opener` opens the encoder that a head is on.
+    """
+    folder = require_folder(spec, base)
+    about = read_about(folder, str(spec))
+    if about["format"] < 2:
+        return _open_network(spec, folder, about)
+    heads_down(spec, base)  # refuses a circle of heads
+    if spec.options:
+        raise EncoderError(
+            f"{spec}: the checkpoint of a head takes no option {spec.options[0][0]!r}; its encoder's are in {ABOUT}.",
+            fix="Leave it out.",
+        )
+    held = read_head(folder, str(spec))
+    return Headed(spec, held, opener(parse(held.base.spec), base))
+
+
+def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> Network:
+    options = dict(spec.options)
+    if unknown := sorted(set(options) - {"precision"}):
+        raise EncoderError(
+            f"{spec}: a checkpoint takes no option {unknown[0]!r}; its own are in {ABOUT}.",
+            fix="Leave it out.",
+        )
+    network, preprocessing = _network_about(spec, folder, about)
+    module = backbone_of(network, folder / WEIGHTS).module
+    return Network.of(spec, module, preprocessing, options.get("precision"))
+
+
+def _network_about(
+    spec: EncoderSpec, folder: Path, about: Mapping[str, Any]
+) -> tuple[EncoderSpec, Preprocessing]:
+    try:
+        network, values = about["network"], about["preprocessing"]
+        if not isinstance(network, str) or not isinstance(values, dict) or "size" not in values:
+            raise ValueError("it names no network, or no preprocessing with a size")
+        return parse(network), Preprocessing.of_values(values, f"{spec}, {ABOUT}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise not_ours(folder, str(spec), error) from None
+
+
+def _head(about: HeadAbout, file: Path, label: str) -> Head:
+    """The head of a file that holds exactly its parameters, all of them finite."""
+    if not file.is_file():
+        raise _damaged(label, f"there is no {HEAD}")
+    state = read_weights(file)
+    with torch.device("meta"):  # shapes only: the sizes in an edited file may be larger than memory
+        wanted = _sizes(Head(about.features, about.projection).state_dict())
+    given = _sizes(state)
+    if given != wanted:
+        raise _damaged(label, f"{HEAD} holds {_shapes(given)}, where {ABOUT} says {_shapes(wanted)}")
+    if not all(torch.isfinite(value).all() for value in state.values()):
+        raise _damaged(label, f"{HEAD} holds NaN or infinite values")
+    head = Head.empty(about.features, about.projection)
+    head.load_state_dict(state)
+    return head
+
+
+def _sizes(state: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in state.items()}
+
+
+def _shapes(state: Mapping[str, tuple[int, ...]]) -> str:
+    listed = [f"{name} {'x'.join(map(str, shape))}" for name, shape in sorted(state.items())[:4]]
+    return ", ".join(listed) or "nothing"
+
+
+def _damaged(label: str, what: str) -> EncoderError:
+    return EncoderError(
+        f"{label}: this checkpoint is damaged: {what}.",
+        fix="Restore its folder from a backup, or train it again under another name.",
+    )
+
+
+def _tensors(module: nn.Module) -> bytes:
+    return bytes(
+        save({name: value.detach().cpu().contiguous() for name, value in module.state_dict().items()})
+    )
+
+
+def _json(about: Mapping[str, Any]) -> bytes:
+    return (json.dumps(about, indent=2) + "\n").encode()

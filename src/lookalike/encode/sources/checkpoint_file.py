@@ -1,0 +1,137 @@
+"""The `checkpoint.json` of a checkpoint folder, read without torch, and where such folders are.
+
+Format 2 is a head on another encoder, format 1 a whole network:
+
+    encoder, weights, preprocessing, precision    the `Origin` of the vectors the head was trained on
+    head                                          {"features": ..., "projection": ...}
+    learned                                       what it was trained with: whatever the trainer wrote
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.checks import shortened
+from lookalike.core.errors import EncoderError
+from lookalike.core.types import Origin
+from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class HeadAbout:
+    """A head as checkpoint.json describes it: its encoder, its shape, and how it was trained."""
+
+    base: Origin
+    features: int
+    projection: int
+    learned: Mapping[str, Any]
+
+
+def require_folder(spec: EncoderSpec, base: Path) -> Path:
+    """The folder of a checkpoint. If it does not exist, the error lists the checkpoints that do."""
+    folder = checkpoint_folder(spec.name, base)
+    if folder is None:
+        there = checkpoints(base)
+        listed = f"There are: {shortened(there)}." if there else "The workspace has none yet."
+        raise EncoderError(
+            f"{spec}: there is no folder {spec.name!r}.",
+            fix=f"Give the folder of a checkpoint, relative to the workspace: checkpoint:{MODELS}/NAME. {listed}",
+        )
+    return folder
+
+
+def checkpoints(base: Path) -> list[str]:
+    """Names of the checkpoints in a workspace."""
+    return sorted(path.parent.name for path in (base / MODELS).glob(f"*/{ABOUT}"))
+
+
+def read_about(folder: Path, label: str) -> dict[str, Any]:
+    """The content of checkpoint.json, in any format this version knows. `label` is its name in errors."""
+    if not (folder / ABOUT).exists() and (folder / RUN).is_file():
+        raise EncoderError(
+            f"{label}: its training is unfinished, so there is no encoder in {folder} yet.",
+            fix="Resume the training. The command is shown by: lookalike status",
+        )
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        if type(about["format"]) is not int:
+            raise ValueError("its format is no number")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise not_ours(folder, label, error) from None
+    if about["format"] > FORMAT:
+        raise EncoderError(
+            f"{label} was written by a newer Lookalike (checkpoint format {about['format']}).",
+            fix="Install the newer Lookalike: pip install --upgrade lookalike",
+        )
+    return dict(about)
+
+
+def head_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout | None:
+    """The description of a head, None for a whole network."""
+    if about["format"] < 2:
+        return None
+    try:
+        base = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
+        parse(base.spec)
+        features, projection = (_side(about["head"], key) for key in ("features", "projection"))
+        learned = about["learned"]
+        if not isinstance(learned, dict):
+            raise ValueError(f"learned is no object but {learned!r:.40}")
+    except (ValueError, KeyError, TypeError, EncoderError) as error:
+        raise not_ours(folder, label, error) from None
+    return HeadAbout(base, features, projection, learned)
+
+
+def head_of(spec: EncoderSpec, base: Path) -> HeadAbout | None:
+    """The head that an encoder string names, None for any other encoder."""
+    if spec.source != "checkpoint":
+        return None
+    folder = require_folder(spec, base)
+    return head_about(read_about(folder, str(spec)), folder, str(spec))
+
+
+def heads_down(spec: EncoderSpec, base: Path) -> tuple[EncoderSpec, ...]:
+    """An encoder, the encoder that its head is on, and so on down to one that is no head. A circle is refused."""
+    found, seen = [spec], set()
+    while (about := head_of(found[-1], base)) is not None:
+        folder = require_folder(found[-1], base).resolve()
+        if folder in seen:
+            raise EncoderError(
+                f"{spec}: its head is on {about.base.spec}, and so on in a circle.",
+                fix=f"Give a checkpoint as Lookalike wrote it, with its own {ABOUT}.",
+            )
+        seen.add(folder)
+        found.append(parse(about.base.spec))
+    return tuple(found)
+
+
+def headed_origin(spec: EncoderSpec, base: Origin, head_hash: str) -> Origin:
+    """The origin of a head's vectors. An encoder without weights is identified by its encoder string."""
+    both = hashlib.sha256(f"{base.weights or base.spec}\n{head_hash}\n".encode()).hexdigest()
+    return Origin(str(spec), base.preprocessing, both, base.precision)
+
+
+def not_ours(folder: Path, label: str, error: Exception) -> EncoderError:
+    """The error for a checkpoint.json that Lookalike did not write, or that was edited."""
+    what = error.problem if isinstance(error, EncoderError) else str(error)
+    return EncoderError(
+        f"{label}: {folder / ABOUT} is not what Lookalike writes there ({type(error).__name__}: {what}).",
+        fix=f"Give a folder that Lookalike wrote, with its {ABOUT} and head.safetensors or weights.safetensors.",
+    )
+
+
+def _text(about: Mapping[str, Any], key: str) -> str:
+    if not isinstance(about[key], str):
+        raise ValueError(f"{key} is no text")
+    return str(about[key])
+
+
+def _side(shape: Mapping[str, Any], key: str) -> int:
+    if type(shape[key]) is not int or not 1 <= shape[key] <= 1 << 20:
+        raise ValueError(f"head.{key} is {shape[key]!r:.40}")
+    return int(shape[key])

@@ -1,0 +1,1 @@
+"""Every measure: the table of names, and one file per formula."""

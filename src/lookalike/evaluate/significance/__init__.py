@@ -1,0 +1,1 @@
+"""Confidence intervals and tests: bootstrap, permutation, Holm's adjustment."""

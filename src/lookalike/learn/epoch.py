@@ -1,0 +1,20 @@
+"""What a run keeps of an epoch."""
+
+from typing import NamedTuple
+
+
+class Epoch(NamedTuple):
+    """One line of a run's history.
+
+    `value` is the measure on the validation split, NaN where undefined. `kept` and `skipped` count anchors, `negatives`
+    ordered pairs with P = 0 that acted as negatives, `positives` those with P > 0, over the epoch's batches.
+    """
+
+    number: int
+    loss: float
+    value: float
+    rate: float
+    kept: int
+    skipped: int
+    positives: int
+    negatives: int

@@ -1,0 +1,1 @@
+"""The rank engine: blocks of scores, compiled counting, GPUs, vectors larger than memory."""

@@ -1,1 +1,0 @@
-"""Whole workflows as short functions: the one place that knows every stage."""

@@ -1,0 +1,133 @@
+"""The measure table as the page shows it: best values, undefined values with their reasons, cautions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lookalike.core.errors import ArgumentError
+from lookalike.core.text import listed, percent, value
+from lookalike.evaluate.significance.summary import Settings
+from lookalike.report.content import Cell, MeasureRow, MeasureTable
+from lookalike.report.parts.cautions import caution
+from lookalike.report.parts.cells import (
+    ShownCell,
+    ShownColumn,
+    ShownRow,
+    highest,
+    interval_of,
+    is_defined,
+    kind,
+    queries_of,
+    reason,
+)
+from lookalike.report.parts.explanations import MeasureName
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """The whole table, and under it the reasons of its undefined values.
+
+    `level` is the intervals' confidence, "" without intervals; `without` says which values have none, and why.
+    """
+
+    columns: tuple[ShownColumn, ...]
+    rows: tuple[ShownRow, ...]
+    footnotes: tuple[str, ...]
+    cautious: bool
+    level: str
+    without: tuple[str, ...]
+
+
+def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = True) -> ShownTable:
+    """The table ready for the page; `explained` are the measures with a card.
+
+    Without `cautious` no cell is marked: every pair is known.
+    """
+    check(table)
+    columns = [[row.values[j] for row in table.rows] for j in range(len(table.measures))]
+    headings = tuple(
+        ShownColumn(
+            measure, _same_queries(cells), explained.index(measure) + 1 if measure in explained else 0
+        )
+        for measure, cells in zip(table.measures, columns, strict=True)
+    )
+    best = [
+        "" if MeasureName.of(measure).base == "coverage" else highest(cells)  # high coverage is no quality
+        for measure, cells in zip(table.measures, columns, strict=True)
+    ]
+    every = [cell for row in table.rows for cell in row.values]
+    footnotes = tuple(dict.fromkeys(reason(cell) for cell in every if not is_defined(cell)))
+    rows = tuple(
+        ShownRow(
+            row.encoder,
+            kind(row.is_generator),
+            tuple(
+                _shown_cell(table, row, cell, heading, top, footnotes, cautious)
+                for cell, heading, top in zip(row.values, headings, best, strict=True)
+            ),
+        )
+        for row in table.rows
+    )
+    marked = any(cell.caution for row in rows for cell in row.cells)
+    level = confidence(table.settings) if any(cell.interval for row in rows for cell in row.cells) else ""
+    return ShownTable(headings, rows, footnotes, marked, level, without(table))
+
+
+def check(table: MeasureTable) -> None:
+    """Refuse a row that has more or fewer values than the table has measures."""
+    for row in table.rows:
+        if len(row.values) != len(table.measures):
+            raise ArgumentError(
+                f"The row of encoder {row.encoder!r} has {len(row.values)} values; "
+                f"the table has {len(table.measures)} measures.",
+                fix="Give every row one Cell per measure; an undefined value is Cell(nan, queries, reason).",
+            )
+
+
+def confidence(settings: Settings | None) -> str:
+    """The confidence of intervals: "95%"; "" where no query was drawn."""
+    return f"{percent(settings.level, 1).removesuffix('%').removesuffix('.0')}%" if settings else ""
+
+
+def without(table: MeasureTable) -> tuple[str, ...]:
+    """Why defined values have no interval, one sentence for each reason."""
+    found: dict[str, list[str]] = {}
+    defined = 0
+    for row in table.rows:
+        for measure, cell in zip(table.measures, row.values, strict=True):
+            if is_defined(cell) and cell.interval is not None:
+                defined += 1
+                if cell.interval.reason:
+                    found.setdefault(cell.interval.reason, []).append(measure)
+    return tuple(
+        "No interval for "
+        + ("any value" if len(measures) == defined else f"some values of {listed(dict.fromkeys(measures))}")
+        + f": {why}."
+        for why, measures in found.items()
+    )
+
+
+def _shown_cell(
+    table: MeasureTable,
+    row: MeasureRow,
+    cell: Cell,
+    heading: ShownColumn,
+    top: str,
+    footnotes: tuple[str, ...],
+    cautious: bool,
+) -> ShownCell:
+    defined, queries = is_defined(cell), queries_of(cell.queries)
+    return ShownCell(
+        text=value(cell.value),
+        interval=interval_of(cell),
+        hover=f"{heading.name} of {row.encoder}: {queries}" if defined else reason(cell),
+        count=queries if defined and not heading.note else "",
+        best=value(cell.value) == top,
+        footnote=0 if defined else footnotes.index(reason(cell)) + 1,
+        caution=caution(table, row, heading.name) if cautious else "",
+    )
+
+
+def _same_queries(cells: Sequence[Cell]) -> str:
+    """Over how many queries a measure is, where that holds for every encoder."""
+    counts = {cell.queries for cell in cells if is_defined(cell)}
+    return queries_of(counts.pop()) if len(counts) == 1 else ""

@@ -1,0 +1,1 @@
+"""The bias of each measure on simulated pools whose ground truth is known."""

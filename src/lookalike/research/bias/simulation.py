@@ -1,0 +1,216 @@
+"""`bias`: what the measures say on simulated pools, beside a complete truth."""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from lookalike.core.checks import at_least
+from lookalike.core.cores import cores
+from lookalike.core.progress import Progress
+from lookalike.research.bias.calibrate import CalibrationCheck, as_toml, held
+from lookalike.research.bias.figure import bias_figure
+from lookalike.research.bias.ground_truths import studio_encoders, studio_ground_truth, workspace_ground_truth
+from lookalike.research.bias.pools import GroundTruth
+from lookalike.research.bias.simulate import MEASURES, SimulatedPools, simulate
+from lookalike.research.bias.statistics import BiasFigure, summary
+from lookalike.store.disk import disk_errors, write_file
+from lookalike.store.workspace import Workspace
+from lookalike.studio import studio
+from lookalike.workflows.start.studio import write_studio
+
+Bar = Callable[[str], AbstractContextManager[Progress | None]]
+CHUNK = 10
+SIZE = 128
+"""Width of the studio's photos here: descriptors look at no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """Simulated pools, what they say of each measure, and how the shipped calibration holds on them."""
+
+    outcomes: tuple[SimulatedPools, ...]
+    cells: tuple[BiasFigure, ...]
+    held: tuple[CalibrationCheck, ...]
+    made: dict[str, int | str | list[str]]
+
+    @property
+    def pools(self) -> int:
+        """How many pools were simulated."""
+        return sum(map(len, self.outcomes))
+
+    @property
+    def truth(self) -> dict[str, tuple[float, int]]:
+        """The true HR@5 of every encoder, mean over the ground truths that have it, and in how many."""
+        found: dict[str, dict[bytes, float]] = {}
+        for one in self.outcomes:
+            for name, value in zip(one.encoders, one.true_all.tolist(), strict=True):
+                found.setdefault(name, {})[one.true_all.tobytes()] = value
+        return {name: (float(np.mean(list(seen.values()))), len(seen)) for name, seen in found.items()}
+
+
+def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -> Bias:
+    """Pools spread evenly over some studios, of seeds `seed`, `seed + 1`, ...; photos live in a temporary folder."""
+    at_least(studios, 1, "studios")
+    outcomes: list[SimulatedPools] = []
+    for place in range(studios):
+        share = at_least(pools, studios, "pools") // studios + (place < pools % studios)
+        ground_truth = studio_of(images, seed + place, bar)
+        with bar(f"Simulating pools on studio {seed + place}") as progress:
+            outcomes += simulated(ground_truth, share, seed + place, progress)
+    made: dict[str, int | str | list[str]] = {
+        "catalog": "studio",
+        "images": images,
+        "studios": studios,
+        "pools": pools,
+        "seed": seed,
+    }
+    return _bias(outcomes, made)
+
+
+def studio_of(images: int, seed: int, bar: Bar) -> GroundTruth:
+    """One studio with its encoders; its photos live in a temporary folder while they are described."""
+    drawn = studio(images, photos_per_item=2, seed=seed)
+    with TemporaryDirectory(prefix="lookalike-bias-") as folder:
+        photos = Path(folder) / "photos"
+        with bar(f"Drawing studio {seed}") as progress:
+            write_studio(photos, drawn, size=SIZE, progress=progress)
+        with bar(f"Embedding studio {seed}") as progress:
+            encoders = studio_encoders(drawn, photos, progress)
+    return studio_ground_truth(drawn, encoders)
+
+
+def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Bias:
+    """Pools over a workspace whose labels are complete for every encoder's top 10."""
+    with bar("Ranking") as progress:
+        ground_truth = workspace_ground_truth(workspace, progress)
+    with bar("Simulating pools") as progress:
+        outcomes = simulated(ground_truth, at_least(pools, 1, "pools"), seed, progress)
+    return _bias(outcomes, {"catalog": "workspace", "pools": pools, "seed": seed})
+
+
+def simulated(
+    ground_truth: GroundTruth, pools: int, seed: int, progress: Progress | None = None
+) -> list[SimulatedPools]:
+    """Pools of one ground truth, spread over the processors; the result does not depend on their number."""
+    from loky import get_reusable_executor
+
+    starts = range(0, pools, CHUNK)
+    executor = get_reusable_executor(max_workers=min(cores(), len(starts)))
+    found = []
+    jobs = [
+        executor.submit(simulate, ground_truth, min(CHUNK, pools - start), seed, first=start)
+        for start in starts
+    ]
+    for done, job in enumerate(jobs):
+        found.append(job.result())
+        if progress is not None:
+            progress(min((done + 1) * CHUNK, pools), pools)
+    return found
+
+
+def write_results(found: Bias, folder: Path, title: str) -> list[Path]:
+    """bias.csv (every figure with its interval), pools.csv (every score of every pool), bias.svg (the figure)."""
+    with disk_errors("making the folder", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    files = {
+        "bias.csv": _csv(
+            ("measure", "figure", "where", "value", "low", "high", "n", "pools"), _figures(found.cells)
+        ),
+        "pools.csv": _csv(POOL_COLUMNS, _pool_rows(found.outcomes)),
+        "bias.svg": bias_figure(found.cells, title),
+    }
+    for name, content in files.items():
+        write_file(folder / name, content.encode())
+    return [folder / name for name in files]
+
+
+def write_calibration(found: Bias, path: Path) -> None:
+    """The calibration file that `audit.trust` reads."""
+    encoders = list(found.truth)
+    write_file(path, as_toml(found.outcomes, found.made | {"encoders": encoders}).encode())
+
+
+POOL_COLUMNS = (
+    "ground_truth",
+    "pool",
+    "answers",
+    "top",
+    "queries",
+    "labels",
+    "random_pairs",
+    "positive_rate",
+    "encoder",
+    "generator",
+    "coverage@5",
+    "true HR@5",
+    "true HR@5 of the pool's queries",
+    "true HR@10",
+    *MEASURES,
+)
+
+
+def _bias(outcomes: Sequence[SimulatedPools], made: dict[str, int | str | list[str]]) -> Bias:
+    return Bias(tuple(outcomes), summary(outcomes), held(outcomes), made)
+
+
+def _csv(columns: Sequence[str], rows: Iterator[tuple[object, ...]]) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _figures(cells: Sequence[BiasFigure]) -> Iterator[tuple[object, ...]]:
+    for cell in cells:
+        one = cell.estimate
+        yield (
+            cell.measure,
+            cell.figure,
+            cell.where,
+            _number(one.value),
+            _number(one.low),
+            _number(one.high),
+            one.n,
+            one.pools,
+        )
+
+
+def _pool_rows(outcomes: Sequence[SimulatedPools]) -> Iterator[tuple[object, ...]]:
+    ground_truths: dict[bytes, int] = {}
+    counted: dict[int, int] = {}
+    for one in outcomes:
+        ground_truth = ground_truths.setdefault(one.true_all.tobytes(), len(ground_truths))
+        for p in range(len(one)):
+            number = counted[ground_truth] = counted.get(ground_truth, -1) + 1
+            head = (
+                ground_truth,
+                number,
+                one.answers[p],
+                one.top[p],
+                one.queries[p],
+                one.labels[p],
+                one.random_pairs[p],
+            )
+            for e, encoder in enumerate(one.encoders):
+                truths = (one.true_all[e], one.true_same[p, e], one.true_10[e])
+                yield (
+                    *head,
+                    _number(one.positive_rate[p]),
+                    encoder,
+                    int(one.generator[p, e]),
+                    _number(one.coverage[p, e]),
+                    *map(_number, truths),
+                    *(_number(one.value[p, m, e]) for m in range(len(one.measures))),
+                )
+
+
+def _number(value: float) -> str:
+    """Six digits; nothing where undefined."""
+    return "" if not np.isfinite(value) else f"{value:.6g}"

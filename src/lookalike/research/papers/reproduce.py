@@ -1,0 +1,97 @@
+"""`reproduce`: a table of the papers, and ours beside it on whatever catalog the workspace holds."""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.core.errors import ArgumentError, CatalogError, EncoderError, LabelsError, PoolError
+from lookalike.core.progress import Progress
+from lookalike.evaluate.measures.credit import phi
+from lookalike.report.figures.credit import credit_curves
+from lookalike.research.papers.computed import ComputedTable
+from lookalike.research.papers.layout import cells_of, text_of
+from lookalike.research.papers.measure_tables import curve_table
+from lookalike.research.papers.published import PublishedTable, published
+from lookalike.research.papers.tables import BUILDERS, NEEDS
+from lookalike.store.disk import write_file
+from lookalike.store.settings import FILE
+from lookalike.store.workspace import Workspace
+
+POINTS, PRINTED_POINTS = 401, 21
+LACKING = (CatalogError, EncoderError, LabelsError, PoolError)  # said under the paper's figures
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A table as printed, and ours (None: `missing` says why, and what would make them)."""
+
+    published: PublishedTable
+    ours: ComputedTable | None
+    missing: str = ""
+
+
+def reproduce(key: str, folder: Path, *, progress: Progress | None = None) -> Reproduction:
+    """One table. Without a workspace in the folder, or where it lacks what ours need, only the paper's figures."""
+    table = published(key)
+    if table.alphas:
+        return Reproduction(table, _curves(table, PRINTED_POINTS))
+    if key not in BUILDERS:
+        return Reproduction(table, None, "This version does not make ours for this table.")
+    if not (folder / FILE).is_file():
+        return Reproduction(table, None, f"{folder} is not a workspace, so there are no figures of ours.")
+    workspace = Workspace(folder)
+    found: ComputedTable | str
+    try:
+        found = BUILDERS[key](workspace, progress)
+    except LACKING as lack:
+        found = f"{lack.problem} {lack.fix}"
+    return Reproduction(table, None, found) if isinstance(found, str) else Reproduction(table, found)
+
+
+def needs(key: str) -> str:
+    """What ours for a table are made from, in a few words; empty where this version makes none."""
+    return "nothing" if published(key).alphas else NEEDS.get(key, "")
+
+
+def write(found: Reproduction, path: Path, as_json: bytes) -> None:
+    """Write a table as .txt, .csv (a row per cell, ours unrounded) or .json; a figure as .svg too."""
+    endings = (".txt", ".csv", ".json", *((".svg",) if found.published.alphas else ()))
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise ArgumentError(
+            f"--output {path} has no ending that {found.published.key} can be written as.",
+            fix=f"Give a file that ends in {', '.join(endings)}.",
+        )
+    text = {
+        ".txt": lambda: text_of(found.published, found.ours).encode(),
+        ".csv": lambda: _csv(found).encode(),
+        ".json": lambda: as_json,
+        ".svg": lambda: figure(found.published).encode(),
+    }[ending]()
+    write_file(path, text)
+
+
+def figure(table: PublishedTable) -> str:
+    """VSD Figure 1: the credit of a positive and of a negative over the percentile rank, for every alpha."""
+    panels = (("(a) positive label (y = 1)", 1), ("(b) negative label (y = 0)", 0))
+    title = f"{table.paper} {table.number}: {table.title}"
+    return credit_curves(table.alphas, panels, title, points=POINTS, alone=True)
+
+
+def _csv(found: Reproduction) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*found.published.labels, "column", "paper", "ours", "ours_spread"])
+    for cell in cells_of(found.published, found.ours):
+        value = cell.ours.value if cell.ours else ""
+        spread = cell.ours.spread if cell.ours and cell.ours.spread is not None else ""
+        writer.writerow([*cell.names, cell.column, cell.paper or "", value, spread])
+    return text.getvalue()
+
+
+def _curves(table: PublishedTable, points: int) -> ComputedTable:
+    p = np.linspace(0, 1, points)
+    return curve_table(p, {alpha: phi(p, alpha) for alpha in table.alphas})

@@ -1,0 +1,1 @@
+"""File formats for labels, runs, judged ranks and packages."""

@@ -1,0 +1,139 @@
+"""Labels as files, checked against the catalog; pairs to label as files."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.catalog.readers.text_table import Sheet
+from lookalike.core.errors import LabelsError
+from lookalike.core.types import Catalog, Labels, Pool
+from lookalike.discover.questions import Questions
+from lookalike.discover.random_pairs import RandomPairs
+from lookalike.store.formats.label_formats import (
+    BLANK,
+    UNJUDGED,
+    LabelEntry,
+    format_in,
+    format_out,
+    read_label_table,
+)
+from lookalike.store.formats.tables import write_table
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Rows of a label file that cannot be used, for one reason."""
+
+    reason: str
+    count: int
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class LabelFile:
+    """The labels of a file that can be used, and the rows that cannot.
+
+    Left out are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, and the
+    `unjudged` lines of qrels, whose relevance is below 0.
+    """
+
+    labels: Labels
+    faults: tuple[Fault, ...]
+    on_left_out: int
+    blank: int
+    notes: tuple[str, ...]
+    unjudged: int = 0
+
+
+def read_label_file(table: object, catalog: Catalog, format: str | None = None) -> LabelFile:
+    """Read labels and check every row against the catalog. The format is recognised unless it is named."""
+    if isinstance(table, str | os.PathLike):
+        path = Path(os.fspath(table))
+        entries, sheet = format_in(path, format).read(path)
+    else:
+        entries, sheet = read_label_table(table)
+    gone = {image.image for image in catalog.left_out}
+    used: list[LabelEntry] = []
+    faults: dict[str, list[int]] = {}
+    on_left_out = blank = unjudged = 0
+    for at, one in enumerate(entries):
+        is_left_out = one.query in gone or one.candidate in gone
+        if reason := one.reason or _wrong(one, catalog, is_left_out):
+            faults.setdefault(reason, []).append(at)
+        elif one.label == BLANK:
+            blank += 1
+        elif is_left_out:
+            on_left_out += 1
+        elif one.label == UNJUDGED:
+            unjudged += 1
+        else:
+            used.append(one)
+    labels = Labels.of(*([one[part] for one in used] for part in (0, 1, 3)))
+    listed = (_fault(reason, places, entries, sheet) for reason, places in faults.items())
+    return LabelFile(labels, tuple(listed), on_left_out, blank, sheet.notes, unjudged)
+
+
+def _wrong(one: LabelEntry, catalog: Catalog, is_left_out: bool) -> str:
+    if not is_left_out and not (one.query in catalog.row and one.candidate in catalog.row):
+        return "the catalog has no such image"
+    return "the pair is an image and itself" if one.query == one.candidate else ""
+
+
+def _fault(reason: str, places: Sequence[int], entries: Sequence[LabelEntry], sheet: Sheet) -> Fault:
+    one = entries[places[0]]
+    pair = f"query {one.query!r}, candidate {one.candidate!r}, label " if one.query or one.candidate else ""
+    return Fault(reason, len(places), f"{sheet.at(places)} (the first: {pair}{one.text!r})")
+
+
+def require_faultless(faults: Sequence[Fault], name: str, what: str = "row") -> None:
+    """Refuse a file with rows (or pairs) that cannot be used, with the reasons."""
+    if faults:
+        listed = "\n".join(f"  {fault.reason}: {fault.where}" for fault in faults)
+        count = sum(fault.count for fault in faults)
+        raise LabelsError(
+            f"{name}: {count:,} {what}{'' if count == 1 else 's'} cannot be used, so nothing was imported.\n{listed}",
+            fix="Correct the file, or import the rest of it with --skip-invalid.",
+        )
+
+
+def write_label_file(labels: Labels, path: Path, format: str | None = None) -> None:
+    """Write labels in their order. The same labels give the same bytes."""
+    format_out(path, format).write(labels, path)
+
+
+def write_pair_file(asked: Questions, path: Path) -> None:
+    """Write pairs with an empty label column to fill in; `labels import` reads the file back.
+
+    It goes to experts, so it says nothing of who put a pair forward: that is in `write_provenance_file`.
+    """
+    columns = {
+        "query": asked.query.tolist(),
+        "candidate": asked.candidate.tolist(),
+        "label": [""] * len(asked),
+        "item": asked.item.tolist(),
+    }
+    write_table(columns, path)
+
+
+def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:
+    """Write every pair with where it came from, for those who run the labelling and not for those who label.
+
+    `generators` says who put the pair forward and at which place (1 is the best), `random` (1 or 0)
+    whether it was drawn at random; a pair can be both.
+    """
+    named: dict[tuple[str, str], list[str]] = {ends: [] for ends in zip(pool.query, pool.item, strict=True)}
+    ends = list(named)
+    for pair, source, rank in zip(pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), strict=True):
+        named[ends[pair]].append(f"{pool.generators[source]}:{rank + 1}")
+    at_random = dict(zip(zip(drawn.query, drawn.item, strict=True), drawn.candidate, strict=True))
+    photo = at_random | dict(zip(ends, pool.candidate, strict=True))
+    listed = [*ends, *(pair for pair in at_random if pair not in named)]
+    columns = {
+        "query": [query for query, _ in listed],
+        "candidate": [photo[pair] for pair in listed],
+        "item": [item for _, item in listed],
+        "generators": [" ".join(named.get(pair, [])) for pair in listed],
+        "random": [int(pair in at_random) for pair in listed],
+    }
+    write_table(columns, path)

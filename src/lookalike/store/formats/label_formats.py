@@ -1,0 +1,261 @@
+"""The formats of label and vote files: how each is recognised, read and written."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.core.checks import one_of
+from lookalike.core.errors import LabelsError, LookalikeError
+from lookalike.core.types import Labels
+from lookalike.store.disk import write_file
+from lookalike.store.formats.tables import ENDINGS as TABLES
+from lookalike.store.formats.tables import read_json, require_ending, write_table
+from lookalike.store.formats.trec import read_lines, require_fields, write_lines
+
+COLUMNS = ("query", "candidate", "label")
+VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+UNJUDGED, BLANK = -1, -2
+QRELS, JSON = (".qrels", ".qrels.gz", ".qrel", ".qrel.gz"), (".json",)
+NO_LABEL = "the label is not 0 or 1"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_HEAD, _LINES = 16_384, 20  # characters and lines by which a format is recognised
+
+
+class LabelEntry(NamedTuple):
+    """One labelled pair of a file, and why it cannot be used ("": it can).
+
+    `label` is 1 for similar, 0 for dissimilar, `UNJUDGED`, or `BLANK` if it is still to be labelled.
+    """
+
+    query: str
+    candidate: str
+    text: str
+    label: int
+    reason: str = ""
+
+
+Entries = tuple[list[LabelEntry], Sheet]
+"""The entries of a file, and the table that knows their lines."""
+
+
+class Look:
+    """What a format is recognised by: the file's name, its first characters, and its first entry if it is JSON."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, path.name.lower()
+
+    @cached_property
+    def head(self) -> str:
+        """The first characters; "" for a file that cannot be read, which its reader reports."""
+        try:
+            with self.path.open("rb") as file:
+                return file.read(_HEAD).decode("utf-8-sig", "replace")
+        except OSError:
+            return ""
+
+    @cached_property
+    def entry(self) -> Mapping[str, Any] | None:
+        """The first entry of a JSON list, {} for an empty list. None for what is not JSON."""
+        start = self.head.lstrip()
+        if not start.startswith("[") and not (self.name.endswith(".json") and start.startswith("{")):
+            return None
+        rows = read_json(self.path, "tags or tasks") or [{}]
+        return rows[0] if isinstance(rows[0], Mapping) else None
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format. Votes have neither `read` nor `write` here: see store/history.
+
+    `endings` are those of files that are written. `any_name`: a file of any name can be written if the format is named.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    recognises: Callable[[Look], bool]
+    read: Callable[[Path], Entries]
+    write: Callable[[Labels, Path], None]
+    any_name: bool = False
+    one_label_per_pair: bool = False
+
+
+def format_in(path: Path, format: str | None = None) -> Format:
+    """The format of a file to read: as named, else recognised."""
+    if format is not None:
+        return FORMATS[one_of(format, tuple(FORMATS), "format")]
+    look = Look(path)
+    return next(one for one in FORMATS.values() if one.recognises(look))
+
+
+def format_out(path: Path, format: str | None = None) -> Format:
+    """The format of a file to write: as named, else by the file's name."""
+    if format is not None:
+        found = FORMATS[one_of(format, tuple(FORMATS), "format")]
+        if not found.any_name:
+            require_ending(path, found.name, found.endings)
+        return found
+    require_ending(path, "labels", (*TABLES, *QRELS[:2], *JSON))
+    labels = (one for one in FORMATS.values() if one.write is not _no_labels)
+    return next(one for one in labels if path.name.lower().endswith(one.endings))
+
+
+def read_label_table(table: object) -> Entries:
+    """A table with the columns query, candidate and label: a CSV or Parquet file, or one in memory."""
+    sheet = sheet_of(table, wanted="query")
+    return [_row(*cells) for cells in zip(*(_column(sheet, name) for name in COLUMNS), strict=True)], sheet
+
+
+def _row(query: str, candidate: str, text: str) -> LabelEntry:
+    label = VALUES.get(text.strip())
+    if label is None and text.strip():
+        return LabelEntry(query, candidate, text, UNJUDGED, NO_LABEL)
+    return LabelEntry(query, candidate, text, BLANK if label is None else label)
+
+
+def write_label_table(labels: Labels, path: Path) -> None:
+    """Write labels as CSV or Parquet, in their order."""
+    columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
+    write_table(dict(zip(COLUMNS, columns, strict=True)), path)
+
+
+def read_qrels(path: Path) -> Entries:
+    """TREC qrels, `query iteration document relevance`.
+
+    As in trec_eval, a relevance of 1 or more is similar, 0 is dissimilar, and below 0 the pair is unjudged. The
+    iteration is ignored.
+    """
+    lines = list(read_lines(path, "qrels (query iteration document relevance)", LabelsError))
+    return _once([_line(fields) for _, fields in lines]), Sheet({}, str(path), [at for at, _ in lines])
+
+
+def _line(fields: Sequence[str]) -> LabelEntry:
+    if len(fields) != 4:
+        reason = "the line does not have four fields (query, iteration, document, relevance)"
+        return LabelEntry("", "", " ".join(fields), UNJUDGED, reason)
+    query, _, candidate, text = fields
+    if not _WHOLE.fullmatch(text):
+        return LabelEntry(query, candidate, text, UNJUDGED, "the relevance is not a whole number")
+    return LabelEntry(query, candidate, text, min(max(int(text), UNJUDGED), 1))
+
+
+def write_qrels(labels: Labels, path: Path) -> None:
+    """Write labels in their order. Each pair can be there once, and no id can contain whitespace."""
+    require_fields([*labels.query, *labels.candidate], "ids", LabelsError)
+    rows = zip(labels.query, labels.candidate, labels.label.tolist(), strict=True)
+    write_lines((f"{query} 0 {candidate} {label}" for query, candidate, label in rows), path)
+
+
+def read_tags(path: Path) -> Entries:
+    """The tags of VSD-Fashion: `[{"key": [seed, candidate], "value": 0 or 1}]`, one JSON list."""
+    return _once([_tag(row) for row in read_json(path, "tags")]), Sheet({}, str(path))
+
+
+def _tag(row: object) -> LabelEntry:
+    """The entry of a tag. A value is a number, so `true` is not one."""
+    tag = row if isinstance(row, Mapping) else {}
+    key, value = tag.get("key"), tag.get("value")
+    ids = key if isinstance(key, list) else []
+    if len(ids) != 2 or not all(isinstance(one, str | int) and one != "" for one in ids):
+        reason = 'the entry is not {"key": [seed, candidate], "value": 0 or 1}'
+        return LabelEntry("", "", json.dumps(row, ensure_ascii=False)[:60], UNJUDGED, reason)
+    entry = LabelEntry(str(ids[0]), str(ids[1]), json.dumps(value), UNJUDGED, NO_LABEL)
+    return entry._replace(label=value, reason="") if type(value) is int and value in (0, 1) else entry
+
+
+def write_tags(labels: Labels, path: Path) -> None:
+    """Write labels as tags, in their order, one per line."""
+    rows = zip(labels.query, labels.candidate, labels.label.tolist(), strict=True)
+    lines = (json.dumps({"key": [q, c], "value": y}, ensure_ascii=False) for q, c, y in rows)
+    write_file(path, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
+
+
+def _once(entries: list[LabelEntry]) -> list[LabelEntry]:
+    """Entries of a format that can hold a pair once, with what is wrong with those of a pair that is there again."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, one in enumerate(entries):
+        if not one.reason:
+            places.setdefault((one.query, one.candidate), []).append(at)
+    for found in places.values():
+        differ = len({entries[at].label for at in found}) > 1
+        reason = (
+            "entries of the same pair contradict each other"
+            if differ
+            else "an earlier entry has the same pair"
+        )
+        for at in found if differ else found[1:]:
+            entries[at] = entries[at]._replace(reason=reason)
+    return entries
+
+
+def _column(sheet: Sheet, name: str) -> Sequence[str]:
+    for written, values in sheet.columns.items():
+        if written.strip().lower() == name:
+            return values
+    raise LabelsError(
+        f"{sheet.source} has no column {name!r}; it has {', '.join(map(repr, sheet.columns)) or 'none'}.",
+        fix=f"Labels need the columns {', '.join(COLUMNS)}.",
+    )
+
+
+def _is_results(look: Look) -> bool:
+    """Label Studio: tasks with data, or annotations of JSON-MIN."""
+    entry = look.entry or {}
+    return isinstance(entry.get("data"), Mapping) or "annotation_id" in entry
+
+
+def _is_tags(look: Look) -> bool:
+    return look.entry == {} or (look.entry is not None and {"key", "value"} <= look.entry.keys())
+
+
+def _is_qrels(look: Look) -> bool:
+    """By the name, or because most of the first lines have four fields, the last one a number."""
+    if look.name.endswith(QRELS):
+        return True
+    if look.entry is not None or _is_votes(look):
+        return False
+    if look.name.endswith(".gz"):
+        return True
+    lines = [line.split() for line in look.head.split("\n")[:_LINES] if line.strip()]
+    fit = [len(fields) == 4 and bool(_WHOLE.fullmatch(fields[3])) for fields in lines]
+    return 2 * sum(fit) > len(fit)
+
+
+def _is_votes(look: Look) -> bool:
+    """A table with the columns event and token."""
+    if look.name.endswith(".parquet"):
+        import polars
+
+        try:
+            with look.path.open("rb") as file:
+                return {"event", "token"} <= polars.read_parquet_schema(file).keys()
+        except (polars.exceptions.PolarsError, OSError, LookalikeError):
+            return False
+    header = look.head.partition("\n")[0]
+    return {"event", "token"} <= {name.strip().strip('"').lower() for name in re.split("[,;\t]", header)}
+
+
+def _no_labels(*given: Path | Labels) -> NoReturn:
+    path = next(one for one in given if isinstance(one, Path))
+    raise LabelsError(
+        f"{path} is a file of votes, which only a workspace can turn into labels.",
+        fix="Import it with `lookalike labels import FILE`, then use the labels of the workspace.",
+    )
+
+
+VOTES, LABEL_STUDIO = "votes", "label-studio"
+FORMATS: Mapping[str, Format] = {
+    one.name: one
+    for one in (
+        Format(LABEL_STUDIO, JSON, _is_results, _no_labels, _no_labels),
+        Format("vsd", JSON, _is_tags, read_tags, write_tags, any_name=True, one_label_per_pair=True),
+        Format("qrels", QRELS, _is_qrels, read_qrels, write_qrels, any_name=True, one_label_per_pair=True),
+        Format(VOTES, TABLES, _is_votes, _no_labels, _no_labels),
+        Format("table", TABLES, lambda look: True, read_label_table, write_label_table),
+    )
+}
+"""By name, in the order in which they are recognised."""

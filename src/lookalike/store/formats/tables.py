@@ -1,0 +1,56 @@
+"""Tables written as CSV or Parquet, depending on the ending; lists read from JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.store.disk import disk_errors, write_file
+
+ENDINGS = (".csv", ".parquet")
+
+
+def require_ending(path: Path, what: str, endings: Sequence[str] = ENDINGS) -> None:
+    """Refuse a file name whose ending names no format, before any work is done for it."""
+    if not path.name.lower().endswith(tuple(endings)):
+        listed = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise ArgumentError(
+            f"{path} ends in {path.suffix.lower() or 'nothing'}, which is not a format for {what}.",
+            fix=f"Use {listed}.",
+        )
+
+
+def write_table(columns: Mapping[str, Sequence[object]], path: Path, what: str = "labels") -> None:
+    """Write columns of one length as a whole file; None is an empty cell. The same columns give the same bytes."""
+    require_ending(path, what)
+    if path.suffix.lower() == ".csv":
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        write_file(path, text.getvalue().encode("utf-8"))
+        return
+    import polars
+
+    held = io.BytesIO()
+    # a column without any value is one of numbers: those of undefined values
+    polars.DataFrame(dict(columns)).cast({polars.Null: polars.Float64}).write_parquet(held)
+    write_file(path, held.getvalue())
+
+
+def read_json(path: Path, what: str) -> list[Any]:
+    """A JSON file that is a list."""
+    with disk_errors(f"reading {path.name}", path):
+        content = path.read_bytes()
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise LabelsError(
+            f"{path} is not valid JSON: {error}.", fix=f"Export the {what} again; the file may be cut short."
+        ) from None
+    if not isinstance(found, list):
+        raise LabelsError(f"{path} is JSON, but not a list of {what}.", fix=f"Give a file of {what}.")
+    return found

@@ -1,0 +1,1 @@
+"""The history of votes as files: export, import, merge, Label Studio."""

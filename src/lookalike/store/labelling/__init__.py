@@ -1,0 +1,1 @@
+"""The labelling in the database: votes, leases, the queue, discussions, guidelines."""

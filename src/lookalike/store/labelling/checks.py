@@ -1,0 +1,118 @@
+"""Hidden checks: pairs that an annotator answers again, and gold pairs. They are never votes and live apart."""
+
+import random
+from dataclasses import replace
+
+from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+
+from lookalike.annotate.campaign import Campaign
+from lookalike.annotate.question import refused
+from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token
+from lookalike.store.sql.labelling_schema import check, claim, gold, question
+
+REPEAT, GOLD = "repeat", "gold"
+NONE = ""  # not answered yet
+FIRST_TURN = 2  # of a repeat: the vote itself was the first
+
+Check = RowMapping  # with the query and the candidate of its pair
+
+
+def next_check(connection: Connection, who: int) -> Check | None:
+    """The next hidden check that an annotator was not shown yet; None if none is planned."""
+    return connection.execute(_PLANNED, {"who": who}).mappings().first()
+
+
+def show_check(connection: Connection, shown: Lease) -> None:
+    """Note that a hidden check is shown under a new lease. An earlier answer no longer counts."""
+    new = {"token": shown.token, "side": shown.side, "since": shown.at, "answer": NONE, "at": None, "took": 0}
+    connection.execute(update(check).where(check.c.id == shown.hidden_check).values(new))
+
+
+def answer_check(connection: Connection, given: Lease, said: str, now: int, took: int) -> tuple[int, bool]:
+    """Take the answer to a hidden check; returns when it was taken, and whether it is new."""
+    found = _check_of(connection, given)
+    if found["token"] != given.token:  # a late copy of an answer that was undone changes nothing
+        return found["since"], False
+    if found["answer"]:
+        if found["answer"] != said:
+            raise refused("answered")
+        return found["at"], False
+    connection.execute(update(check).where(check.c.id == found["id"]).values(answer=said, took=took, at=now))
+    return now, True
+
+
+def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaign) -> Given:
+    """Let a hidden check be answered again, within the time in which a vote could be undone.
+
+    A second request gives the same pair again and undoes nothing more.
+    """
+    found = _check_of(connection, given)
+    token = found["token"]
+    if token == given.token:
+        if not found["answer"] or now - found["at"] > campaign.grace:
+            raise refused("nothing-to-undo")
+        fresh = replace(given, token=new_token(), at=now)
+        add_leases(connection, [fresh])
+        show_check(connection, fresh)
+        token = fresh.token
+    elif found["answer"]:
+        raise refused("nothing-to-undo")
+    pair = (found["question"], found["query"], found["candidate"])
+    return Given(token, *pair, given.side, now + campaign.lease)
+
+
+def plan_repeats(
+    connection: Connection, campaign: Campaign, who: int, which: int, answers: int, draw: random.Random
+) -> None:
+    """Plan two repeats of a pair that was just answered, unless the annotator has enough repeats.
+
+    A pair that was repeated before, and was answered again after an undo, is not repeated again.
+    """
+    repeated = set(connection.execute(_REPEATED, {"who": who}).scalars())
+    if len(repeated) >= campaign.repeats or which in repeated:
+        return
+    first = answers + draw.randint(*campaign.gap)
+    second = first + draw.randint(*campaign.gap)
+    row = {"annotator": who, "question": which, "kind": REPEAT}
+    turns = ({"turn": FIRST_TURN, "due": first}, {"turn": FIRST_TURN + 1, "due": second})
+    connection.execute(insert(check), [row | turn for turn in turns])
+
+
+def plan_gold(connection: Connection, who: int, answers: int) -> None:
+    """Plan the oldest gold pair that an annotator has neither voted on nor seen, if there is one."""
+    which = connection.execute(_UNSEEN_GOLD, {"who": who}).scalar()
+    if which is not None:
+        row = {"annotator": who, "question": which, "kind": GOLD, "turn": 1, "due": answers}
+        connection.execute(insert(check), row)
+
+
+def drop_repeats(connection: Connection, who: int, which: int) -> None:
+    """Drop the unanswered repeats of a pair: the vote that they repeat was undone."""
+    mine = (check.c.annotator == who, check.c.question == which)
+    connection.execute(delete(check).where(*mine, check.c.kind == REPEAT, check.c.answer == NONE))
+
+
+def _check_of(connection: Connection, given: Lease) -> Check:
+    return connection.execute(_ONE, {"which": given.hidden_check}).mappings().one()
+
+
+_WITH_PAIR = select(check, question.c.query, question.c.candidate).join(
+    question, question.c.id == check.c.question
+)
+_ONE = _WITH_PAIR.where(check.c.id == bindparam("which"))
+_PLANNED = (
+    _WITH_PAIR.where(check.c.annotator == bindparam("who"), check.c.answer == NONE, check.c.token.is_(None))
+    .order_by(check.c.due, check.c.id)
+    .limit(1)
+)
+_REPEATED = select(check.c.question).where(
+    check.c.annotator == bindparam("who"), check.c.kind == REPEAT, check.c.turn == FIRST_TURN
+)
+_SEEN = select(check.c.question).where(check.c.annotator == bindparam("who"), check.c.kind == GOLD)
+_VOTED = select(claim.c.question).where(claim.c.annotator == bindparam("who"))
+_UNSEEN_GOLD = (
+    select(gold.c.question)
+    .where(gold.c.question.not_in(_SEEN), gold.c.question.not_in(_VOTED))
+    .order_by(gold.c.at, gold.c.question)
+    .limit(1)
+)

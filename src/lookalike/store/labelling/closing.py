@@ -1,0 +1,99 @@
+"""Questions that change their state: their labels, the number of questions in each state, the tally of blind votes."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_
+
+from lookalike.annotate.protocol import DISSIMILAR, SETTLED, SIMILAR
+from lookalike.annotate.question import Question
+from lookalike.store.labelling.questions import Change, Held, save
+from lookalike.store.sql import schema
+from lookalike.store.sql.labelling_schema import progress, question, tally
+from lookalike.store.sql.rows import insert_new, insert_or_add
+
+SOURCE = "votes"  # of labels that votes were resolved to
+SIGNS = {SIMILAR: "+", DISSIMILAR: "-"}
+LabelledPair = tuple[str, str, int | None]
+"""Query, candidate, label."""
+
+
+def close(connection: Connection, changes: Sequence[Change], now: int) -> None:
+    """Write questions whose state changes, their labels, and the number of questions in each state."""
+    save(connection, changes, now)
+    old: list[LabelledPair] = []
+    new: list[LabelledPair] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    for held, after in changes:
+        old += labels_of(held, held.question)
+        new += labels_of(held, after)
+        counts[held.kind, held.question.state] -= 1
+        counts[held.kind, after.state] += 1
+    if old:
+        gone = [{"of_query": query, "of_candidate": candidate} for query, candidate, _ in old]
+        connection.execute(_UNLABEL, gone)
+    label_pairs(connection, new)
+    rows = [{"kind": kind, "state": state, "questions": n} for (kind, state), n in counts.items() if n]
+    if rows:
+        connection.execute(insert_or_add(connection, progress, "questions"), rows)
+
+
+def tally_votes(connection: Connection, changes: Sequence[Change]) -> None:
+    """Count the blind votes of questions, as they were before anybody saw another's."""
+    counts = Counter((held.category, pattern(held.question)) for held, _ in changes)
+    rows = [{"category": of, "pattern": votes, "questions": n} for (of, votes), n in counts.items()]
+    if rows:
+        connection.execute(insert_or_add(connection, tally, "questions"), rows)
+
+
+def labels_of(held: Held, found: Question) -> list[LabelledPair]:
+    """The labels that a question has in its state: of one direction, or of both."""
+    if found.state != SETTLED:
+        return []
+    ends = ((held.query, held.candidate), (held.candidate, held.query))[: 1 + held.both]
+    return [(*pair, found.label) for pair in ends]
+
+
+def existing_labels(connection: Connection, pairs: Iterable[LabelledPair]) -> set[LabelledPair]:
+    """Those of these labels that exist already."""
+    own = schema.label.c
+    ends = tuple_(own.query, own.candidate).in_([pair[:2] for pair in pairs])
+    return {tuple(row) for row in connection.execute(select(own.query, own.candidate, own.label).where(ends))}
+
+
+def label_pairs(connection: Connection, pairs: Iterable[LabelledPair]) -> None:
+    """Write labels that votes were resolved to. A label that exists already stays as it is."""
+    rows = [{"query": q, "candidate": c, "label": label, "source": SOURCE} for q, c, label in pairs]
+    if rows:
+        connection.execute(insert_new(connection, schema.label), rows)
+
+
+def recount(connection: Connection) -> None:
+    """Count the questions in each state again, after many were added or changed at once."""
+    if connection.dialect.name != "sqlite":  # other transactions that close a question wait
+        connection.execute(text("LOCK TABLE progress IN EXCLUSIVE MODE"))
+    kind, state = question.c.kind, question.c.state
+    found = connection.execute(select(kind, state, func.count().label("questions")).group_by(kind, state))
+    rows = [dict(row) for row in found.mappings()]
+    connection.execute(delete(progress))
+    if rows:
+        connection.execute(insert(progress), rows)
+
+
+def pattern(voted: Question) -> str:
+    """The votes on a question as text: "3+ 7-" means that annotator 3 said similar and 7 dissimilar; ? is unsure.
+
+    >>> from lookalike.annotate.question import Claim
+    >>> votes = Claim(7, "vote", "t", 0, answer="unsure"), Claim(3, "vote", "u", 0, answer="similar")
+    >>> pattern(Question(2, claims=votes))
+    '3+ 7?'
+    """
+    votes = sorted(voted.votes, key=lambda one: one.annotator)
+    return " ".join(f"{one.annotator}{SIGNS.get(one.answer, '?')}" for one in votes)
+
+
+_UNLABEL = delete(schema.label).where(
+    schema.label.c.query == bindparam("of_query"),
+    schema.label.c.candidate == bindparam("of_candidate"),
+    schema.label.c.source == SOURCE,
+)

@@ -1,0 +1,214 @@
+"""Pairs in discussion: comments, proposals of those who voted, verdicts of a lead. History is append-only."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, select, true
+
+from lookalike.annotate.protocol import DISCUSSION, OPEN
+from lookalike.annotate.question import decide, propose, refused
+from lookalike.core.errors import ArgumentError
+from lookalike.store.labelling.annotators import Annotator, present
+from lookalike.store.labelling.closing import close
+from lookalike.store.labelling.questions import Change, hold_one, save, with_proposals
+from lookalike.store.labelling.queue import GOLD
+from lookalike.store.people.people import LEAD
+from lookalike.store.sql.labelling_schema import (
+    annotator,
+    check,
+    claim,
+    comment,
+    gold,
+    question,
+    tally,
+    verdict,
+)
+from lookalike.store.sql.rows import insert_new
+
+LONGEST_COMMENT = 4_000
+PAGE = 50
+AGAIN = 10_000  # milliseconds within which the same verdict of the same person is a button pressed twice
+
+_LISTED = (
+    question.c.id,
+    question.c.query,
+    question.c.candidate,
+    question.c.category,
+    question.c.state,
+    question.c.label,
+    question.c.changed,
+)
+_SHOWN = (question.c.state != OPEN) & (question.c.kind != GOLD)
+
+
+def _blind(reader: int | None) -> ColumnElement[bool]:
+    """The pairs that an annotator may see: no gold pairs, and none that is still planned as their hidden check."""
+    if reader is None:
+        return true()
+    coming = select(check.c.question).where(check.c.annotator == reader, check.c.answer == "")
+    return question.c.id.not_in(coming) & question.c.id.not_in(select(gold.c.question))
+
+
+def reader_of(person: Annotator) -> int | None:
+    """The reader that the functions below ask for: None for a lead, who sees every pair that is not open."""
+    return None if person["role"] == LEAD else int(person["id"])
+
+
+@dataclass(frozen=True)
+class Discussed:
+    """One pair in a list of discussions."""
+
+    question: int
+    query: str
+    candidate: str
+    category: str
+    state: str
+    label: int | None
+    changed: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one annotator has said of a pair: a vote, a proposal, a decision or a comment, and when."""
+
+    kind: str
+    annotator: int
+    name: str
+    text: str
+    at: int
+
+
+def discussions(
+    connection: Connection,
+    *,
+    state: str = DISCUSSION,
+    after: int = 0,
+    who: int | None = None,
+    category: str | None = None,
+    reader: int | None = None,
+    limit: int = PAGE,
+) -> tuple[Discussed, ...]:
+    """Pairs in a state with ids above `after`, for the pages of a list. `who` keeps the pairs that they voted on.
+
+    Open pairs are listed to nobody, for their votes are blind; neither are gold pairs, which are checks. `reader` is
+    the annotator who reads, None for a lead: a pair that is a hidden check of theirs is listed once it is answered.
+    """
+    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN, _blind(reader))
+    if category is not None:
+        asked = asked.where(question.c.category == category)
+    if who is not None:
+        mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind == "vote")
+        asked = asked.where(question.c.id.in_(mine))
+    found = connection.execute(asked.order_by(question.c.id).limit(limit))
+    return tuple(Discussed(*row) for row in found)
+
+
+def discussed(connection: Connection, which: int, reader: int | None = None) -> Discussed:
+    """One pair, if `reader` may see it as `discussions` says."""
+    found = connection.execute(select(*_LISTED).where(question.c.id == which, _SHOWN, _blind(reader))).first()
+    if found is None:
+        raise refused("unknown")
+    return Discussed(*found)
+
+
+def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[Said, ...]:
+    """Everything that was said about a pair that is no longer open: votes first, then comments and verdicts by time."""
+    discussed(connection, which, reader)
+    votes = _said(
+        connection, claim, (literal("vote"), claim.c.answer, claim.c.since), claim.c.kind == "vote", which
+    )
+    spoken = _said(connection, comment, (literal("comment"), comment.c.text, comment.c.at), true(), which)
+    ruled = _said(connection, verdict, (verdict.c.kind, verdict.c.verdict, verdict.c.at), true(), which)
+    return (
+        *sorted(votes, key=lambda said: said.annotator),
+        *sorted(spoken + ruled, key=lambda said: said.at),
+    )
+
+
+def _said(
+    connection: Connection,
+    table: Table,
+    columns: tuple[ColumnElement[Any], ...],
+    condition: ColumnElement[bool],
+    which: int,
+) -> list[Said]:
+    kind, words, at = columns
+    asked = (
+        select(kind, annotator.c.id, annotator.c.name, words, at)
+        .join(annotator, annotator.c.id == table.c.annotator)
+        .where(table.c.question == which, condition)
+        .order_by(at)
+    )
+    return [Said(*row) for row in connection.execute(asked)]
+
+
+def add_comment(connection: Connection, which: int, who: int, text: str, token: str, now: int) -> None:
+    """Add a comment to a pair. A form that is sent twice adds one comment."""
+    words = text.strip()
+    if not words or len(words) > LONGEST_COMMENT:
+        raise ArgumentError(
+            "A comment cannot be empty."
+            if not words
+            else f"A comment can have at most {LONGEST_COMMENT:,} characters.",
+            fix="Write a few words." if not words else "Shorten it, or write two comments.",
+        )
+    discussed(connection, which, reader_of(present(connection, who)))
+    row = {
+        "question": which,
+        "annotator": who,
+        "text": words.replace("\0", ""),
+        "at": now,
+        "token": token[:200],
+    }
+    connection.execute(insert_new(connection, comment), row)
+
+
+def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
+    """Propose a verdict as one of those who voted. If all of them propose the same, the pair is resolved."""
+    reader = reader_of(present(connection, who))
+    if _said_again(connection, which, who, "proposal", said, now):
+        return
+    discussed(connection, which, reader)
+    held = hold_one(connection, which)
+    after = propose(with_proposals(connection, which, held.question), who, said)
+    row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}
+    connection.execute(insert(verdict), row)
+    _write(connection, Change(held, after), now)
+
+
+def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
+    """Decide as a lead: similar, dissimilar, exclude; or reopen, which brings a closed pair back to discussion."""
+    present(connection, lead)
+    if _said_again(connection, which, lead, "decision", said, now):
+        return
+    discussed(connection, which)
+    held = hold_one(connection, which)
+    after = decide(held.question, said)
+    row = {"question": which, "annotator": lead, "kind": "decision", "verdict": said, "at": now}
+    connection.execute(insert(verdict), row)
+    _write(connection, Change(held, after), now)
+
+
+def _said_again(connection: Connection, which: int, who: int, kind: str, said: str, now: int) -> bool:
+    """Whether the last verdict on a pair is the same one, given a moment ago: a button was pressed twice."""
+    columns = (verdict.c.annotator, verdict.c.kind, verdict.c.verdict, verdict.c.at)
+    asked = select(*columns).where(verdict.c.question == which).order_by(verdict.c.id.desc()).limit(1)
+    last = connection.execute(asked).first()
+    return last is not None and last[:3] == (who, kind, said) and 0 <= now - last.at <= AGAIN
+
+
+def _write(connection: Connection, change: Change, now: int) -> None:
+    write = save if change.after.state == change.held.question.state else close
+    write(connection, [change], now)
+
+
+def waiting(connection: Connection) -> int:
+    """The number of pairs that wait for a verdict."""
+    asked = select(func.count()).where(question.c.state == bindparam("state"))
+    return int(connection.execute(asked, {"state": DISCUSSION}).scalar_one())
+
+
+def categories(connection: Connection) -> tuple[str, ...]:
+    """The categories of the pairs that are listed."""
+    asked = select(tally.c.category).distinct().order_by(tally.c.category)
+    return tuple(connection.execute(asked).scalars())

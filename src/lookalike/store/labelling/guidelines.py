@@ -1,0 +1,148 @@
+"""The guidelines for annotators with all their versions, and the example pairs. Version 0 comes with Lookalike."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from lookalike.core.errors import ArgumentError, VoteError
+from lookalike.store.sql import schema
+from lookalike.store.sql.labelling_schema import annotator, example, guideline
+
+LONGEST_TEXT = 40_000
+LONGEST_NOTE = 500
+MOST_EXAMPLES = 100
+FIRST = """\
+# What is similar?
+
+Two photos are **similar** when their items look alike in style and design and belong to related kinds. \
+You would recommend one as an alternative to the other. Judge only what you see.
+
+Two photos are **dissimilar** when a person who looks for one item would not want to see the other.
+
+## What counts
+
+- Style: period, mood, plain or ornate.
+- Design: shape, proportions, parts, material, pattern, colour.
+- Relatedness: items of the same kind, for the same use.
+
+## What does not count
+
+- The photo itself: background, light, angle, size of the item in the photo.
+- Brand, price, stock.
+- The side: Lookalike shows the two photos in random order.
+
+## What if you cannot decide?
+
+Answer **unsure**. That is better than a guess. **Skip** a pair that you cannot see well. \
+You or another annotator can get it later. Nobody sees your answer before they have given their own.
+"""
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """A version of the text. Version 0 comes with Lookalike: its `who` is "" and its `at` None."""
+
+    version: int
+    text: str
+    who: str = ""
+    at: int | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair shown with the guidelines."""
+
+    id: int
+    query: str
+    candidate: str
+    label: int
+    note: str
+
+
+def read_guideline(connection: Connection, version: int | None = None) -> Guideline:
+    """A version of the text; None: the newest."""
+    if version == 0:
+        return Guideline(0, FIRST)
+    found = _VERSIONS if version is None else _VERSIONS.where(guideline.c.id == version)
+    row = connection.execute(found.order_by(guideline.c.id.desc()).limit(1)).first()
+    if row is None and version is not None:
+        raise VoteError(
+            "This version does not exist.", fix="Go back to the list of versions.", code="unknown"
+        )
+    return Guideline(0, FIRST) if row is None else Guideline(row.id, row.text, row.name or "", row.at)
+
+
+def guideline_versions(connection: Connection, most: int = 200) -> tuple[Guideline, ...]:
+    """The newest versions first; the one that comes with Lookalike last."""
+    rows = connection.execute(_VERSIONS.order_by(guideline.c.id.desc()).limit(most))
+    return (*(Guideline(row.id, row.text, row.name or "", row.at) for row in rows), Guideline(0, FIRST))
+
+
+def write_guideline(connection: Connection, text: str, who: int, based_on: int, now: int) -> int:
+    """Keep a new version and return its number. The same text again makes no new version.
+
+    Raises VoteError (code edited) where somebody else has changed it since `based_on`: nothing is overwritten unseen.
+    """
+    words = text.replace("\r\n", "\n").replace("\0", "").strip() + "\n"
+    if not words.strip() or len(words) > LONGEST_TEXT:
+        raise ArgumentError(
+            "Guidelines cannot be empty."
+            if not words.strip()
+            else f"Guidelines can have at most {LONGEST_TEXT:,} characters.",
+            fix="Write what similar means." if not words.strip() else "Shorten the text.",
+        )
+    now_is = read_guideline(connection)
+    if words == now_is.text:
+        return now_is.version
+    if now_is.version != based_on:
+        raise VoteError(
+            f"{now_is.who or 'Somebody'} changed the guidelines after you started to edit.",
+            fix="Copy your text, reload the page, and merge both texts.",
+            code="edited",
+        )
+    row = {"text": words, "annotator": who, "at": now}
+    return int(connection.execute(insert(guideline).values(row).returning(guideline.c.id)).scalar_one())
+
+
+def examples(connection: Connection) -> tuple[Example, ...]:
+    """The example pairs, in their order."""
+    columns = (example.c.id, example.c.query, example.c.candidate, example.c.label, example.c.note)
+    found = connection.execute(select(*columns).order_by(example.c.place, example.c.id))
+    return tuple(Example(*row) for row in found)
+
+
+def add_example(connection: Connection, query: str, candidate: str, label: int, note: str) -> None:
+    """Show a pair of the catalog with the guidelines. A pair that is shown already gets the new note and label."""
+    if not known_images(connection, query, candidate):
+        raise VoteError(
+            "These images are not in the catalog.", fix="Choose a pair from the list.", code="unknown"
+        )
+    if len(note) > LONGEST_NOTE:
+        raise ArgumentError(f"A note can have at most {LONGEST_NOTE} characters.", fix="Shorten the note.")
+    pair = (example.c.query == query, example.c.candidate == candidate)
+    connection.execute(delete(example).where(*pair))
+    place = connection.execute(select(func.coalesce(func.max(example.c.place), 0) + 1)).scalar_one()
+    if len(examples(connection)) >= MOST_EXAMPLES:
+        raise ArgumentError(
+            f"There are {MOST_EXAMPLES} examples, which is the maximum.", fix="Remove an example first."
+        )
+    row = {"query": query, "candidate": candidate, "label": label, "place": place}
+    connection.execute(insert(example).values(**row, note=note.replace("\0", "").strip()))
+
+
+def remove_example(connection: Connection, which: int) -> None:
+    """Remove an example; nothing happens if it is gone already."""
+    connection.execute(delete(example).where(example.c.id == which))
+
+
+def known_images(connection: Connection, *images: str) -> bool:
+    """Whether the catalog has all of these images, and no two are the same."""
+    if any("\0" in image for image in images):  # PostgreSQL cannot even be asked
+        return False
+    found = select(func.count()).where(schema.image.c.image.in_(images))
+    return connection.execute(found).scalar_one() == len(images)
+
+
+_VERSIONS = select(guideline.c.id, guideline.c.text, annotator.c.name, guideline.c.at).outerjoin(
+    annotator, annotator.c.id == guideline.c.annotator
+)

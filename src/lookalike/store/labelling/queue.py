@@ -1,0 +1,168 @@
+"""The queue of questions: pairs that are added, and pairs that leave it because a photo is gone."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
+from lookalike.annotate.question import refused
+from lookalike.core.checks import one_of
+from lookalike.store.labelling.closing import label_pairs, recount
+from lookalike.store.sql import schema
+from lookalike.store.sql.labelling_schema import claim, gold, question
+from lookalike.store.sql.rows import BATCH, insert_new
+
+POOL, RANDOM, CHOSEN, GOLD = "pool", "random", "chosen", "gold"
+KINDS = (POOL, RANDOM, CHOSEN, GOLD)
+MANY = 500  # pairs that one statement looks for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A pair to add to the queue. `both`: its reverse was proposed too. `kind`: where it came from."""
+
+    query: str
+    candidate: str
+    item: str
+    category: str
+    kind: str
+    place: int
+    both: bool = False
+
+
+def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+    """Add pairs that need a number of votes each. Returns how many are new: (a, b) and (b, a) are one pair.
+
+    Where (b, a) is there already the answer counts for both directions from now on, also one that was given before;
+    a pair of which both are new is listed with `both`.
+    """
+    before, walk = _count(connection), iter(pairs)
+    while batch := list(islice(walk, BATCH)):
+        connection.execute(insert_new(connection, question), [_row(pair, needed, now) for pair in batch])
+        if before:
+            _count_for_both(connection, batch, needed, now)
+    recount(connection)
+    return _count(connection) - before
+
+
+def _count_for_both(connection: Connection, pairs: Sequence[Asked], needed: int, now: int) -> None:
+    """Let questions count for both directions if their reverse is added now, and label those that are resolved.
+
+    One that was closed by a label from a file, which is of one direction, is asked in the other.
+    """
+    ends = {(pair.candidate, pair.query): pair for pair in pairs}
+    ends |= {(pair.query, pair.candidate): pair for pair in pairs if pair.both}
+    low_high = [(min(end), max(end)) for end in ends]
+    for first in range(0, len(low_high), MANY):
+        own = (question.c.id, question.c.query, question.c.candidate, question.c.state, question.c.label)
+        same = (
+            tuple_(question.c.low, question.c.high).in_(low_high[first : first + MANY]),
+            question.c.both == 0,
+        )
+        found = connection.execute(select(*own).where(*same).with_for_update()).all()
+        turned = [row for row in found if (row.query, row.candidate) in ends]
+        now_both = update(question).where(question.c.id.in_([row.id for row in turned]))
+        connection.execute(now_both.values(both=1))
+        label_pairs(connection, [(b, a, label) for _, a, b, _, label in turned if label is not None])
+        for which, a, b, state, label in turned:
+            if state == SETTLED and label is None:
+                again = update(question).where(question.c.id == which)
+                connection.execute(again.values(**_row(ends[a, b], needed, now)))
+
+
+def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+    """Add pairs in front of all others. Pairs that are in the queue already move there. Returns how many are new."""
+    chosen = list(pairs)
+    new = ask(connection, chosen, needed, now)
+    for pair in chosen:
+        low, high = sorted((pair.query, pair.candidate))
+        same = (question.c.low == low, question.c.high == high, question.c.state == OPEN)
+        connection.execute(update(question).where(*same).values(place=pair.place))
+    return new
+
+
+def asked_pairs(connection: Connection) -> set[tuple[str, str]]:
+    """All pairs of the queue in any state, each as its two images in alphabetical order."""
+    found = connection.execute(select(question.c.low, question.c.high))
+    return {(low, high) for low, high in found}
+
+
+def lowest_place(connection: Connection) -> int:
+    """The place of the first pair."""
+    found = connection.execute(select(func.min(question.c.place))).scalar()
+    return int(found or 0)
+
+
+def withdraw_missing(connection: Connection, now: int) -> int:
+    """Exclude open pairs whose photos are no longer in the catalog. Returns how many. Their votes are kept."""
+    there = select(schema.image.c.image)
+    gone = (question.c.state == OPEN, question.c.query.not_in(there) | question.c.candidate.not_in(there))
+    which = connection.execute(select(question.c.id).where(*gone).with_for_update()).scalars().all()
+    for first in range(0, len(which), BATCH):
+        some = which[first : first + BATCH]
+        connection.execute(delete(claim).where(claim.c.question.in_(some), claim.c.kind != "vote"))
+        away = {"state": EXCLUDED, "free": 0, "resolves_at": None, "changed": now}
+        connection.execute(update(question).where(question.c.id.in_(some)).values(**away))
+    if which:
+        recount(connection)
+    return len(which)
+
+
+def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: int | None, now: int) -> None:
+    """Make a pair a gold pair, whose known answer annotators are checked with. It gets no label from this.
+
+    Raises VoteError for a pair whose votes are not in yet, or are discussed: it would be asked as both.
+    """
+    one_of(answer, tuple(LABELS), "answer")
+    low, high = sorted((pair.query, pair.candidate))
+    row = {**_row(pair, 0, now), "kind": GOLD, "state": EXCLUDED, "free": 0}
+    connection.execute(insert_new(connection, question), row)
+    same = (question.c.low == low, question.c.high == high)
+    which, state = connection.execute(select(question.c.id, question.c.state).where(*same)).one()
+    if state in (OPEN, DISCUSSION):
+        raise refused("in-work")
+    connection.execute(delete(gold).where(gold.c.question == which))
+    connection.execute(insert(gold), {"question": which, "answer": answer, "note": note, "by": by, "at": now})
+    recount(connection)
+
+
+def settled_elsewhere(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
+    """Close open pairs that nobody has a claim on and that a file has labelled meanwhile. Returns how many.
+
+    `labelled` are (query image, candidate item).
+    """
+    untouched = (question.c.state == OPEN, question.c.takers == "")
+    rows = connection.execute(select(question.c.id, question.c.query, question.c.item).where(*untouched))
+    which = [row.id for row in rows if (row.query, row.item) in labelled]
+    for first in range(0, len(which), BATCH):
+        away = {"state": SETTLED, "free": 0, "changed": now}
+        some = which[first : first + BATCH]
+        connection.execute(update(question).where(question.c.id.in_(some), *untouched).values(**away))
+    if which:
+        recount(connection)
+    return len(which)
+
+
+def _row(pair: Asked, needed: int, now: int) -> dict[str, object]:
+    low, high = sorted((pair.query, pair.candidate))
+    return {
+        "place": pair.place,
+        "query": pair.query,
+        "candidate": pair.candidate,
+        "low": low,
+        "high": high,
+        "both": int(pair.both),
+        "item": pair.item,
+        "category": pair.category,
+        "kind": one_of(pair.kind, KINDS, "kind"),
+        "needed": needed,
+        "free": needed,
+        "state": OPEN,
+        "changed": now,
+    }
+
+
+def _count(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(question)).scalar_one())

@@ -1,0 +1,1 @@
+"""Accounts: people, passwords, invitations, tokens, the audit log."""

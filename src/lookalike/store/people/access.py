@@ -1,0 +1,130 @@
+"""Secrets and their digests, tokens for programs, the audit log, the key that signs sessions."""
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select, update
+
+from lookalike.core.errors import AccessError, ArgumentError
+from lookalike.store.people.people import Person, person_of
+from lookalike.store.sql.labelling_schema import annotator, api_token, audit, campaign
+from lookalike.store.sql.rows import insert_new
+
+TOKEN = "lk_"
+TOKENS_EACH = 50
+LONGEST_ADDRESS = 200
+SECRET = "secret"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A program's token, without what it is known by."""
+
+    id: int
+    name: str
+    at: int
+    revoked: int | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the audit log; `who` is "" for what was done at the command line or by nobody known."""
+
+    id: int
+    at: int
+    who: str
+    action: str
+    subject: str
+    address: str
+
+
+def new_secret() -> str:
+    """256 random bits as text for an address."""
+    return secrets.token_urlsafe(32)
+
+
+def new_token() -> str:
+    """A secret that says what it is for, so that one that leaked is recognised."""
+    return TOKEN + new_secret()
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret of 256 bits: it needs no salt and no slow hash."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def signing_key(connection: Connection, made: str) -> str:
+    """The key that signs sessions; `made` becomes it where there is none yet, which is a write."""
+    asked = select(campaign.c.value).where(campaign.c.name == SECRET)
+    kept = connection.execute(asked).scalar()
+    if kept is None:
+        connection.execute(insert_new(connection, campaign).values(name=SECRET, value=json.dumps(made)))
+        kept = connection.execute(asked).scalar_one()
+    return str(json.loads(kept))
+
+
+def create_token(connection: Connection, owner: int, name: str, token: str, now: int) -> None:
+    """Give a program of its owner's a token.
+
+    Raises ArgumentError for a name that says nothing or too much, or for too many tokens.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= 60 or not name.isprintable():
+        raise ArgumentError(
+            "A token needs a name of 1 to 60 printable characters.", fix="Name the program that uses it."
+        )
+    if sum(had.revoked is None for had in tokens(connection, owner)) >= TOKENS_EACH:
+        raise ArgumentError(
+            f"You have {TOKENS_EACH} tokens, which is the maximum.", fix="Revoke tokens that you do not use."
+        )
+    row = {"annotator": owner, "digest": digest(token), "name": name, "at": now}
+    connection.execute(insert(api_token).values(row))
+
+
+def tokens(connection: Connection, owner: int) -> list[Token]:
+    """A person's tokens, the newest first."""
+    columns = (api_token.c.id, api_token.c.name, api_token.c.at, api_token.c.revoked)
+    mine = select(*columns).where(api_token.c.annotator == owner).order_by(api_token.c.id.desc())
+    return [Token(*row) for row in connection.execute(mine)]
+
+
+def revoke_token(connection: Connection, owner: int, number: int, now: int) -> None:
+    """End a token of the owner's; one that has ended stays as it is.
+
+    Raises AccessError for one that is not theirs.
+    """
+    mine = (api_token.c.id == number) & (api_token.c.annotator == owner)
+    if connection.execute(select(api_token.c.id).where(mine)).first() is None:
+        raise AccessError(
+            "You do not have this token.", fix="Go back to the list of your tokens.", code="unknown-token"
+        )
+    connection.execute(update(api_token).where(mine & api_token.c.revoked.is_(None)).values(revoked=now))
+
+
+def token_owner(connection: Connection, token: str) -> Person | None:
+    """Whose token it is, None for one that does not exist or has ended, or whose owner was removed."""
+    owner = select(annotator).join(api_token, api_token.c.annotator == annotator.c.id)
+    live = (api_token.c.digest == digest(token)) & api_token.c.revoked.is_(None)
+    row = connection.execute(owner.where(live, annotator.c.removed.is_(None))).mappings().first()
+    return None if row is None else person_of(row)
+
+
+def record(
+    connection: Connection, now: int, who: int | None, action: str, subject: str = "", address: str = ""
+) -> None:
+    """Write a line into the audit log, in the transaction of what it tells of."""
+    subject, address = subject[:LONGEST_ADDRESS], address[:LONGEST_ADDRESS]
+    row = {"at": now, "annotator": who, "action": action, "subject": subject, "address": address}
+    connection.execute(insert(audit).values(row))
+
+
+def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> list[Entry]:
+    """Lines of the audit log, the newest first, those older than the line `before`."""
+    columns = (audit.c.id, audit.c.at, annotator.c.name, audit.c.action, audit.c.subject, audit.c.address)
+    lines = select(*columns).outerjoin(annotator, annotator.c.id == audit.c.annotator)
+    if before is not None:
+        lines = lines.where(audit.c.id < before)
+    found = connection.execute(lines.order_by(audit.c.id.desc()).limit(most))
+    return [Entry(row[0], row[1], row[2] or "", row[3], row[4], row[5]) for row in found]

@@ -1,0 +1,54 @@
+"""Passwords as argon2 keeps them. Hashing takes about a tenth of a second: never do it inside a transaction."""
+
+import threading
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from lookalike.core.errors import ArgumentError
+
+LEAST, MOST = 10, 1000
+HASHER = PasswordHasher()
+_at_once = threading.BoundedSemaphore(2)  # each takes 64 MiB: a crowd at the door waits its turn
+
+
+def hashed(password: str, hasher: PasswordHasher | None = None) -> str:
+    """What is kept of a password.
+
+    Raises ArgumentError for one that is too short or too long.
+    """
+    if len(password) < LEAST:
+        raise ArgumentError(
+            f"The password has {len(password)} characters. It needs at least {LEAST}.",
+            fix="Use a few unrelated words, or a password manager.",
+        )
+    if len(password) > MOST:
+        raise ArgumentError(
+            f"The password has {len(password):,} characters. It can have at most {MOST:,}.",
+            fix="Use a shorter password.",
+        )
+    with _at_once:
+        return (hasher or HASHER).hash(password.encode("utf-8", "surrogatepass"))
+
+
+def matches(kept: str, password: str, hasher: PasswordHasher | None = None) -> bool:
+    """Whether this is the password. As slow where nothing is kept (""), so that time tells no names."""
+    with _at_once:
+        try:
+            (hasher or HASHER).verify(
+                kept or _nobody(HASHER), password[: MOST + 1].encode("utf-8", "surrogatepass")
+            )
+        except (VerificationError, InvalidHashError):
+            return False
+    return bool(kept)
+
+
+def outdated(kept: str, hasher: PasswordHasher | None = None) -> bool:
+    """Whether it was hashed with other parameters than are used today."""
+    return (hasher or HASHER).check_needs_rehash(kept)
+
+
+@cache
+def _nobody(hasher: PasswordHasher) -> str:
+    return hasher.hash(b"the password of nobody")

@@ -1,0 +1,244 @@
+"""One database, SQLite or PostgreSQL: a commit is on the disk when it returns, and errors say what to do."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import sqlite_version, sqlite_version_info
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError as AddressError
+from sqlalchemy.exc import DatabaseError
+
+from lookalike.core.errors import StorageError, WorkspaceError
+from lookalike.store.sql import (
+    labelling_schema,  # noqa: F401 - its tables join those of schema
+    schema,
+)
+from lookalike.store.sql.errors import BUSY_MS, database_error
+
+BASELINE = VERSION = "1000"  # the oldest and the newest version that this program opens
+OLDEST_SQLITE = (3, 35)  # RETURNING
+EFFECTIVE = os.access in os.supports_effective_ids
+MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a PostgreSQL database at a time
+
+
+class Database:
+    """The database of one workspace: a file of SQLite's, or the address of a PostgreSQL database."""
+
+    def __init__(self, place: Path | str, *, connections: int = 0, patience: int = BUSY_MS) -> None:
+        """`connections` are kept open between uses, as a server needs them; 0 opens one for each use.
+
+        `patience` is how many milliseconds one waits for another writer: of the SQLite file, or of the same rows.
+        """
+        self.url = address(place) if isinstance(place, str) else URL.create("sqlite", database=str(place))
+        self.name = str(place) if isinstance(place, Path) else self.url.render_as_string(hide_password=True)
+        self._engine = _engine(self.url, connections, patience)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of SQLite's."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one snapshot and writes nothing."""
+        with self._errors("reading"), self._engine.connect() as connection:
+            if self.is_sqlite:
+                connection.execute(text("BEGIN"))
+            else:
+                connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+            yield connection
+            connection.rollback()
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction: all of it is on the disk when the block ends, or none of it."""
+        with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
+            yield connection
+
+    def open(self, patience: int | None = None) -> Connection:
+        """A connection that the caller keeps and closes, for many transactions; `patience` is for rows of PostgreSQL's.
+
+        A SQLite file that has gone is not made anew: what was written into it would be nobody's.
+        """
+        self.file_id()
+        connection = self._engine.connect()
+        if patience is not None and not self.is_sqlite:
+            _hurry(connection.connection, patience)
+        return connection
+
+    def file_id(self) -> tuple[int, int]:
+        """What tells SQLite's file from another under the same name; the same pair for PostgreSQL, always.
+
+        Raises StorageError where the file has gone: a connection to it would go on writing what nobody finds.
+        """
+        if not self.is_sqlite:
+            return 0, 0
+        try:
+            found = os.stat(str(self.url.database))
+        except OSError:
+            raise StorageError(
+                f"{self.name} was deleted or moved while it was in use.",
+                fix="Put it back, or restore it from a backup (lookalike restore FILE); then start the server again.",
+            ) from None
+        return found.st_dev, found.st_ino
+
+    def migrate(self) -> None:
+        """Create the tables of an empty database, or bring an earlier version to this one."""
+        if self._is_current(self.version()):
+            return
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option(
+            "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
+        )
+        with self.write() as connection:
+            if not self.is_sqlite:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATING})"))
+            config.attributes["connection"] = connection
+            found = _version(connection)
+            if found is None:
+                schema.tables.create_all(connection, checkfirst=False)
+                command.stamp(config, "head")
+            elif not self._is_current(found):
+                command.upgrade(config, "head")
+
+    def _is_current(self, found: str | None) -> bool:
+        """Whether a version is this program's. Raises WorkspaceError for one that it cannot open."""
+        if found is not None and found > VERSION:
+            raise WorkspaceError(
+                f"{self.name} was written by a newer Lookalike (database version {found}, this one knows {VERSION}).",
+                fix="Install the newer Lookalike: pip install --upgrade lookalike",
+            )
+        if found is not None and found < BASELINE:
+            raise WorkspaceError(
+                f"{self.name} was written by a Lookalike from before version 1.0 (database version {found}), "
+                "which this one cannot open.",
+                fix="Export its labels and votes with the Lookalike that wrote it, make a new workspace with "
+                "`lookalike init`, and import them there.",
+            )
+        return found == VERSION
+
+    def version(self) -> str | None:
+        """The version found, None for an empty database."""
+        with self.read() as connection:
+            return _version(connection)
+
+    def check(self) -> None:
+        """Read all of a SQLite file and refuse one that contradicts itself; PostgreSQL is asked for an answer."""
+        asked = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
+        with self.read() as connection:
+            said = [str(row[0]) for row in connection.execute(text(asked))]
+        if said != ["ok"]:
+            raise StorageError(
+                f"{self.name} is damaged: {said[0]}.",
+                fix="Restore it from a backup (lookalike restore FILE), or start afresh with `lookalike init`.",
+            )
+
+    def close(self) -> None:
+        """Close what is open; SQLite folds its log into the file."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _errors(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as error:
+            raise database_error(error, doing, self.name) from error
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
+    return None if row is None else str(row[0])
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of the block or none of it; SQLite's writers take their turn before they read."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("BEGIN IMMEDIATE"))
+    elif not connection.in_transaction():
+        connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def address(given: str) -> URL:
+    """A PostgreSQL address as the driver wants it.
+
+    >>> address("postgresql://me@localhost/shop").drivername
+    'postgresql+psycopg'
+    """
+    try:
+        url = make_url(given)
+    except AddressError:
+        url = None
+    if url is None or url.get_backend_name() not in ("postgresql", "postgres"):
+        raise WorkspaceError(
+            f"The database address {given!r} is none of PostgreSQL's.",
+            fix="Write it like postgresql://user@host/name; the password goes into ~/.pgpass or PGPASSWORD. "
+            'Or leave database = "" in lookalike.toml for a SQLite file.',
+        )
+    return url.set(drivername="postgresql+psycopg")
+
+
+def _engine(url: URL, connections: int, patience: int) -> Engine:
+    if connections:
+        engine = create_engine(url, pool_size=connections, max_overflow=0, pool_pre_ping=True)
+    else:
+        engine = create_engine(url, poolclass=NullPool)
+    if url.get_backend_name() == "sqlite":
+        if sqlite_version_info < OLDEST_SQLITE:
+            raise WorkspaceError(
+                f"Python uses SQLite {sqlite_version}, which is too old for Lookalike.",
+                fix=f"Use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later, or PostgreSQL "
+                "(lookalike init --database).",
+            )
+        event.listen(engine, "do_connect", _read_only)
+        event.listen(engine, "connect", lambda connection, _: _prepare(connection, patience))
+    else:
+        event.listen(engine, "connect", lambda connection, _: _hurry(connection, patience))
+    return engine
+
+
+def _read_only(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Open a SQLite file in a folder that cannot be written to as a file that nobody changes.
+
+    In its usual mode SQLite makes files beside it even to read. Where these are there already another program has the
+    file open, and it is read as usual.
+    """
+    path = Path(str(arguments[0])).absolute()
+    beside = path.with_name(f"{path.name}-wal")
+    if (
+        path.is_file()
+        and not os.access(path.parent, os.W_OK, effective_ids=EFFECTIVE)
+        and not beside.exists()
+    ):
+        arguments[0] = f"{path.as_uri()}?immutable=1"
+        options["uri"] = True
+
+
+def _prepare(connection: Any, patience: int) -> None:  # noqa: ANN401 - the driver's own class
+    connection.isolation_level = None  # transactions begin where this file says so
+    for pragma in (
+        f"busy_timeout={patience}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _hurry(connection: Any, patience: int) -> None:  # noqa: ANN401
+    connection.execute(f"SET lock_timeout = {patience}")
+    connection.commit()

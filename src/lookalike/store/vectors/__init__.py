@@ -1,0 +1,1 @@
+"""Embeddings, augmented views and trained models on disk."""

@@ -1,0 +1,1 @@
+"""The furniture of the studio: each kind is built from solids."""

@@ -1,0 +1,1 @@
+"""Render an item, a view and a room to pixels."""

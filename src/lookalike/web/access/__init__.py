@@ -1,0 +1,1 @@
+"""The sender of a request: sessions, tokens, roles, limits on login attempts."""

@@ -1,0 +1,87 @@
+"""The person who asks, by the cookie of a browser or the token of a program. Only this module trusts either.
+
+The cookie's signature and the token's shape are checked before a database connection is open. Whether the account
+still exists is checked in the transaction of the answer, so nobody answers after their removal.
+"""
+
+import hmac
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+
+from lookalike.core.errors import AccessError
+from lookalike.store.people.access import TOKEN, token_owner
+from lookalike.store.people.people import Person, of_session
+from lookalike.web.access.sessions import Session, read
+from lookalike.web.pages.status import SIGNED_OUT
+from lookalike.web.site import site_of
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+BY_TOKEN = ("/api/", "/images/")  # where tokens of programs are accepted
+CSRF_HEADER = "x-csrf-token"
+
+
+@dataclass(frozen=True)
+class ClaimedIdentity:
+    """The identity that a request claims: a person's session of an epoch, or a program's token."""
+
+    annotator: int = 0
+    epoch: int = 0
+    token: str = ""
+
+    def found(self, connection: Connection) -> Person:
+        """The person. Raises AccessError if the account or the token has ended or never existed."""
+        if self.annotator:
+            return self._known(of_session(connection, self.annotator, self.epoch))
+        return self._known(token_owner(connection, self.token) if self.token.startswith(TOKEN) else None)
+
+    def _known(self, person: Person | None) -> Person:
+        if person is not None:
+            return person
+        if self.annotator:
+            raise _signed_out()
+        raise AccessError(
+            "This token is not valid.",
+            fix="Create a token on your account page. Send it as: Authorization: Bearer TOKEN",
+            code="token",
+        )
+
+
+def identity_of(request: Request) -> ClaimedIdentity:
+    """The identity that a request claims. Raises AccessError if there is none."""
+    given = request.headers.get("authorization", "")
+    if given and request.url.path.startswith(BY_TOKEN):
+        request.state.by_token = True
+        scheme, _, token = given.partition(" ")
+        return ClaimedIdentity(token=token.strip() if scheme.lower() == "bearer" else "")
+    site = site_of(request)
+    session = read(request, site.key, https=site.options.https, now=site.now())
+    if session is None or session.annotator is None:
+        raise _signed_out()
+    request.state.session = session
+    return ClaimedIdentity(session.annotator, session.epoch)
+
+
+def by_token(request: Request) -> bool:
+    """Whether a program sent its token, as `identity_of` found: it has no page, hence no CSRF token."""
+    return getattr(request.state, "by_token", False)
+
+
+def check_csrf(request: Request, given: str) -> None:
+    """Check that a request comes from a page of this session: it carries the session's CSRF token.
+
+    Raises AccessError if it does not.
+    """
+    session: Session = request.state.session
+    expected = session.csrf(site_of(request).key)
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode()):
+        raise AccessError(
+            "This page has expired, or the request comes from another site.",
+            fix="Reload the page and try again. No answer is lost.",
+            code="csrf",
+        )
+
+
+def _signed_out() -> AccessError:
+    return AccessError("You are not logged in.", fix="Log in at /login.", code=SIGNED_OUT)

@@ -1,0 +1,116 @@
+"""The session cookie, signed, and the CSRF token of its forms.
+
+The cookie holds a person's number and epoch, when the session began and when it was last seen. The server keeps only
+the epoch: a new password, a new role or removal raises it, which ends all earlier sessions.
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, replace
+
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MINUTE = 60_000
+IDLE, LONGEST_SESSION = 12 * 60 * MINUTE, 7 * 24 * 60 * MINUTE
+RENEWED = 5 * MINUTE  # not on every request: parallel requests would overwrite each other's cookie
+AHEAD = 5 * MINUTE  # tolerance for a clock that was set back
+
+
+@dataclass(frozen=True)
+class Session:
+    """One browser's session; `annotator` is None before the login."""
+
+    annotator: int | None
+    epoch: int
+    began: int
+    seen: int
+    nonce: str
+
+    def csrf(self, key: str) -> str:
+        """The CSRF token of this session's forms."""
+        return hmac.new(
+            key.encode(), f"csrf {self.annotator} {self.nonce}".encode(), hashlib.sha256
+        ).hexdigest()
+
+    def lives(self, now: int) -> bool:
+        """Whether the session has not ended."""
+        fresh = self.seen - AHEAD <= now <= self.seen + IDLE
+        return fresh and self.began - AHEAD <= now <= self.began + LONGEST_SESSION
+
+
+def begin(annotator: int | None, epoch: int, now: int) -> Session:
+    """A new session."""
+    return Session(annotator, epoch, now, now, secrets.token_urlsafe(18))
+
+
+def packed(session: Session, key: str) -> str:
+    """The value of the cookie."""
+    parts = [session.annotator, session.epoch, session.began, session.seen, session.nonce]
+    return str(_serializer(key).dumps(parts))
+
+
+def unpacked(value: str, key: str, now: int) -> Session | None:
+    """The session in a cookie's value; None if it is forged, broken or has ended."""
+    try:
+        annotator, epoch, began, seen, nonce = _serializer(key).loads(value)
+    except (BadData, ValueError, TypeError):
+        return None
+    numbers = [epoch, began, seen, *([] if annotator is None else [annotator])]
+    if any(type(number) is not int for number in numbers) or type(nonce) is not str:
+        return None
+    found = Session(annotator, epoch, began, seen, nonce)
+    return found if found.lives(now) else None
+
+
+def cookie_name(https: bool) -> str:
+    """The name of the cookie. Over https, browsers accept this name from this host only."""
+    return "__Host-lookalike" if https else "lookalike"
+
+
+def read(request: HTTPConnection, key: str, *, https: bool, now: int) -> Session | None:
+    """The session of a request. One that was not seen for a while is renewed."""
+    value = request.cookies.get(cookie_name(https), "")
+    found = unpacked(value, key, now) if value else None
+    if found is not None and found.annotator is not None and now - found.seen > RENEWED:
+        keep(request, replace(found, seen=now), key)
+    return found
+
+
+def keep(request: HTTPConnection, session: Session | None, key: str) -> None:
+    """Send this session with the answer; None ends the current one."""
+    request.state.cookie = "" if session is None else packed(session, key)
+
+
+class SessionCookies:
+    """Middleware: sets the cookie that `keep` asked for, whatever the answer is."""
+
+    def __init__(self, app: ASGIApp, *, https: bool) -> None:
+        self.app = app
+        self.https = https
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start" and "cookie" in state:
+                MutableHeaders(scope=message).append("set-cookie", self._line(state["cookie"]))
+            await send(message)
+
+        await self.app(scope, receive, with_cookie)
+
+    def _line(self, value: str) -> str:
+        life = LONGEST_SESSION // 1000 if value else 0
+        secure = "; Secure" if self.https else ""
+        return f"{cookie_name(self.https)}={value}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _serializer(key: str) -> URLSafeSerializer:
+    return URLSafeSerializer(key, salt="lookalike session", signer_kwargs={"digest_method": hashlib.sha256})

@@ -1,0 +1,1 @@
+"""Rendering of pages: templates, text, error pages."""

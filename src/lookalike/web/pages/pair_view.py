@@ -1,0 +1,71 @@
+"""Pairs for pages and programs: the photos on the left and on the right, and their addresses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from lookalike.annotate.protocol import DISCUSSION
+from lookalike.store.labelling.discussions import discussions
+from lookalike.store.labelling.leases import Given
+from lookalike.store.people.people import Person
+from lookalike.web.labelling import Labelling
+from lookalike.web.routes.images import image_address
+from lookalike.web.schemas import Pairs
+
+PAGE = 24
+LIST, BESIDE, ZOOM = 240, 960, 2400
+
+
+def given_pairs(connection: Connection, labelling: Labelling, given: Sequence[Given]) -> list[dict[str, Any]]:
+    """Reserved pairs. Nothing tells which of the two photos is the query."""
+    images = (image for pair in given for image in (pair.query, pair.candidate))
+    hashes = labelling.hashes(connection, images)
+    return [_given(pair, hashes) for pair in given]
+
+
+def photo(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
+    """One photo: its image id, and its addresses at labelling size and at zoom size."""
+    digest = hashes.get(image, "")
+    return {
+        "image": image,
+        "url": image_address(image, digest, BESIDE),
+        "zoom_url": image_address(image, digest, ZOOM),
+    }
+
+
+def _given(pair: Given, hashes: Mapping[str, str]) -> dict[str, Any]:
+    left, right = (pair.candidate, pair.query) if pair.side else (pair.query, pair.candidate)
+    return {
+        "token": pair.token,
+        "question": pair.question,
+        "until": pair.until,
+        "left": photo(left, hashes),
+        "right": photo(right, hashes),
+    }
+
+
+def pictures(connection: Connection, labelling: Labelling, pairs: Sequence[Any]) -> list[dict[str, Any]]:
+    """Pairs of a list, each with the addresses of its photos in three sizes."""
+    hashes = labelling.hashes(connection, (image for pair in pairs for image in (pair.query, pair.candidate)))
+    return [
+        {"pair": pair, "query": _small(pair.query, hashes), "candidate": _small(pair.candidate, hashes)}
+        for pair in pairs
+    ]
+
+
+def pair_page(
+    connection: Connection, person: Person, *, state: str = DISCUSSION, mine: bool = False, category: str = "",
+    after: int = 0, limit: int = PAGE,
+) -> Pairs:  # fmt: skip
+    """A page of the pairs in a state that a person may see, in the order of their numbers."""
+    found = discussions(
+        connection, state=state, after=after, who=person.id if mine else None, category=category or None,
+        reader=person.reads_as, limit=limit + 1,
+    )  # fmt: skip
+    more = found[limit - 1].question if len(found) > limit else None
+    return Pairs(pairs=list(found[:limit]), after=more)
+
+
+def _small(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
+    return {**photo(image, hashes), "small_url": image_address(image, hashes.get(image, ""), LIST)}

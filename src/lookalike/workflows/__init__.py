@@ -1,0 +1,1 @@
+"""Complete tasks on a workspace. Only this package knows every stage."""

@@ -1,0 +1,1 @@
+"""Compare encoders: evaluation, audits, the verdict, pairs to label next."""

@@ -1,0 +1,173 @@
+"""`audit`: which measures can be trusted on this workspace's labels, and the verdict that follows."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from lookalike.api.trust import audit_measures
+from lookalike.audit.audits import MEASURES, Audits
+from lookalike.core.errors import EncoderError, LabelsError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Embeddings, Pool
+from lookalike.evaluate.measures.table import parse
+from lookalike.evaluate.significance.summary import Settings
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.pairs import RankedPairs, rank_on_labels
+from lookalike.workflows.decide.trained import require_untrained, trained, untrained
+from lookalike.workflows.decide.verdict import Judgement, verdict
+
+ALL, GENERATORS = "all", "generators"
+TOP = 5
+LEAST_REPLICATES = 500  # to tell whether a measure's test is sure, also where no intervals are asked for
+
+Bar = Callable[[str], AbstractContextManager[Progress | None]]
+
+
+class AuditOptions(TypedDict, total=False):
+    """What to leave out, and which queries count as fully covered (see `audit_measures`)."""
+
+    top: int | None
+    rule: str
+    full_coverage: str
+
+
+def no_bar(doing: str) -> AbstractContextManager[Progress | None]:
+    """No progress bar."""
+    del doing
+    return nullcontext()
+
+
+@dataclass(frozen=True, eq=False)
+class AuditOutcome:
+    """The audits, the verdict that follows from them, and the trained encoders that were left out."""
+
+    audits: Audits
+    verdict: Judgement
+    trained_left_out: tuple[str, ...]
+
+
+def audit_and_verdict(
+    workspace: Workspace,
+    encoders: str | Sequence[str] = ALL,
+    measures: Sequence[str] = MEASURES,
+    *,
+    k: int = 5,
+    generators: Sequence[str] = (),
+    ranked: RankedPairs | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+    bar: Bar = no_bar,
+    **options: Unpack[AuditOptions],
+) -> AuditOutcome:
+    """`audit`, and the verdict on the same ranks: labels are matched and encoders ranked once."""
+    if ranked is None:
+        require_something(workspace)
+        with bar("Ranking") as progress:
+            ranked = rank_on_labels(workspace, untrained(workspace), progress=progress)
+    with bar("Auditing") as progress:
+        found = audit(
+            workspace,
+            encoders,
+            measures,
+            k=k,
+            generators=generators,
+            ranked=ranked,
+            replicates=replicates,
+            seed=seed,
+            progress=progress,
+            **options,
+        )
+    with bar("Judging") as progress:
+        settings = Settings(max(replicates, LEAST_REPLICATES), seed)
+        judgement = verdict(
+            workspace, ranked, found, settings, k=k, named=bool(generators), progress=progress
+        )
+    return AuditOutcome(found, judgement, trained(workspace))
+
+
+def audit(
+    workspace: Workspace,
+    encoders: str | Sequence[str] = ALL,
+    measures: Sequence[str] = MEASURES,
+    *,
+    k: int = 5,
+    generators: Sequence[str] = (),
+    ranked: RankedPairs | None = None,
+    replicates: int = 2000,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Unpack[AuditOptions],
+) -> Audits:
+    """Leave-one-out, full coverage and the coverage sweep on the workspace's labels.
+
+    `encoders` are "all", "generators" or names; trained ones are left out, and refused by name (`decide/trained.py`).
+    Who proposed a pair is what the pool has recorded. Without a pool, or with `top` or `generators`, it is rebuilt by
+    rank for those generators (without a pool: all encoders but trained ones). Ranks in `ranked` are not made again.
+    """
+    require_something(workspace)
+    for name in measures:
+        parse(name)
+    pool, top = workspace.pool(), options.get("top")
+    fed = list(generators) or [*(untrained(workspace) if pool is None else pool.generators)]
+    names = _chosen(workspace, encoders, fed)
+    ranked = ranked or rank_on_labels(workspace, ())
+    kept: Pool | list[Embeddings]
+    if pool is not None and top is None and not generators:
+        kept = pool
+        # a generator that is not audited still says which queries are fully covered
+        coverers = [name for name in fed if name in workspace.encoders]
+    else:
+        kept, coverers = [workspace.embeddings(name) for name in fed], []
+    return audit_measures(
+        workspace.catalog,
+        [workspace.embeddings(name) for name in names],
+        ranked.pairs,
+        kept,
+        measures,
+        coverers=[workspace.embeddings(name) for name in coverers],
+        top=top or (pool.top if pool is not None else TOP),
+        k=k,
+        rule=options.get("rule", "surfaced"),
+        full_coverage=options.get("full_coverage", "every"),
+        replicates=replicates,
+        seed=seed,
+        ranks=ranked.ranks,
+        progress=progress,
+    )
+
+
+def require_something(workspace: Workspace) -> None:
+    """Refuse an audit without labels or without encoders."""
+    if workspace.label_count() == 0:
+        raise LabelsError(
+            "There are no labels yet, so there is nothing to audit.",
+            fix="Import some: lookalike labels import labels.csv (columns query, candidate, label)",
+        )
+    if not workspace.encoders:
+        raise LabelsError(
+            "There are no encoders to audit.", fix="Make vectors first: lookalike embed ENCODER"
+        )
+
+
+def _chosen(workspace: Workspace, encoders: str | Sequence[str], generators: Sequence[str]) -> list[str]:
+    """The names of the encoders to audit."""
+    fair = untrained(workspace)
+    if encoders == ALL:
+        if not fair:
+            raise EncoderError(
+                "Every encoder here was trained on these labels, so there is nothing to audit.",
+                fix="Embed an encoder that was not, such as the one they are on: lookalike embed ENCODER",
+            )
+        return list(fair)
+    if encoders == GENERATORS:
+        there = [name for name in generators if name in fair]
+        if not there:
+            raise EncoderError(
+                "None of the generators has vectors here, so there is nothing to audit.",
+                fix="Embed them again, or name encoders: lookalike audit NAME NAME NAME",
+            )
+        return there
+    names = list(dict.fromkeys([encoders] if isinstance(encoders, str) else encoders))
+    require_untrained(workspace, names, "the audit")
+    return names

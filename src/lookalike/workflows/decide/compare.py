@@ -1,0 +1,53 @@
+"""`compare`: which pairs to label next so that encoders can be separated, and whether they can be by now."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lookalike.api.next_pairs import LabelPlan, pairs_to_label
+from lookalike.audit import next_pairs as audit
+from lookalike.core.progress import Progress
+from lookalike.core.types import Rule
+from lookalike.store.formats.label_files import write_pair_file
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.trained import comparable_rule
+
+
+def compare_encoders(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    *,
+    k: int = 5,
+    width: float = 0.1,
+    margin: float = audit.MARGIN,
+    looks: int = audit.INTERIM_LOOKS,
+    pairs: Path | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> LabelPlan:
+    """Two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
+
+    `width` is what the interval of a difference in HR@K shall measure from end to end; `pairs` a file for the pairs
+    that get there (or, where the encoders are told apart at that width already, for none).
+    """
+    catalog, pool = workspace.catalog, workspace.pool()
+    rule, notes = comparable_rule(workspace, encoders, Rule())
+    queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
+    asked = set(catalog.image[catalog.is_query(rule.split)])
+    found = pairs_to_label(
+        catalog,
+        [workspace.embeddings(name) for name in encoders],
+        workspace.labels(),
+        [query for query in queries if query in asked],
+        k=k,
+        width=width,
+        margin=margin,
+        looks=looks,
+        seed=workspace.settings.seed if seed is None else seed,
+        rule=rule,
+        progress=progress,
+    )
+    found = replace(found, notes=notes)
+    if pairs is not None:
+        write_pair_file(found.next, pairs)
+    return found

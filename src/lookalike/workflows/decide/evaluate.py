@@ -1,0 +1,175 @@
+"""`evaluate`: measures of encoders on the workspace's labels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lookalike.api import values
+from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.progress import Progress, part
+from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
+from lookalike.discover.queries import Where
+from lookalike.evaluate.groups import by_group
+from lookalike.evaluate.measures.table import drawings, parse
+from lookalike.evaluate.measures.table import evaluate as score_all
+from lookalike.evaluate.significance.summary import Settings, Significance, significance
+from lookalike.rank.pairs import JudgedPairs, Unusable
+from lookalike.rank.runs import rank_run
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.files import absences, read_runs
+from lookalike.workflows.decide.pairs import (
+    RankedPairs,
+    SelectedPairs,
+    baselines,
+    notes_on_negatives,
+    select_pairs,
+)
+from lookalike.workflows.decide.trained import comparable_rule
+
+MOST_GROUPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Scores of several encoders on one basis.
+
+    `measures` are the names as requested; `printed` maps them to the measures' own names. `generators` fed the pool.
+    `unusable` are labels left out, by reason. `pairs` are the labels measured on, `judged` the ranks the scores were
+    folded from. `absences` say what a run lacks, `notes` what was selected, sampled and left out. `sources` count
+    labels of the pool, of random pairs, of both and of neither.
+    """
+
+    measures: tuple[str, ...]
+    scores: tuple[Scores, ...]
+    generators: tuple[str, ...]
+    labels: int
+    unusable: tuple[Unusable, ...]
+    pairs: JudgedPairs
+    judged: tuple[JudgedRanks, ...] = ()
+    absences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule all were scored by: the one asked for, or the test split where an encoder is trained."""
+        return self.scores[0].basis.rule
+
+    @property
+    def ranked(self) -> RankedPairs:
+        """The pairs and ranks that the scores rest on, for the audit."""
+        return RankedPairs(self.pairs, {one.encoder: one for one in self.judged})
+
+    @property
+    def printed(self) -> dict[str, str]:
+        """Name as asked for -> printable name."""
+        return {name: parse(name).name for name in self.measures}
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The queries with one value of a column: their number, scores on them alone, and how sure these are.
+
+    Holm's adjustment is over the pairs of encoders of this group; `sure` is None where no query was drawn.
+    """
+
+    value: str
+    queries: int
+    scores: tuple[Scores, ...]
+    sure: Significance | None
+
+
+def evaluate(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    measures: Sequence[str],
+    *,
+    rule: Rule | None = None,
+    runs: Sequence[Path] = (),
+    task: str = "discovery",
+    where: Where = (),
+    source: str = "all",
+    selected: SelectedPairs | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Rank each encoder once (all of them by default) and score it by every measure.
+
+    `runs` are TREC run files of other systems, shown in the same table on the same basis. `task`, `where` and `source`
+    choose the pairs (see `select_pairs`); `selected` are pairs selected before. Negatives are sampled from the lists of
+    the pool's generators. With a trained encoder among them, all are scored on the test split (see `comparable_rule`),
+    and a note says so.
+    """
+    asked = [parse(name) for name in measures]
+    drawings(asked)
+    names = list(dict.fromkeys(encoders or workspace.encoders))
+    fair, said = comparable_rule(workspace, names, rule or Rule())
+    chosen = selected or select_pairs(workspace, fair, task=task, where=where, source=source)
+    if not names and not runs:
+        raise LabelsError(
+            "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
+        )
+    vectors = [workspace.embeddings(name) for name in names]
+    drawn_from = baselines(workspace, vectors) if drawings(asked) else []
+    pairs = values.with_negatives(workspace.catalog, chosen.pairs, asked, drawn_from, workspace.settings.seed)
+    others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
+    judged = [
+        *values.ranks(workspace.catalog, vectors, pairs, progress=progress),
+        *(o.judged for o in others),
+    ]
+    pool = workspace.pool()
+    return Evaluation(
+        measures=tuple(measures),
+        scores=tuple(score_all(one, asked) for one in judged),
+        generators=() if pool is None else pool.generators,
+        labels=len(chosen.pairs),
+        unusable=pairs.unusable,
+        pairs=chosen.pairs,
+        judged=tuple(judged),
+        absences=tuple(said for other in others for said in absences(other)),
+        notes=(*said, *chosen.notes, *notes_on_negatives(pairs)),
+        sources=chosen.counts,
+    )
+
+
+def certainty(found: Evaluation, settings: Settings, *, progress: Progress | None = None) -> Significance:
+    """Intervals of every score and comparisons of every two encoders."""
+    return significance(found.scores, settings, progress=progress)
+
+
+def by_column(
+    catalog: Catalog,
+    found: Evaluation,
+    column: str,
+    settings: Settings | None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[Group, ...]:
+    """Scores by the query's value of a column, largest group first; `settings` None: values alone."""
+    values_of = catalog_column(catalog, column)
+    value = {image: str(values_of[row]) for image, row in catalog.row.items()}
+    grouped = [by_group(one, value) for one in found.scores]
+    groups = []
+    for done, name in enumerate(grouped[0]):
+        scores = tuple(one[name] for one in grouped)
+        counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
+        bar = part(progress, done, len(grouped[0]))
+        sure = None if settings is None else significance(scores, settings, progress=bar)
+        groups.append(Group(name, counted, scores, sure))
+    return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
+
+
+def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:
+    """The values of a column of the catalog that names groups of queries, one per image."""
+    columns = {name: getattr(catalog, name) for name in ("category", "role", "split")} | dict(catalog.columns)
+    if column not in columns:
+        raise ArgumentError(
+            f"The catalog has no column {column!r}.", fix=f"Name one of: {', '.join(columns)}."
+        )
+    values_of = columns[column]
+    count = len({str(value) for value in values_of})
+    if count > MOST_GROUPS:
+        raise ArgumentError(
+            f"The column {column!r} has {count:,} values; {MOST_GROUPS} groups are the most that are shown.",
+            fix="Name a column with fewer values, or add one to the catalog that joins them.",
+        )
+    return values_of

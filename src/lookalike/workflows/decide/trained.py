@@ -1,0 +1,141 @@
+"""Encoders trained on this workspace's labels, and what that means for every number.
+
+The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint that says it learned
+something, and lies in this workspace's own models/ or was learned from what is here: a head keeps what it has seen
+wherever its folder is copied to. Such an encoder has seen the answers of the training split, and its
+checkpoint was selected by those of the validation split: it is scored on the test split only, and so is whatever is
+compared with it. On all labels only the other encoders are judged.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lookalike.core.checks import fingerprint
+from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
+from lookalike.core.types import Rule
+from lookalike.encode.sources.checkpoint_file import heads_down, read_about
+from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
+from lookalike.store.workspace import Workspace
+
+TEST = "test"
+
+
+def is_trained(workspace: Workspace, name: str) -> bool:
+    """Whether an encoder of the workspace is trained on its labels; the module says by which rule.
+
+    A checkpoint that can no longer be read may have been, and counts as trained: its vectors are still here.
+    """
+    spec = parse(workspace.manifest(name).spec)
+    try:
+        chain = heads_down(spec, workspace.folder)
+        return any(learned(workspace, one) for one in chain if one.source == "checkpoint")
+    except EncoderError:
+        return True
+
+
+def learned(workspace: Workspace, spec: EncoderSpec) -> Mapping[str, Any]:
+    """What a checkpoint was trained with; {} for a silent one, and for one elsewhere that learned from others."""
+    folder = checkpoint_folder(spec.name, workspace.folder)
+    if folder is None:
+        return {}
+    told = read_about(folder, str(spec)).get("learned")
+    if not isinstance(told, dict):
+        return {}
+    return told if _is_within(folder, workspace.folder / MODELS) or _from_here(workspace, told) else {}
+
+
+def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Those of some encoders (all by default) that are trained; one whose vectors are damaged is not looked into."""
+    found = []
+    for name in workspace.encoders if names is None else names:
+        with suppress(EmbeddingsError):
+            if is_trained(workspace, name):
+                found.append(name)
+    return tuple(found)
+
+
+def untrained(workspace: Workspace) -> tuple[str, ...]:
+    """The encoders that may be judged on all labels."""
+    taught = trained(workspace)
+    return tuple(name for name in workspace.encoders if name not in taught)
+
+
+def comparable_rule(workspace: Workspace, names: Sequence[str], rule: Rule) -> tuple[Rule, tuple[str, ...]]:
+    """The rule on which some encoders may be scored together, and a note where it is not the one asked for.
+
+    With a trained encoder among them that is the test split, for all. Raises ArgumentError where another split was
+    asked for: what is wrong with that, and the two ways out.
+    """
+    taught = trained(workspace, names)
+    if not taught or rule.split == TEST:
+        return rule, ()
+    if rule.split is not None:
+        raise ArgumentError(
+            f"{_were(taught)} trained on this workspace's labels, so the {rule.split} split cannot measure "
+            f"{'it' if len(taught) == 1 else 'them'}: training or selecting the checkpoint used its labels.",
+            fix=f"Leave out --split to measure all of them on the test split, or name others{_others(workspace)}.",
+        )
+    note = (
+        f"{_were(taught)} trained on this workspace's labels: every encoder is measured on the test split, which "
+        "training did not use."
+    )
+    alone = _others(workspace)
+    more = (f"On all labels, the others{alone}",) if alone and set(names) - set(taught) else ()
+    return replace(rule, split=TEST), (note, *more)
+
+
+def require_untrained(workspace: Workspace, names: Sequence[str], doing: str) -> None:
+    """Refuse trained encoders where all labels are used; `doing` says for what."""
+    taught = trained(workspace, names)
+    if taught:
+        raise ArgumentError(
+            f"{_were(taught)} trained on this workspace's labels, and {doing} uses all of them.",
+            fix=f"Leave out {', '.join(taught)}, or compare on the test split: lookalike evaluate {' '.join(names)}",
+        )
+
+
+def left_out(taught: Sequence[str]) -> tuple[str, ...]:
+    """What is said where trained encoders are left out; nothing where there are none."""
+    if not taught:
+        return ()
+    return (
+        f"{_were(taught)} trained on these labels and left out here; `lookalike evaluate` compares on the test split.",
+    )
+
+
+def _were(taught: Sequence[str]) -> str:
+    return f"{', '.join(taught)} {'was' if len(taught) == 1 else 'were'}"
+
+
+def _others(workspace: Workspace) -> str:
+    others = untrained(workspace)
+    return f": lookalike evaluate {' '.join(others)}" if others else ""
+
+
+def _is_within(folder: Path, outer: Path) -> bool:
+    return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(outer))
+
+
+def _from_here(workspace: Workspace, told: Mapping[str, Any]) -> bool:
+    """Whether a head says that it learned from this workspace's labels, or from its split of its vectors.
+
+    The second holds when labels were added or mended since.
+    """
+    labels = workspace.labels()
+    if told.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):
+        return True
+    return told.get("split") == fingerprint(workspace.catalog.split) and told.get("vectors") in _sums(
+        workspace
+    )
+
+
+def _sums(workspace: Workspace) -> set[str]:
+    found = set()
+    for name in workspace.encoders:
+        with suppress(EmbeddingsError):
+            found.add(f"{workspace.manifest(name).sum:08x}")
+    return found

@@ -1,0 +1,1 @@
+"""The demo: the complete workflow on a generated catalog."""

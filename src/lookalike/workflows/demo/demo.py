@@ -1,0 +1,141 @@
+"""`demo`: the whole loop on the studio catalog, where the truth is known for every pair."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lookalike.api import values
+from lookalike.core.errors import WorkspaceError
+from lookalike.core.progress import Progress
+from lookalike.core.text import percent
+from lookalike.core.types import Scores
+from lookalike.discover.statistics import PoolFigures
+from lookalike.evaluate.measures.table import DEFAULT
+from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance
+from lookalike.store.settings import FILE, read_settings
+from lookalike.store.workspace import Workspace
+from lookalike.studio import studio
+from lookalike.workflows.decide.evaluate import Evaluation, certainty, evaluate
+from lookalike.workflows.demo.learning import Learned, learn
+from lookalike.workflows.demo.truth import complete_labels, simulated_labels
+from lookalike.workflows.label.discover import discover, figures, positive_rate
+from lookalike.workflows.report.report import report
+from lookalike.workflows.start.embed import embed
+from lookalike.workflows.start.init import init
+from lookalike.workflows.start.studio import is_studio, write_studio
+
+GENERATORS = ("descriptor:color", "descriptor:hog", "descriptor:lbp")
+NEWCOMER = "descriptor:color+hog+layout"
+PHOTOS = "photos"
+RANDOM_PAIRS = 500
+
+Bar = Callable[[str], AbstractContextManager[Progress | None]]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What the demo made: its workspace, scores on the experts' labels and how sure they are, the truth, the report.
+
+    `learned` is None where nothing could be learned, for want of PyTorch or of labels.
+    """
+
+    workspace: Workspace
+    pool: PoolFigures
+    evaluation: Evaluation
+    sure: Significance
+    truth: tuple[Scores, ...]
+    agreement: float
+    learned: Learned | None
+    report: Path
+
+
+def demo(
+    folder: Path,
+    now: datetime,
+    bar: Bar,
+    tell: Tell,
+    *,
+    images: int = 1000,
+    queries: int = 200,
+    seed: int = 0,
+) -> Demo:
+    """Draw a catalog, pool three encoders, let two simulated experts label, measure four encoders, learn, report."""
+    _require_own(folder)
+    drawn = studio(images, photos_per_item=2, seed=seed)
+    with bar("Drawing photos") as progress:
+        write_studio(folder / PHOTOS, drawn, replace=True, progress=progress)
+    with bar("Checking photos") as progress:
+        workspace, _ = init(
+            folder / PHOTOS, folder, seed=seed, generated=True, replace=True, progress=progress
+        )
+    catalog = workspace.catalog
+    tell(f"1. A catalog of {len(catalog):,} drawn photos of {len(set(catalog.item)):,} furniture items.")
+    for spec in (*GENERATORS, NEWCOMER):
+        with bar(f"Embedding {spec}") as progress:
+            embed(workspace, spec, progress=progress)
+    with bar("Ranking") as progress:
+        names = [spec.partition(":")[2] for spec in GENERATORS]
+        found_pairs = discover(
+            workspace, names, top=5, queries=queries, seed=seed, random=RANDOM_PAIRS, progress=progress
+        )
+    pool, questions = found_pairs.pool, found_pairs.questions
+    told = figures(workspace, pool)
+    tell(
+        f"2. The pool: {told.pairs:,} pairs that {len(names)} encoders proposed for {told.queries} queries, "
+        f"{told.saving_pairs:,.0f} times fewer than all pairs."
+    )
+    labels, agreement = simulated_labels(drawn, catalog, questions, seed)
+    workspace.add_labels(labels, "simulated experts")
+    similar = int(labels.label.sum())
+    tell(
+        f"3. Two simulated experts agree on {percent(agreement, 0)} of the pairs; {len(labels):,} are labelled, "
+        f"{similar:,} of them similar. The others have no label."
+    )
+    rate = positive_rate(workspace, pool)
+    tell(
+        f"   {len(found_pairs.random):,} of them are random pairs. By these, {percent(rate.rate)} of all pairs are "
+        f"similar, and {percent(rate.pool_rate, 0)} of the pool."
+    )
+    with bar("Ranking") as progress:
+        found = evaluate(workspace, [], DEFAULT, progress=progress)
+        truth = tuple(
+            values.score(
+                catalog,
+                [workspace.embeddings(name) for name in workspace.encoders],
+                complete_labels(drawn, catalog, pool),
+                DEFAULT,
+            )
+        )
+    with bar("Drawing queries") as progress:
+        sure = certainty(found, DEFAULT_SETTINGS, progress=progress)
+    tell("4. Four encoders are measured, one of which did not feed the pool.")
+    learned = learn(workspace, drawn, bar, tell)
+    with bar("Writing the report") as progress:
+        path = report(
+            workspace,
+            now,
+            truth=truth,
+            learned_truth=() if learned is None else learned.truth,
+            progress=progress,
+        )
+    return Demo(workspace, told, found, sure, truth, agreement, learned, path)
+
+
+def _require_own(folder: Path) -> None:
+    """The demo replaces an earlier demo, and nothing else."""
+    if (folder / FILE).exists():
+        if not read_settings(folder).generated:
+            raise WorkspaceError(
+                f"{folder} is a workspace of your own; the demo will not write into it.",
+                fix="Name another folder: lookalike demo --workspace FOLDER",
+            )
+    elif (
+        not is_studio(folder / PHOTOS) and folder.exists() and any(e.name != PHOTOS for e in folder.iterdir())
+    ):
+        raise WorkspaceError(
+            f"{folder} is not empty; the demo will not write into it.",
+            fix="Name another folder: lookalike demo --workspace FOLDER",
+        )

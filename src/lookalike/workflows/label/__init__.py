@@ -1,0 +1,1 @@
+"""Labels: pools, the queue, the team, imports and exports."""

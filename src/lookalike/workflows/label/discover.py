@@ -1,0 +1,189 @@
+"""`discover`: the pool of pairs worth labelling, random pairs beside it, and the figures of both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.api import values
+from lookalike.core.checks import strings
+from lookalike.core.errors import PoolError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Pool, Rule
+from lookalike.discover.pool import extended
+from lookalike.discover.prevalence import LEVEL, PositiveRate
+from lookalike.discover.provenance import ExtraPairs, extra_pairs
+from lookalike.discover.queries import Where
+from lookalike.discover.questions import Questions, questions
+from lookalike.discover.random_pairs import RandomPairs, is_sample_of
+from lookalike.discover.statistics import PoolFigures, pool_figures
+from lookalike.rank.pairs import judged_pairs
+from lookalike.search.exact import judged_items
+from lookalike.store.formats.label_files import write_pair_file, write_provenance_file
+from lookalike.store.workspace import Workspace
+
+TOP = 5
+NOTHING_DRAWN = RandomPairs(strings([]), strings([]), strings([]))
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """The pool and the random pairs as they are now, and what this call changed.
+
+    `extra` is what new generators brought to a pool that was there (None: none came). `questions` are the pairs
+    that have no label yet. `new_random` random pairs were drawn now, `forgotten` ones dropped: they
+    were drawn for other queries. `is_current` says that the random pairs are a sample of the catalog as it is.
+    """
+
+    pool: Pool
+    extra: ExtraPairs | None
+    random: RandomPairs
+    new_random: int
+    forgotten: int
+    is_current: bool
+    questions: Questions
+
+    @property
+    def only_random_left(self) -> bool:
+        """Whether nothing of the pool is left to label, so that a list of questions tells what it is."""
+        pooled = set(zip(self.pool.query, self.pool.item, strict=True))
+        return len(self.questions) > 0 and pooled.isdisjoint(
+            zip(self.questions.query, self.questions.item, strict=True)
+        )
+
+
+def discover(
+    workspace: Workspace,
+    generators: Sequence[str] | None = None,
+    *,
+    top: int | None = None,
+    queries: int | Sequence[str] | None = None,
+    where: Where = (),
+    stratify: str | None = None,
+    seed: int | None = None,
+    replace: bool = False,
+    random: int | None = None,
+    pairs: Path | None = None,
+    provenance: Path | None = None,
+    progress: Progress | None = None,
+) -> Discovery:
+    """Pool the generators' top lists, draw random pairs, and keep both.
+
+    An existing pool is extended with the generators named, on its own queries and top unless others are asked
+    for; where nothing is asked for it stays as it is. A new one takes all encoders, all queries and top 5.
+    `random` is how many random pairs there shall be in all; those that are there stay, and the workspace's own
+    seed draws them. `pairs` is a file to write what is left to label to, `provenance` one for who put each
+    pair forward.
+    """
+    stored = workspace.pool()
+    old = None if replace else stored
+    asks = (
+        generators is not None
+        or top is not None
+        or queries is not None
+        or bool(where)
+        or stratify is not None
+    )
+    if old is not None and not asks:
+        pool = old
+    else:
+        pool = _pooled(workspace, old, generators, top, queries, where, stratify, seed, progress)
+    before = workspace.random_pairs()
+    drawn, is_current = _drawn(workspace, pool, before, random, replace)
+    left = questions(pool, drawn, judged_labels(workspace))
+    if pairs is not None:
+        write_pair_file(left, pairs)
+    if provenance is not None:
+        write_provenance_file(pool, drawn, provenance)
+    if pool is not stored or drawn is not before:
+        workspace.save_pool(pool, drawn)
+    kept = len(before) if drawn.begins_with(before) else 0
+    return Discovery(
+        pool=pool,
+        extra=extra_pairs(old, pool) if old is not None and pool is not old else None,
+        random=drawn,
+        new_random=max(len(drawn) - kept, 0),
+        forgotten=len(before) - kept,
+        is_current=is_current,
+        questions=left,
+    )
+
+
+def _pooled(
+    workspace: Workspace,
+    old: Pool | None,
+    generators: Sequence[str] | None,
+    top: int | None,
+    queries: int | Sequence[str] | None,
+    where: Where,
+    stratify: str | None,
+    seed: int | None,
+    progress: Progress | None,
+) -> Pool:
+    names = list(dict.fromkeys(workspace.encoders if generators is None else generators))
+    if not names:
+        raise PoolError(
+            "No encoders are named to be the generators, or there are none yet.",
+            fix="Make vectors with `lookalike embed descriptor:color descriptor:hog`, then name them: "
+            "--generators color,hog",
+        )
+    if old is not None and queries is None and not where and stratify is None:
+        queries = old.queries.tolist()
+    new = values.make_pool(
+        workspace.catalog,
+        [workspace.embeddings(name) for name in names],
+        top=top or (old.top if old is not None else TOP),
+        queries=queries,
+        where=where,
+        stratify=stratify,
+        seed=workspace.settings.seed if seed is None else seed,
+        progress=progress,
+    )
+    return extended(old, new) if old is not None else new
+
+
+def _drawn(
+    workspace: Workspace, pool: Pool, before: RandomPairs, wanted: int | None, replace: bool
+) -> tuple[RandomPairs, bool]:
+    """The random pairs from now on, and whether they are a sample of the pairs of this pool's queries."""
+    catalog, seed = workspace.catalog, workspace.settings.seed
+    is_current = is_sample_of(catalog, values.query_rows(catalog, pool), before, seed)
+    if not is_current and replace:
+        before, is_current = NOTHING_DRAWN, True
+    if wanted is None or wanted <= len(before):
+        return before, is_current
+    if not is_current:
+        raise PoolError(
+            f"The {len(before):,} random pairs that are here were drawn before the catalog changed; more of them "
+            "would be a sample of neither.",
+            fix="Keep those that are here (leave out --random), or start the pool and the random pairs afresh: "
+            f"--overwrite --random {wanted}",
+        )
+    return values.random_pairs(catalog, pool, wanted, seed=seed), True
+
+
+def figures(workspace: Workspace, pool: Pool) -> PoolFigures:
+    """The figures of a pool over the workspace's gallery."""
+    gallery = workspace.catalog.is_gallery()
+    outside = int(np.sum(~gallery[values.query_rows(workspace.catalog, pool)]))
+    return pool_figures(pool, int(gallery.sum()), outside)
+
+
+def labelled(workspace: Workspace, pool: Pool) -> tuple[int, int | None]:
+    """How many pairs of the pool are labelled, and how many of them similar (None while none is labelled)."""
+    judged = judged_labels(workspace)
+    found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
+    return len(found), sum(found) if found else None
+
+
+def positive_rate(workspace: Workspace, pool: Pool, level: float = LEVEL) -> PositiveRate:
+    """The positive rate by the workspace's random pairs and labels, and what the pool gains (EDS 3.3.1)."""
+    return values.positive_rate(
+        workspace.catalog, pool, workspace.random_pairs(), workspace.labels(), level=level
+    )
+
+
+def judged_labels(workspace: Workspace) -> dict[tuple[str, str], int]:
+    """The labels that measures use, by (query image, candidate item)."""
+    return judged_items(judged_pairs(workspace.catalog, workspace.labels(), Rule()))

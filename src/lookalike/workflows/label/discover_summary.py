@@ -1,0 +1,182 @@
+"""What `discover` reports: the pool, the random pairs, the positive rate and what labelling costs."""
+
+import math
+from dataclasses import dataclass
+
+from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
+from lookalike.discover.statistics import expert_hours
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.discover import Discovery, figures, labelled, positive_rate
+
+
+@dataclass(frozen=True)
+class LabellingHours:
+    """Working time of all annotators together, in hours."""
+
+    low: float
+    high: float
+    votes_per_pair: int
+
+
+@dataclass(frozen=True)
+class ExtraSummary:
+    """Pairs that new generators added to an existing pool. `asked` counts (a, b) and (b, a) once."""
+
+    generators: tuple[str, ...]
+    pairs: int
+    asked: int
+    hours: LabellingHours
+
+
+@dataclass(frozen=True)
+class RandomSummary:
+    """The random pairs: how many there are, how many of them this call drew, and how many it dropped."""
+
+    drawn: int
+    new: int
+    forgotten: int
+    sample_of_this_catalog: bool
+    labelled: int
+    positives: int
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How many times more often a pair of the pool is similar than a random pair."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class RateSummary:
+    """The positive rate among all pairs: estimated from random pairs, or undefined for a reason."""
+
+    value: float
+    reason: str
+    low: float
+    high: float
+    level: float
+    all_pairs: int
+    known_positives: int
+    lower_bound: float
+    known_share: float
+    pool_rate: float
+    gain: Gain
+
+
+@dataclass(frozen=True)
+class RandomBudget:
+    """How many random pairs a precision of the positive rate needs, if the rate is at most `assumed_rate`."""
+
+    precision: float
+    confidence: float
+    assumed_rate: float
+    pairs: int
+    hours: LabellingHours
+
+
+@dataclass(frozen=True)
+class DiscoverySummary:
+    """All figures of one call. `asked` and `to_label` are pairs to show to annotators and pairs without a label.
+
+    `duplicates` is the share of the `most` places that were filled by the same pair twice; `only_by` counts pairs
+    that only one generator proposed; the overlap of two generators is in percent of the places they fill.
+    """
+
+    pairs: int
+    positives: int | None
+    labelled: int
+    to_label: int
+    asked: int
+    queries: int
+    top: int
+    most: int
+    duplicates: float
+    candidates_per_query: float
+    generators: tuple[str, ...]
+    only_by: dict[str, int]
+    overlap: dict[str, dict[str, float]]
+    mean_overlap: float
+    saving_catalog: float
+    saving_pairs: float
+    hours: LabellingHours
+    hours_to_label: LabellingHours
+    extra: ExtraSummary | None
+    random: RandomSummary
+    positive_rate: RateSummary
+    budget: RandomBudget | None
+
+
+def discover_summary(
+    workspace: Workspace, found: Discovery, votes: int, precision: float | None, confidence: float
+) -> DiscoverySummary:
+    """The figures of a discovery, with `votes` per pair for the hours."""
+    pool = figures(workspace, found.pool)
+    count, positives = labelled(workspace, found.pool)
+    rate = positive_rate(workspace, found.pool, confidence)
+
+    def hours(pairs: int) -> LabellingHours:
+        return LabellingHours(*expert_hours(pairs, votes), votes)
+
+    extra = found.extra
+    needed, assumed = (0, 0.0) if precision is None else _needed(rate, precision, confidence)
+    return DiscoverySummary(
+        pairs=pool.pairs,
+        positives=positives,
+        labelled=count,
+        to_label=len(found.questions),
+        asked=pool.asked,
+        queries=pool.queries,
+        top=pool.top,
+        most=pool.most,
+        duplicates=pool.duplicates,
+        candidates_per_query=pool.per_query,
+        generators=tuple(pool.generators),
+        only_by=dict(zip(pool.generators, pool.unique, strict=True)),
+        overlap={
+            a: {b: pool.overlap[i, j] for j, b in enumerate(pool.generators) if i != j}
+            for i, a in enumerate(pool.generators)
+        },
+        mean_overlap=pool.mean_overlap,
+        saving_catalog=pool.saving_catalog,
+        saving_pairs=pool.saving_pairs,
+        hours=hours(pool.asked),
+        hours_to_label=hours(found.questions.asked),
+        extra=None
+        if extra is None
+        else ExtraSummary(tuple(extra.generators), extra.pairs, extra.asked, hours(extra.asked)),
+        random=RandomSummary(
+            drawn=len(found.random),
+            new=found.new_random,
+            forgotten=found.forgotten,
+            sample_of_this_catalog=found.is_current,
+            labelled=rate.labelled,
+            positives=rate.positives,
+        ),
+        positive_rate=RateSummary(
+            value=rate.rate,
+            reason=rate.reason,
+            low=rate.low,
+            high=rate.high,
+            level=rate.level,
+            all_pairs=rate.pairs,
+            known_positives=rate.known,
+            lower_bound=rate.lower_bound,
+            known_share=rate.known_share,
+            pool_rate=rate.pool_rate,
+            gain=Gain(rate.gain, rate.gain_low, rate.gain_high),
+        ),
+        budget=None
+        if precision is None
+        else RandomBudget(precision, confidence, assumed, needed, hours(needed)),
+    )
+
+
+def _needed(rate: PositiveRate, precision: float, confidence: float) -> tuple[int, float]:
+    """Random pairs for a precision, and the rate assumed: the highest credible one, else one below the precision."""
+    known = [value for value in (rate.high, rate.lower_bound) if math.isfinite(value)]
+    assumed = known[0] if known else 0.0
+    pairs = chebyshev_budget(precision, 1.0 - confidence, assumed)
+    return min(pairs, rate.pairs), max(assumed, precision)

@@ -1,0 +1,150 @@
+"""`labels`: import, export, statistics."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.core.errors import ArgumentError
+from lookalike.core.types import Labels, Rule
+from lookalike.rank.pairs import JudgedPairs, Unusable, judged_pairs
+from lookalike.store.formats.label_files import (
+    Fault,
+    read_label_file,
+    require_faultless,
+    write_label_file,
+)
+from lookalike.store.formats.label_formats import format_out
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.discover import labelled
+
+NONE_LEFT_OUT: tuple[Unusable, ...] = ()
+
+
+@dataclass(frozen=True)
+class LabelStatistics:
+    """The labels, and those that no measure can use."""
+
+    labels: int
+    similar: int
+    dissimilar: int
+    queries: int
+    per_query: float
+    usable: int
+    unusable: tuple[Unusable, ...]
+    pool_pairs: int | None
+    pool_labelled: int | None
+
+
+@dataclass(frozen=True)
+class ImportedLabels:
+    """What an import of labels did: added, left out and why, how many labels there are now."""
+
+    added: int
+    already_there: int
+    invalid: tuple[Fault, ...]
+    on_left_out_images: int
+    blank: int
+    unjudged: int
+    labels: int
+    unusable: tuple[Unusable, ...]
+    notes: tuple[str, ...]
+
+
+def import_labels(
+    workspace: Workspace,
+    table: Path,
+    *,
+    format: str | None = None,
+    skip_invalid: bool = False,
+    replace: bool = False,
+) -> ImportedLabels:
+    """Add the labels of a file in one step."""
+    file = read_label_file(table, workspace.catalog, format)
+    if not skip_invalid:
+        require_faultless(file.faults, str(table))
+    added = workspace.add_labels(file.labels, str(table), replace=replace)
+    now = label_statistics(workspace)
+    return ImportedLabels(
+        added=added,
+        already_there=len(file.labels) - added,
+        invalid=file.faults,
+        on_left_out_images=file.on_left_out,
+        blank=file.blank,
+        unjudged=file.unjudged,
+        labels=now.labels,
+        unusable=now.unusable,
+        notes=tuple(file.notes),
+    )
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The labels that were written, and those that were left out."""
+
+    file: str
+    labels: int
+    left_out: tuple[Unusable, ...] = ()
+
+
+def export_labels(
+    workspace: Workspace, path: Path, *, format: str | None = None, level: str | None = None
+) -> Exported:
+    """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file.
+
+    Importing the file and exporting again gives the same bytes. Qrels and tags cannot hold a pair with both labels, so
+    these are left out. With `level`, the qrels have the labels that measures at that level use; at item level the
+    candidates are item ids.
+    """
+    written = format_out(path, format)
+    if level is not None and written.name != "qrels":
+        raise ArgumentError(
+            f"Labels of one level can be written as TREC qrels only, not as {written.name}.",
+            fix="Name the file labels.qrels, or leave out --level.",
+        )
+    labels, left_out = workspace.labels(), NONE_LEFT_OUT
+    if level is not None:
+        labels, left_out = settled(judged_pairs(workspace.catalog, labels, Rule(level=level)))
+    elif written.one_label_per_pair:
+        labels, left_out = one_per_pair(labels)
+    write_label_file(labels, path, format)
+    return Exported(str(path), len(labels), left_out)
+
+
+def settled(pairs: JudgedPairs) -> tuple[Labels, tuple[Unusable, ...]]:
+    """The labels that measures use, with candidates as in judged ranks; and those left out."""
+    return Labels.of(pairs.query, pairs.candidate, pairs.label), pairs.unusable
+
+
+def one_per_pair(labels: Labels) -> tuple[Labels, tuple[Unusable, ...]]:
+    """The labels without those of pairs that have both labels."""
+    ends = list(zip(labels.query, labels.candidate, strict=True))
+    similar, dissimilar = (
+        {pair for pair, y in zip(ends, labels.label, strict=True) if y == one} for one in (1, 0)
+    )
+    wrong = np.array([pair in similar and pair in dissimilar for pair in ends], dtype=bool)
+    if not wrong.any():
+        return labels, ()
+    shown = tuple(pair for pair, is_wrong in zip(ends, wrong, strict=True) if is_wrong)[:5]
+    gone = Unusable("labelled both similar and dissimilar", int(wrong.sum()), shown)
+    return Labels.of(labels.query[~wrong], labels.candidate[~wrong], labels.label[~wrong]), (gone,)
+
+
+def label_statistics(workspace: Workspace, level: str = "item") -> LabelStatistics:
+    """Counts of all labels, and of those that measures at a level leave out, by reason."""
+    labels = workspace.labels()
+    pairs = judged_pairs(workspace.catalog, labels, Rule(level=level))
+    pool = workspace.pool()
+    queries = len(set(labels.query))
+    similar = int(np.count_nonzero(labels.label))
+    return LabelStatistics(
+        labels=len(labels),
+        similar=similar,
+        dissimilar=len(labels) - similar,
+        queries=queries,
+        per_query=len(labels) / queries if queries else float("nan"),
+        usable=len(pairs),
+        unusable=pairs.unusable,
+        pool_pairs=None if pool is None else len(pool),
+        pool_labelled=None if pool is None else labelled(workspace, pool)[0],
+    )

@@ -1,0 +1,98 @@
+"""The queue of questions: discovered pairs without a label, in the order in which annotators get them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lookalike.annotate.order import balanced, first
+from lookalike.core.types import Pool
+from lookalike.discover.questions import Questions, questions
+from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.store.labelling.due import now_ms
+from lookalike.store.labelling.queue import (
+    CHOSEN,
+    POOL,
+    RANDOM,
+    Asked,
+    ask,
+    ask_first,
+    asked_pairs,
+    lowest_place,
+    settled_elsewhere,
+    withdraw_missing,
+)
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.discover import judged_labels
+
+
+@dataclass(frozen=True)
+class Queued:
+    """Changes of the queue: pairs added; pairs removed because a photo is missing, or because they have a label now."""
+
+    new: int
+    withdrawn: int
+    labelled: int = 0
+
+
+def queue_pairs(workspace: Workspace) -> Queued:
+    """Add the pool's pairs and the random pairs without a label to the queue. It can be run at any time.
+
+    Pairs that are in the queue already do not change. The order is balanced over queries, see `annotate.order`.
+    """
+    pool, drawn = workspace.pool(), workspace.random_pairs()
+    labelled = judged_labels(workspace)
+    left = questions(pool, drawn, labelled) if pool is not None else None
+    now = now_ms()
+    with workspace.database.write() as connection:
+        withdrawn = withdraw_missing(connection, now)
+        done = settled_elsewhere(connection, labelled, now)
+        if left is None or pool is None:
+            return Queued(0, withdrawn, done)
+        campaign = read_campaign(connection)
+        listed = list(_pairs(workspace, left, pool, campaign.seed))
+        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn, done)
+
+
+def count_waiting(workspace: Workspace) -> int:
+    """How many pairs `queue_pairs` would add now."""
+    pool, drawn = workspace.pool(), workspace.random_pairs()
+    if pool is None:
+        return 0
+    left = questions(pool, drawn, judged_labels(workspace))
+    pairs = {
+        (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
+    }
+    with workspace.database.read() as connection:
+        return len(pairs - asked_pairs(connection))
+
+
+def queue_first(workspace: Workspace, chosen: Questions) -> int:
+    """Put pairs in front of all others, in their order. Returns how many are new in the queue."""
+    category = _categories(workspace)
+    with workspace.database.write() as connection:
+        campaign = read_campaign(connection)
+        places = first(len(chosen), lowest_place(connection))
+        ends = zip(chosen.query, chosen.candidate, chosen.item, places, strict=True)
+        directed = set(zip(chosen.query, chosen.candidate, strict=True))
+        listed = [
+            Asked(q, c, item, category(q), CHOSEN, place, both=(c, q) in directed)
+            for q, c, item, place in ends
+        ]
+        return ask_first(connection, listed, campaign.protocol.votes, now_ms())
+
+
+def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iterable[Asked]:
+    """The pairs without a label, each once whatever its direction. Its kind is `POOL` if it is in the pool."""
+    category = _categories(workspace)
+    ends = list(zip(left.query.tolist(), left.candidate.tolist(), left.item.tolist(), strict=True))
+    directed = {(q, c) for q, c, _ in ends}
+    pooled = set(zip(pool.query, pool.item, strict=True))
+    once = [pair for pair in ends if not ((pair[1], pair[0]) in directed and pair[1] < pair[0])]
+    places = balanced([q for q, _, _ in once], [(q, c) for q, c, _ in once], seed)
+    for (q, c, item), place in zip(once, places, strict=True):
+        kind = POOL if (q, item) in pooled else RANDOM
+        yield Asked(q, c, item, category(q), kind, place, both=(c, q) in directed)
+
+
+def _categories(workspace: Workspace) -> Callable[[str], str]:
+    catalog = workspace.catalog
+    return lambda image: str(catalog.category[catalog.row[image]])

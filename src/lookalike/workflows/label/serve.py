@@ -1,0 +1,109 @@
+"""`serve`: whether a workspace can be served at an address, and the work that waits there."""
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lookalike.core.errors import ArgumentError, WorkspaceError
+from lookalike.store.labelling.progress import waiting
+from lookalike.store.people import people
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.queue import queue_pairs
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::", "")
+
+
+@dataclass(frozen=True)
+class ServingState:
+    """Open questions, people who can log in, whether one of them is a lead, and pairs that are new in the queue."""
+
+    questions: int
+    people: int
+    has_lead: bool
+    new: int = 0
+
+
+def look(workspace: Workspace) -> ServingState:
+    """Add new pairs of the pool to the queue, and count the work that waits.
+
+    Raises WorkspaceError for a catalog without photos, because there is nothing to show.
+    """
+    if workspace.photos is None:
+        raise WorkspaceError(
+            "This workspace has vectors but no photos, so annotators would see nothing.",
+            fix="Create a workspace from photos: lookalike init PHOTOS --workspace FOLDER",
+        )
+    new = queue_pairs(workspace).new
+    with workspace.database.read() as connection:
+        there = waiting(connection)
+        return ServingState(there.questions, there.people, people.has_leader(connection), new)
+
+
+def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:
+    """The host names that browsers can use for a server that listens at `host`.
+
+    Raises ArgumentError for an address that other machines can reach while nobody has a password.
+    """
+    if is_loopback(host):
+        return (*LOOPBACK, *map(_bracketed, more))
+    if not ready.people:
+        raise ArgumentError(
+            f"Other machines can reach {host or 'this address'}, but nobody has a password yet.",
+            fix="Add a lead first (lookalike users add NAME --role lead), or leave out --host.",
+        )
+    if host in EVERYWHERE and not more:
+        raise ArgumentError(
+            f"{host!r} means all addresses of this machine, so the host name that people use is unknown.",
+            fix="Name it, once for each name: --allow-host shop.example or --allow-host 192.0.2.7",
+        )
+    own = () if host in EVERYWHERE else (_bracketed(host),)
+    return (*LOOPBACK, *own, *map(_bracketed, more))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("shop.example")
+    (True, True, False, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Port 0 is any free port.
+
+    Raises ArgumentError if that is impossible.
+    """
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, number, _, place = found[0]
+        made = socket.socket(family, kind, number)
+    except (OSError, UnicodeError) as error:
+        raise ArgumentError(
+            f"--host {host!r} is not an address of this machine.",
+            fix="Use 127.0.0.1, or an address that `ip addr` lists.",
+        ) from error
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(place)
+        made.listen(2048)
+    except OSError as error:
+        made.close()
+        raise ArgumentError(
+            f"Cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}.",
+            fix=f"Stop the program that uses it, or choose another port: --port {port + 1 if port >= 1024 else 8321}",
+        ) from error
+    return made
+
+
+def _bracketed(host: str) -> str:
+    """A host as it is in a Host header."""
+    name = host.strip().strip("[]").casefold()
+    return f"[{name}]" if ":" in name else name

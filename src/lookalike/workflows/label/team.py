@@ -1,0 +1,137 @@
+"""Statistics of the team: agreement, self-consistency, gold pairs, pace, and remarks on each annotator."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from lookalike.annotate.agreement import by_group, pace
+from lookalike.annotate.agreement.by_group import Agreement
+from lookalike.annotate.agreement.consistency import Consistency, GoldAccuracy, consistency, gold, together
+from lookalike.annotate.agreement.pace import Hour, Pace, Worked
+from lookalike.annotate.agreement.patterns import Counts, VoteTable
+from lookalike.annotate.agreement.remarks import AnnotatorFigures, Remark, remarks
+from lookalike.store.labelling import statistics
+from lookalike.store.sql.database import Database
+
+RECENT_HOURS = 48
+MOST_FOR_TWOS = 10
+HOUR_MS = pace.HOUR_MS
+
+
+@dataclass(frozen=True)
+class Member:
+    """One annotator with their own statistics, None where there is no data yet."""
+
+    annotator: int
+    name: str
+    is_there: bool
+    agreement: Agreement | None
+    consistency: Consistency | None
+    gold: GoldAccuracy | None
+    pace: Pace | None
+
+
+@dataclass(frozen=True)
+class Team:
+    """The statistics of the team page. `twos` are the agreements of each two annotators who share a pair."""
+
+    agreement: Agreement
+    categories: Mapping[str, Agreement]
+    members: tuple[Member, ...]
+    twos: Mapping[tuple[int, int], Agreement]
+    consistency: Consistency
+    gold: GoldAccuracy
+    pace: Pace
+    recent: tuple[Hour, ...]
+    remarks: tuple[Remark, ...]
+
+    def member(self, annotator: int) -> Member | None:
+        """The annotator of an id, None if there is none."""
+        return next((one for one in self.members if one.annotator == annotator), None)
+
+
+class Votes(NamedTuple):
+    """What was read from the small tables; mappings are by annotator."""
+
+    people: Mapping[int, tuple[str, bool]]
+    patterns: VoteTable
+    counts: Counts
+    worked: list[Worked]
+    repeats: Mapping[int, Mapping[tuple[str, ...], int]]
+    golds: Mapping[int, Sequence[tuple[str, str, int]]]
+
+
+def team(database: Database, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
+    """The team's statistics, read from the small tables in one snapshot. `seed` is that of the bootstrap.
+
+    Fifty people are 1,225 pairs of people, so from eleven people on `twos` is empty without `all_twos`.
+    """
+    with database.read() as connection:
+        read = read_votes(connection)
+    return team_of(read, now, seed=seed, all_twos=all_twos)
+
+
+def read_votes(connection: Connection) -> Votes:
+    """Read what the statistics are computed from."""
+    return Votes(
+        statistics.read_people(connection),
+        statistics.read_patterns(connection),
+        statistics.read_counts(connection),
+        statistics.read_worked(connection),
+        statistics.read_repeats(connection),
+        statistics.read_gold(connection),
+    )
+
+
+def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
+    """The statistics of votes that were read before; otherwise like `team`."""
+    people, votes, counts, worked, repeats, golds = read
+    overall = by_group.agreement(counts, seed=seed)
+    each, paces = by_group.by_annotator(votes, seed=seed), pace.by_annotator(worked)
+    few = len(votes.annotators) <= MOST_FOR_TWOS
+    members = tuple(
+        Member(
+            annotator=who,
+            name=name,
+            is_there=is_there,
+            agreement=each.get(who),
+            consistency=consistency(repeats[who], seed=seed) if who in repeats else None,
+            gold=gold(golds[who]) if who in golds else None,
+            pace=paces.get(who),
+        )
+        for who, (name, is_there) in sorted(people.items())
+    )
+    return Team(
+        agreement=overall,
+        categories=by_group.by_category(counts, seed=seed),
+        members=members,
+        twos=by_group.by_two(votes, seed=seed) if few or all_twos else {},
+        consistency=consistency(together(repeats.values()), seed=seed),
+        gold=gold([row for rows in golds.values() for row in rows]),
+        pace=pace.pace(worked),
+        recent=recent(worked, now),
+        remarks=remarks({one.annotator: _known(one, votes, overall, seed) for one in members}),
+    )
+
+
+def recent(worked: list[Worked], now: int) -> tuple[Hour, ...]:
+    """Those of the last 48 hours in which somebody worked."""
+    return pace.hours(worked, now // HOUR_MS - RECENT_HOURS + 1)
+
+
+def _known(one: Member, votes: VoteTable, overall: Agreement, seed: int) -> AnnotatorFigures:
+    """What remarks are made from. Agreement of the others needs at least two others."""
+    others = None
+    if one.agreement is not None and len(votes.annotators) > 2:
+        others = by_group.agreement(votes.counts_without(one.annotator), seed=seed)
+    return AnnotatorFigures(
+        name=one.name,
+        agreement=one.agreement,
+        others=others,
+        consistency=one.consistency,
+        gold=one.gold,
+        pace=one.pace,
+        unsure_of_all=overall.unsure.value,
+    )

@@ -1,0 +1,1 @@
+"""Train encoders from labels."""

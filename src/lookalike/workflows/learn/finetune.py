@@ -1,0 +1,286 @@
+"""`finetune`: train a head on an encoder's cached vectors from the workspace's labels, and keep it as an encoder."""
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lookalike.api.finetune import require_learning
+from lookalike.core.checks import fingerprint
+from lookalike.core.errors import LearningError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Labels
+from lookalike.encode.sources.checkpoint_file import heads_down, read_about, require_folder
+from lookalike.encode.spec import MODELS, check_name, parse
+from lookalike.learn.batches import plan_of
+from lookalike.learn.epoch import Epoch
+from lookalike.learn.settings import TrainingRequest
+from lookalike.store.disk import write_file
+from lookalike.store.vectors import models
+from lookalike.store.vectors.arrays import Manifest, images_fingerprint
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.learn.preview import TrainingPreview
+from lookalike.workflows.learn.requirements import require_trainable
+from lookalike.workflows.learn.views import augmented_views
+from lookalike.workflows.start.embed import embed
+
+if TYPE_CHECKING:
+    from lookalike.api.training import Trained
+    from lookalike.positive.graph import Graph
+
+
+@dataclass(frozen=True)
+class TrainingOutcome:
+    """The result of a run: its epochs, the chosen one, and the value of the encoder that it started from.
+
+    `value` belongs to the chosen epoch, `before` to the encoder itself, on the same pairs; NaN where undefined.
+    `resumed` is the number of epochs that earlier commands had done.
+    """
+
+    name: str
+    encoder: str
+    measure: str
+    keep: str
+    before: float
+    value: float
+    best: int
+    resumed: int
+    history: "tuple[Epoch, ...]"
+    preview: "TrainingPreview"
+    folder: Path
+    onnx: Path | None = None
+
+    @property
+    def helped(self) -> bool | None:
+        """Whether the chosen epoch is better than the encoder itself; None where one of them is undefined."""
+        if math.isnan(self.before) or math.isnan(self.value):
+            return None
+        return self.value > self.before
+
+
+@dataclass(frozen=True)
+class TrainingCallbacks:
+    """What a run reports: its preview (with the epochs done before), each epoch, each step; and its clock.
+
+    `every` is the number of seconds between two saved states.
+    """
+
+    begin: "Callable[[TrainingPreview, int], None] | None" = None
+    epoch: "Callable[[Epoch], None] | None" = None
+    step: Progress | None = None
+    views: Progress | None = None
+    clock: Callable[[], float] = time.monotonic
+    every: float | None = None
+
+
+def finetune(
+    workspace: Workspace,
+    encoder: str,
+    name: str,
+    request: TrainingRequest,
+    *,
+    device: str = "auto",
+    onnx: Path | None = None,
+    replace: bool = False,
+    callbacks: TrainingCallbacks | None = None,
+) -> TrainingOutcome:
+    """Train a head on an encoder's vectors, choose an epoch, and keep it as the encoder `name` with its vectors.
+
+    A stopped run is resumed if the request is the same and its data has not changed. Of a finished run with the same
+    request only the ONNX file is written, if one is requested. Where the loss becomes infinite, the best epoch so far
+    is kept, and LearningError says so.
+    """
+    require_learning()
+    from lookalike.api.training import chosen_device, material, require_learnable, train
+    from lookalike.workflows.learn.preview import preview
+
+    callbacks = callbacks or TrainingCallbacks()
+    spec = f"checkpoint:{MODELS}/{check_name(name)}"
+    require_trainable(workspace, encoder, name, spec, onnx, replace=replace)
+    on = chosen_device(device)
+    vectors, manifest, labels = (
+        workspace.embeddings(encoder).vectors,
+        workspace.manifest(encoder),
+        workspace.labels(),
+    )
+    given = material(workspace.catalog, labels, vectors, request)
+    run_id = identity(workspace, manifest, labels, given.around.graph, request)
+    previewed = preview(workspace.catalog, given.around, request, len(given.validation.pairs))
+
+    with models.running(workspace.folder, name):
+        if onnx is not None and not replace and models.is_finished(workspace.folder, name, run_id):
+            _export(workspace, spec, onnx)
+            return _earlier(workspace, encoder, name, request, previewed, onnx)
+        models.require_startable(workspace.folder, name, run_id, replace=replace)
+        views = [vectors]
+        if request.views > 1:
+            views = augmented_views(workspace, encoder, request.views, request.seed, progress=callbacks.views)
+        require_learnable(given, views)
+        if replace and name in workspace.encoders:
+            workspace.remove_embeddings(name)
+        run = models.begin(
+            workspace.folder, name, run_id, replace=replace, clock=callbacks.clock, every=callbacks.every
+        )
+        resumed = _restore_history(run, request)
+        if callbacks.begin:
+            callbacks.begin(previewed, resumed)
+
+        def record(epoch: "Epoch") -> None:
+            run.note(*_recorded(epoch, request))
+            if callbacks.epoch:
+                callbacks.epoch(epoch)
+
+        trained = train(given, views, request, run, device=on, on_epoch=record, progress=callbacks.step)
+        if trained.head is None:
+            run.forget()
+            raise _stopped(trained, name, encoder)
+        run.write(_files(manifest, trained, run_id))
+        embed(workspace, spec, name=name, stored=True, replace=True)
+        run.finish()
+
+    if trained.run.stopped:
+        raise _stopped(trained, name, encoder)
+    if onnx is not None:
+        _export(workspace, spec, onnx)
+    best = trained.best
+    return TrainingOutcome(
+        name=name,
+        encoder=encoder,
+        measure=request.measure,
+        keep=request.keep,
+        before=trained.before,
+        value=best.value if best else math.nan,
+        best=trained.run.best,
+        resumed=resumed,
+        history=trained.run.history,
+        preview=previewed,
+        folder=run.folder,
+        onnx=onnx,
+    )
+
+
+def identity(
+    workspace: Workspace, manifest: Manifest, labels: Labels, graph: "Graph", request: TrainingRequest
+) -> dict[str, Any]:
+    """Everything that a run's result depends on, as JSON: equal exactly when a stopped run can be resumed."""
+    catalog = workspace.catalog
+    return {
+        "encoder": asdict(manifest.origin),
+        "vectors": f"{manifest.sum:08x}",
+        "images": images_fingerprint(catalog),
+        "split": fingerprint(catalog.split),
+        "labels": fingerprint(labels.query, labels.candidate, labels.label),
+        "graph": _hash(graph.node, *graph.positive, *graph.negative),
+        "settings": request.as_values(),
+        "plan": asdict(plan_of(request)),
+    }
+
+
+def _hash(*columns: np.ndarray) -> str:
+    digest = hashlib.sha256()
+    for column in columns:
+        digest.update(np.ascontiguousarray(column).tobytes() + b"|")
+    return digest.hexdigest()[:16]
+
+
+def _restore_history(run: models.TrainingRun, request: TrainingRequest) -> int:
+    """Write the history up to the saved state; returns how many epochs it holds."""
+    from lookalike.learn.state import progress_of
+
+    state = run.last()
+    done = progress_of(state).history if state is not None else []
+    run.begin_history([_recorded(epoch, request) for epoch in done])
+    return len(done)
+
+
+def _recorded(epoch: "Epoch", request: TrainingRequest) -> tuple[dict[str, Any], Mapping[str, float]]:
+    """An epoch as its line of the history, and as the curves of TensorBoard."""
+    scalars = {
+        "loss": epoch.loss,
+        f"validation {request.measure}": epoch.value,
+        "rate": epoch.rate,
+        "anchors skipped": float(epoch.skipped),
+    }
+    return epoch._asdict(), scalars
+
+
+def _files(manifest: Manifest, trained: "Trained", run_id: Mapping[str, Any]) -> dict[str, bytes]:
+    """The checkpoint's files; they are the same however often the run was stopped."""
+    from lookalike.encode.sources.checkpoint import head_files
+
+    best = trained.best
+    if trained.head is None or best is None:
+        return {}
+    learned = {
+        **{key: run_id[key] for key in ("settings", "labels", "split", "vectors")},
+        "epochs": len(trained.run.history),
+        "best": best.number,
+        "value": None if math.isnan(best.value) else best.value,
+        "before": None if math.isnan(trained.before) else trained.before,
+        "stopped": trained.run.stopped,
+    }
+    return head_files(manifest.origin, trained.head, learned)
+
+
+def _export(workspace: Workspace, spec: str, file: Path) -> None:
+    """Write the encoder as one ONNX file; for a head on imported vectors, the head alone."""
+    from lookalike.encode.export import onnx_bytes
+    from lookalike.encode.open import open_encoder
+    from lookalike.encode.sources.checkpoint import read_head
+
+    parsed = parse(spec)
+    if heads_down(parsed, workspace.folder)[-1].source == "precomputed":
+        exported = onnx_bytes(read_head(require_folder(parsed, workspace.folder), spec).head)
+    else:
+        exported = onnx_bytes(open_encoder(parsed, workspace.folder))
+    write_file(file, exported)
+
+
+def _stopped(trained: "Trained", name: str, encoder: str) -> LearningError:
+    """The error of a run that ended early, and what is kept of it."""
+    best = trained.best
+    kept = (
+        f"The head of epoch {best.number}, the best so far, is kept as {name} (checkpoint:{name})."
+        if best
+        else f"No epoch was finished, so nothing is kept under {name}."
+    )
+    return LearningError(
+        f"Training on {encoder} stopped: {trained.run.stopped}. {kept}",
+        fix="Train again with a lower --rate or a higher --temperature"
+        + (", and with --replace or another --name." if best else "."),
+    )
+
+
+def _earlier(
+    workspace: Workspace,
+    encoder: str,
+    name: str,
+    request: TrainingRequest,
+    previewed: "TrainingPreview",
+    onnx: Path,
+) -> TrainingOutcome:
+    """The outcome of a run that an earlier command finished, from its files."""
+
+    folder = workspace.folder / MODELS / name
+    learned = read_about(folder, name)["learned"]
+    before, value = (math.nan if learned[key] is None else learned[key] for key in ("before", "value"))
+    history = tuple(Epoch(**line) for line in models.history(workspace.folder, name))
+    return TrainingOutcome(
+        name=name,
+        encoder=encoder,
+        measure=request.measure,
+        keep=request.keep,
+        before=before,
+        value=value,
+        best=learned["best"],
+        resumed=len(history),
+        history=history,
+        preview=previewed,
+        folder=folder,
+        onnx=onnx,
+    )

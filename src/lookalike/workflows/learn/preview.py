@@ -1,0 +1,105 @@
+"""The preview of a training run: its anchors and pairs, and how many pairs count as similar or dissimilar."""
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from lookalike.catalog.duplicates.groups import count_duplicates
+from lookalike.catalog.split import crossing_items
+from lookalike.core.types import Catalog
+from lookalike.learn.batches import Anchors, epoch_batches, plan_of
+from lookalike.learn.settings import TrainingRequest
+from lookalike.positive.graph import Neighbours
+from lookalike.positive.positiveness import relations
+from lookalike.rank.pairs import Unusable
+
+SAMPLE = 8  # batches that are counted
+FEW = 0.1  # of a batch's pairs
+
+
+@dataclass(frozen=True)
+class TrainingPreview:
+    """What a run learns from. `pairs` are ordered pairs of different images in `sampled` batches of the first epoch.
+
+    similar: labelled similar (or of one item); made: similar by their distance; zero: with P = 0; pushed: the part of
+    these that is pushed apart. `joined` is the size of the largest component of anchors that positives connect.
+    `crossing` counts items with photos in more than one split, `crossing_duplicates` groups of duplicates.
+    """
+
+    views: int
+    images: int
+    anchors: int
+    positives: int
+    negatives: int
+    joined: int
+    batches: int
+    sampled: int
+    pairs: int
+    similar: int
+    made: int
+    zero: int
+    pushed: int
+    validation: int
+    unusable: tuple[Unusable, ...]
+    crossing: int = 0
+    crossing_duplicates: int = 0
+
+    @property
+    def few_negatives(self) -> bool:
+        """Whether so few pairs are pushed apart that all vectors may collapse to one point."""
+        return self.pushed < FEW * self.pairs
+
+
+def preview(catalog: Catalog, around: Anchors, request: TrainingRequest, validation: int) -> TrainingPreview:
+    """Count what a run learns from, in its own first batches."""
+    batches = epoch_batches(around, plan_of(request), request.soft, request.seed, 0)
+    counts = np.zeros(5, np.int64)
+    for rows in islice(batches, SAMPLE):
+        counts += _counted(around, rows, request)
+    pairs, similar, made, zero, pushed = counts.tolist()
+    graph = around.graph
+    return TrainingPreview(
+        views=request.views,
+        images=len(around.photos.node),
+        anchors=len(around),
+        positives=graph.positive.pairs,
+        negatives=graph.negative.pairs,
+        joined=_largest(graph.positive),
+        batches=len(batches),
+        sampled=min(SAMPLE, len(batches)),
+        pairs=pairs,
+        similar=similar,
+        made=made,
+        zero=zero,
+        pushed=pushed,
+        validation=validation,
+        unusable=graph.unusable,
+        crossing=crossing_items(catalog.item, catalog.split),
+        crossing_duplicates=count_duplicates(catalog).across_splits,
+    )
+
+
+def _counted(around: Anchors, rows: np.ndarray, request: TrainingRequest) -> np.ndarray:
+    """Ordered pairs of different images of a batch: all, similar, made positive, with P = 0, pushed apart."""
+    weight, judged = relations(around.graph, rows, request.soft)
+    off = ~np.eye(len(rows), dtype=bool)
+    zero = off & (weight == 0)
+    kinds = (
+        off,
+        off & judged & (weight > 0),
+        off & ~judged & (weight > 0),
+        zero,
+        zero & (judged | (request.unjudged == "negative")),
+    )
+    return np.array([int(kind.sum()) for kind in kinds])
+
+
+def _largest(positive: Neighbours) -> int:
+    """How many nodes the largest component of the positives has."""
+    nodes = len(positive.start) - 1
+    edges = csr_matrix((np.ones(len(positive.node), np.int8), positive.node, positive.start), (nodes, nodes))
+    _, component = connected_components(edges, directed=False)
+    return int(np.bincount(component).max())

@@ -1,0 +1,1 @@
+"""Publish labels and photos as a package."""

@@ -1,0 +1,1 @@
+"""Collect the contents of a workspace into one page."""

@@ -1,0 +1,110 @@
+"""A report's retrieval strips: queries, and what encoders find for them, with the labels marked."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lookalike.catalog.photos.decode import thumbnail
+from lookalike.core.errors import LookalikeError
+from lookalike.core.types import Rule
+from lookalike.rank.distinct import top_lists
+from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
+from lookalike.search.exact import judged_items, results
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import Evaluation
+
+THUMBNAIL, STRIPS, HITS, ENCODERS = 120, 3, 5, 4
+
+
+class Photos:
+    """Thumbnails of the workspace's photos, each made once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.catalog, self.root = workspace.catalog, workspace.photos
+        self.made: dict[int, ReportPhoto] = {}
+        self.unreadable: list[str] = []
+
+    def photo(self, row: int) -> ReportPhoto:
+        """One image as a page shows it; without a picture where there is none to be read."""
+        if row not in self.made:
+            catalog = self.catalog
+            picture = b""
+            if self.root is not None:
+                try:
+                    picture = thumbnail(self.root / catalog.path[row], THUMBNAIL)
+                except LookalikeError:
+                    self.unreadable.append(catalog.image[row])
+            self.made[row] = ReportPhoto(
+                catalog.image[row], catalog.item[row], catalog.category[row], picture
+            )
+        return self.made[row]
+
+
+def strips(workspace: Workspace, gallery: Photos, found: Evaluation | None) -> tuple[StripGroup, ...]:
+    """Best, worst and random queries, each with what every encoder finds for it."""
+    encoders, rule = workspace.encoders[:ENCODERS], Rule()
+    if not encoders:
+        return ()
+    if found is None:
+        rows = np.random.default_rng(workspace.settings.seed).permutation(
+            np.flatnonzero(workspace.catalog.is_query())
+        )
+        chosen = {"Random queries": (rows[:STRIPS].tolist(), "A random sample. Nothing is labelled yet.")}
+    else:
+        encoders = [one.encoder for one in found.scores][:ENCODERS]
+        chosen, rule = _chosen(workspace, found), found.rule
+    rows_shown = [row for rows, _ in chosen.values() for row in rows]
+    judged = {} if found is None else judged_items(found.pairs)
+    found_by = strips_of(workspace, gallery, encoders, rows_shown, rule, judged)
+    return tuple(
+        StripGroup(title, why, tuple(strip for row in rows for strip in found_by[row]))
+        for title, (rows, why) in chosen.items()
+        if rows
+    )
+
+
+def _chosen(workspace: Workspace, found: Evaluation) -> dict[str, tuple[list[int], str]]:
+    """Catalog rows of the best, worst and random labelled queries, by what all encoders show at the top."""
+    hits, labelled = (
+        np.mean([one[name].numerator for one in found.scores], axis=0) for name in ("HR@5", "coverage@5")
+    )
+    rows = np.array([workspace.catalog.row[query] for query in found.scores[0]["HR@5"].query], np.int64)
+    best = rows[np.lexsort((rows, -hits))][:STRIPS].tolist()
+    worst = [row for row in rows[np.lexsort((rows, hits, -(labelled - hits)))] if row not in best][:STRIPS]
+    rest = [row for row in rows.tolist() if row not in {*worst, *best}]
+    drawn = np.random.default_rng(workspace.settings.seed).permutation(len(rest))[:STRIPS]
+    return {
+        "Best queries": (best, "The most results known to be similar in the first 5, over all encoders."),
+        "Worst queries": (
+            worst,
+            "The most results known to be dissimilar in the first 5, over all encoders.",
+        ),
+        "Random queries": ([rest[i] for i in drawn], "A random sample of the labelled queries."),
+    }
+
+
+def strips_of(
+    workspace: Workspace,
+    gallery: Photos,
+    encoders: Sequence[str],
+    rows: Sequence[int],
+    rule: Rule,
+    judged: Mapping[tuple[str, str], int],
+) -> dict[int, list[Strip]]:
+    """For each query row, one strip per encoder; `judged` are the labels by query and item."""
+    catalog = workspace.catalog
+    found_by: dict[int, list[Strip]] = {row: [] for row in rows}
+    for encoder in encoders:
+        lists = top_lists(catalog, workspace.embeddings(encoder), np.array(rows, np.int64), HITS, rule)
+        for at, row in enumerate(rows):
+            found = results(catalog, lists, at, catalog.image[row], judged)
+            hits = tuple(Hit(gallery.photo(catalog.row[one.image]), one.score, one.label) for one in found)
+            found_by[row].append(
+                Strip(gallery.photo(row), encoder, hits, _note([one.label for one in found]))
+            )
+    return found_by
+
+
+def _note(labels: list[int | None]) -> str:
+    known = [label for label in labels if label is not None]
+    return f"{sum(known)} similar, {len(known) - sum(known)} dissimilar, {len(labels) - len(known)} unjudged"

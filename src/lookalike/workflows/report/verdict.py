@@ -1,0 +1,58 @@
+"""The verdict as the report's part: a word for every encoder and measure, why, and what HR@K is likely to be."""
+
+from math import isnan
+
+from lookalike.audit.verdict import Verdict
+from lookalike.core.text import bracketed, listed, percent
+from lookalike.report.content import VerdictCell, VerdictPart, VerdictRow
+from lookalike.workflows.decide.verdict import Judgement
+
+
+def verdict_part(found: Judgement) -> VerdictPart | None:
+    """None where no two encoders can be compared, or nobody recorded who fed the pool."""
+    measures = tuple(dict.fromkeys(one.measure for one in found.verdicts))
+    if not measures or found.generators is None:
+        return None
+    first = tuple(sorted(measures, key=lambda name: "corrected" not in name))
+    return VerdictPart(
+        first, tuple(_row(found, encoder, first) for encoder in found.encoders), found.headline
+    )
+
+
+def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRow:
+    by_measure = {one.measure: one for one in found.of(encoder)}
+    coverage = found.coverage[encoder]
+    because = next((one.because for one in by_measure.values()), ())
+    return VerdictRow(
+        encoder=encoder,
+        fed=encoder in (found.generators or ()),
+        coverage="" if isnan(coverage) else f"{percent(coverage, 0)} of its first {found.k} labelled",
+        cells=tuple(_cell(by_measure.get(name)) for name in measures),
+        because=because[1:],  # the first says what the line's head says already
+        advice=_advice(found, encoder),
+    )
+
+
+def _cell(one: Verdict | None) -> VerdictCell:
+    if one is None:
+        return VerdictCell("unknown", "", "")
+    right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
+    about: tuple[str, ...] = ()
+    if one.else_word not in ("", one.word):
+        about = (
+            f"Compared with {listed(one.against)}: {one.word}. Compared with the others: {one.else_word}.",
+        )
+        right += f"; else {one.else_word}"
+    return VerdictCell(one.word, right, " ".join((*about, *one.of_measure)))
+
+
+def _advice(found: Judgement, encoder: str) -> str:
+    if encoder not in found.corrected:
+        return ""
+    score, around = found.corrected[encoder]
+    if isnan(score.value):
+        return f"HR@{found.k} cannot be corrected: {score.reason}."
+    span = f" {bracketed(around.low, around.high, 2)}".rstrip()
+    plain = found.estimated[encoder].value
+    said = "" if isnan(plain) else f" EHR@{found.k} is {plain:.2f}."
+    return f"HR@{found.k} corrected for unjudged results: {score.value:.2f}{span}.{said}"

@@ -1,0 +1,1 @@
+"""Set up a workspace: init, embed, catalog changes, status, backup."""

@@ -1,0 +1,220 @@
+"""`catalog`: images added, removed or read again after `init`, and what follows from it."""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from lookalike.catalog.read import Reading, catalog_from
+from lookalike.catalog.update import GONE, REMOVED, Change, joined, marked, merged, rooted, without
+from lookalike.core.errors import CatalogError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Catalog, LeftOut
+from lookalike.discover.update import following, still_drawn
+from lookalike.store.settings import PhotoSource, WorkspaceSettings
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.embed import stale
+from lookalike.workflows.start.init import relative
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A change of the catalog and what it did to the rest.
+
+    `added`, `replaced` (another photo than before) and `gone` are images; `kept` counts the others, `updated` those of
+    them with another item, category, role, path or column.
+    `left_out` are images that cannot be used, and were not known to be; `stale` encoders need `embed --stale`;
+    `pairs_gone` left the pool; `labels_replaced` are about photos whose content is another now, `labels_gone` about
+    images that the catalog no longer has (they are kept, and not used).
+    """
+
+    images: int
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    gone: tuple[str, ...]
+    kept: int
+    updated: int
+    notes: tuple[str, ...]
+    stale: tuple[str, ...]
+    pairs_gone: int
+    labels_replaced: int
+    labels_gone: int
+    left_out: tuple[LeftOut, ...]
+
+
+def add(
+    workspace: Workspace,
+    source: Path,
+    *,
+    images: Path | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    role: str = "",
+    values: Mapping[str, str] | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> Followed:
+    """Add the photos of a folder or the rows of a table. Images that are there already are brought up to date."""
+    _require_apart(workspace, source)
+    with workspace.changing_catalog("catalog add"):
+        settings = workspace.settings
+        reading = catalog_from(
+            source,
+            images=images,
+            layout=layout,
+            columns=columns,
+            seed=settings.seed,
+            max_megapixels=settings.max_megapixels,
+            progress=progress,
+        )
+        read = marked(_at_home(workspace, reading), role, values or {})
+        new = PhotoSource(
+            relative(Path(reading.source), workspace.folder),
+            relative(reading.root, workspace.folder),
+            layout or "",
+            tuple(f"{name}={there}" for name, there in (columns or {}).items()),
+            role,
+            tuple(f"{name}={value}" for name, value in (values or {}).items()),
+        )
+        workspace.add_signatures(reading.signatures)
+        catalog, change = merged(
+            workspace.catalog,
+            read,
+            seed=settings.seed,
+            whole=False,
+            replacing=replace,
+            signatures=workspace.signatures(),
+        )
+        return _follow(workspace, catalog, change, settings.with_source(new), reading.notes)
+
+
+def remove(workspace: Workspace, images: Sequence[str]) -> Followed:
+    """Take images out of the catalog; their photos stay where they are."""
+    with workspace.changing_catalog("catalog remove"):
+        catalog, change = without(workspace.catalog, list(images))
+        return _follow(workspace, catalog, change, workspace.settings, ())
+
+
+def refresh(
+    workspace: Workspace, *, forget: Sequence[Path] = (), progress: Progress | None = None
+) -> Followed:
+    """Read every source again, as `init` and `catalog add` did, and let the catalog follow.
+
+    Added sources in `forget` are not read any more: their images are gone, unless another source has them.
+    """
+    with workspace.changing_catalog("catalog refresh"):
+        settings = _forgetting(workspace, forget)
+        readings = [_read_again(workspace, source, progress) for source in settings.sources]
+        read = joined(
+            [
+                marked(_at_home(workspace, reading), source.role, source.set)
+                for reading, source in zip(readings, settings.sources, strict=True)
+            ]
+        )
+        for reading in readings:
+            workspace.add_signatures(reading.signatures)
+        catalog, change = merged(
+            workspace.catalog, read, seed=settings.seed, whole=True, signatures=workspace.signatures()
+        )
+        if not len(catalog):
+            raise CatalogError(
+                "No image of the catalog is in its source any more.",
+                fix="Put the photos back, or start again: lookalike init TABLE_OR_FOLDER --overwrite",
+            )
+        return _follow(workspace, catalog, change, settings, ())
+
+
+def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> WorkspaceSettings:
+    settings = workspace.settings
+    for source in sources:
+        left = settings.without_source(source, workspace.folder)
+        if left is None:
+            added = ", ".join(one.source for one in settings.added) or "none"
+            raise CatalogError(
+                f"{source} is no source that was added to this catalog.", fix=f"The added ones are: {added}."
+            )
+        settings = left
+    return settings
+
+
+def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | None) -> Reading:
+    """One source again; if it cannot be read, what is to be done about it."""
+    place = source.of(workspace.folder)
+    try:
+        return _read(workspace, source, place, progress)
+    except CatalogError as error:
+        if source not in workspace.settings.added:
+            raise
+        way_out = (
+            f"Put it back, or let its images go: lookalike catalog refresh --forget {shlex.quote(str(place))}"
+        )
+        raise CatalogError(f"An added source cannot be read: {error.problem}", fix=way_out) from None
+
+
+def _read(workspace: Workspace, source: PhotoSource, place: Path, progress: Progress | None) -> Reading:
+    return catalog_from(
+        place,
+        images=workspace.folder / source.photos if source.photos and place.is_file() else None,
+        layout=source.layout or None,
+        columns=source.renamed or None,
+        seed=workspace.settings.seed,
+        max_megapixels=workspace.settings.max_megapixels,
+        progress=progress,
+    )
+
+
+def _at_home(workspace: Workspace, reading: Reading) -> Catalog:
+    """What was read, with paths from the workspace's photo folder on."""
+    if workspace.photos is None and reading.root is not None:
+        raise CatalogError(
+            f"{reading.source} has photos, but this workspace was made without any.",
+            fix="Make a workspace with photos: lookalike init PHOTOS_OR_TABLE --workspace FOLDER",
+        )
+    if reading.root is None or workspace.photos is None:
+        return reading.catalog
+    return rooted(reading.catalog, reading.root, workspace.photos, workspace.folder)
+
+
+def _require_apart(workspace: Workspace, source: Path) -> None:
+    """Refuse a folder that holds, or lies in, one that is read already: its photos would be there twice."""
+    new = Path(os.path.abspath(source))
+    if not new.is_dir():
+        return
+    for known in workspace.settings.sources:
+        folder = Path(os.path.abspath(known.of(workspace.folder)))
+        if folder != new and folder.is_dir() and (new.is_relative_to(folder) or folder.is_relative_to(new)):
+            raise CatalogError(
+                f"{source} and {known.source}, which the catalog was read from, lie in each other: the same photos "
+                "would be there twice, under two ids.",
+                fix="New photos in a folder that was read are found by: lookalike catalog refresh",
+            )
+
+
+def _follow(
+    workspace: Workspace,
+    catalog: Catalog,
+    change: Change,
+    settings: WorkspaceSettings,
+    notes: tuple[str, ...],
+) -> Followed:
+    """Keep the new catalog, let the pool follow, and count what became stale."""
+    before = {(one.image, one.reason) for one in workspace.catalog.left_out}
+    left_out = tuple(one for one in catalog.left_out if (one.image, one.reason) not in before)
+    pool = workspace.pool()
+    followed = following(pool, catalog) if pool is not None else None
+    drawn = still_drawn(workspace.random_pairs(), catalog)
+    workspace.change_catalog(catalog, settings, followed, drawn)
+    labels = workspace.labels()
+    replaced, gone = set(change.replaced), set(change.gone)
+    ends = list(zip(labels.query, labels.candidate, strict=True))
+    return Followed(
+        images=len(catalog),
+        **asdict(change),
+        notes=notes,
+        stale=tuple(stale(workspace)),
+        pairs_gone=len(pool) - len(followed) if pool is not None and followed is not None else 0,
+        labels_replaced=sum(a in replaced or b in replaced for a, b in ends),
+        labels_gone=sum(a in gone or b in gone for a, b in ends),
+        left_out=tuple(one for one in left_out if one.reason not in (REMOVED, GONE)),
+    )

@@ -1,0 +1,182 @@
+"""`doctor`: what of this machine and this workspace could spoil the next command, and how to mend it."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.catalog.photos.changes import wrong_photos
+from lookalike.core.cores import cores
+from lookalike.core.errors import LookalikeError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Rule
+from lookalike.rank.pairs import judged_pairs
+from lookalike.store.settings import FILE
+from lookalike.store.vectors.arrays import check_sum
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.embed import stale
+
+LEAST_DISK = 1e9
+EXTRAS = {
+    "models": ("networks", ("torch", "torchvision", "timm", "safetensors")),
+    "scale": ("PostgreSQL driver", ("psycopg",)),
+}
+
+
+@dataclass(frozen=True)
+class HealthFinding:
+    """One thing that was looked at. `fix` is "" where all is well; `serious` ones make the command fail."""
+
+    what: str
+    found: str
+    fix: str = ""
+    serious: bool = False
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings; `sound` where none of them is serious."""
+
+    sound: bool
+    findings: tuple[HealthFinding, ...]
+
+
+def diagnose(folder: Path, *, deep: bool = False, progress: Progress | None = None) -> Diagnosis:
+    """Check this machine and the workspace; `deep` reads every photo and every vector."""
+    found = (*machine(folder), *workspace_findings(folder, deep=deep, progress=progress))
+    return Diagnosis(not any(one.serious for one in found), found)
+
+
+def machine(folder: Path) -> list[HealthFinding]:
+    """What is here to work with: Python, processors, memory, disk, optional parts, a graphics card."""
+    return [
+        HealthFinding(
+            "Lookalike", f"{importlib.metadata.version('lookalike')} on Python {platform.python_version()}"
+        ),
+        HealthFinding("processors", f"{cores():,}"),
+        HealthFinding("memory", _memory()),
+        _disk(folder),
+        *(_extra(name, use, parts) for name, (use, parts) in EXTRAS.items()),
+        _card(),
+    ]
+
+
+def workspace_findings(
+    folder: Path, *, deep: bool = False, progress: Progress | None = None
+) -> list[HealthFinding]:
+    """What is wrong with a workspace; `deep` reads every photo and every vector."""
+    if not (folder / FILE).is_file():
+        return [HealthFinding("workspace", f"none in {folder}", "Make one: lookalike init PHOTOS_OR_TABLE")]
+    try:
+        workspace = Workspace(folder)
+        workspace.database.check()
+    except LookalikeError as error:
+        return [HealthFinding("workspace", error.problem, error.fix, serious=True)]
+    found = [
+        HealthFinding(
+            "workspace",
+            f"{len(workspace.catalog):,} images, format {workspace.settings.format}, database sound",
+        )
+    ]
+    return [
+        *found,
+        *_photos(workspace, deep, progress),
+        *_vectors(workspace, deep),
+        *_labels(workspace),
+        *_left_behind(workspace),
+    ]
+
+
+def _memory() -> str:
+    try:
+        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return "not known on this system"
+    return f"{pages * size / 2**30:.0f} GiB"
+
+
+def _disk(folder: Path) -> HealthFinding:
+    free = shutil.disk_usage(folder if folder.exists() else Path()).free
+    fix = "" if free > LEAST_DISK else "Free some space: vectors and reports need it."
+    return HealthFinding("free disk", f"{free / 1e9:,.1f} GB", fix)
+
+
+def _extra(name: str, use: str, parts: tuple[str, ...]) -> HealthFinding:
+    missing = [part for part in parts if importlib.util.find_spec(part) is None]
+    if missing:
+        return HealthFinding(use, f"not installed ({', '.join(missing)})", f"pip install 'lookalike[{name}]'")
+    return HealthFinding(use, "installed")
+
+
+def _card() -> HealthFinding:
+    if importlib.util.find_spec("torch") is None:
+        return HealthFinding("graphics card", "not looked for: PyTorch is not installed")
+    import torch
+
+    if not torch.cuda.is_available():
+        return HealthFinding("graphics card", "none that PyTorch can use; networks run on the processors")
+    return HealthFinding("graphics card", torch.cuda.get_device_name())
+
+
+def _photos(workspace: Workspace, deep: bool, progress: Progress | None) -> Iterator[HealthFinding]:
+    root = workspace.photos
+    if root is None:
+        yield HealthFinding("photos", "none: a catalog of vectors only")
+        return
+    wrong = wrong_photos(workspace.catalog, root, read=deep, progress=progress)
+    looked = "read and compared" if deep else "there (doctor --deep reads them)"
+    if not wrong:
+        yield HealthFinding("photos", f"all {len(workspace.catalog):,} {looked}")
+    for what, images in wrong.items():
+        example = f"{len(images):,} {what}, for instance {images[0]!r}"
+        yield HealthFinding("photos", example, "Put them back, or: lookalike catalog refresh", serious=True)
+
+
+def _vectors(workspace: Workspace, deep: bool) -> Iterator[HealthFinding]:
+    old = stale(workspace)
+    for name in workspace.encoders:
+        try:
+            manifest = workspace.manifest(name)
+            if deep:
+                check_sum(workspace.vectors_folder(name))
+            if name in old:
+                yield HealthFinding(
+                    f"vectors of {name}", "stale: the catalog changed", "lookalike embed --stale"
+                )
+            else:
+                workspace.embeddings(name)
+                size = 4 * manifest.rows * manifest.dimension / 1e6
+                yield HealthFinding(
+                    f"vectors of {name}",
+                    f"{manifest.rows:,} x {manifest.dimension:,}, {max(size, 1):,.0f} MB",
+                )
+        except LookalikeError as error:
+            yield HealthFinding(f"vectors of {name}", error.problem, error.fix, serious=True)
+
+
+def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
+    labels = workspace.labels()
+    if not len(labels):
+        return
+    pairs = judged_pairs(workspace.catalog, labels, Rule())
+    yield HealthFinding("labels", f"{len(labels):,}, of which {len(pairs):,} pairs can be measured on")
+    for one in pairs.unusable:
+        yield HealthFinding(
+            "labels",
+            f"{one.count:,} left out: {one.reason}, for instance {one.examples[0]}",
+            "lookalike labels stats",
+        )
+
+
+def _left_behind(workspace: Workspace) -> Iterator[HealthFinding]:
+    """What killed commands left: partial vectors are gone on with, the rest is only in the way."""
+    for name in workspace.unfinished:
+        way_out = f"Embed it again to go on, or delete {workspace.folder}/embeddings/.{name}.partial"
+        yield HealthFinding("unfinished", f"vectors of {name}", way_out)
+    folder = workspace.folder
+    for path in sorted([*folder.glob(".*.new"), *(folder / "embeddings").glob(".*.new")]):
+        yield HealthFinding("left behind", f"{path.name}, by a command that was stopped", f"Delete {path}")

@@ -1,0 +1,93 @@
+"""`init`: read, check and split a catalog into a workspace."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
+from lookalike.catalog.read import Reading, catalog_from
+from lookalike.core.progress import Progress
+from lookalike.core.types import SPLITS, LeftOut
+from lookalike.store.settings import WorkspaceSettings
+from lookalike.store.workspace import Workspace, require_database
+
+
+@dataclass(frozen=True)
+class InitSummary:
+    """What a new workspace holds; `splits` are images by split."""
+
+    workspace: str
+    images: int
+    items: int
+    categories: int
+    splits: dict[str, int]
+    left_out: tuple[LeftOut, ...]
+    duplicates: DuplicateCount
+    notes: tuple[str, ...]
+
+
+def summary(workspace: Workspace, reading: Reading) -> InitSummary:
+    """What `init` read."""
+    catalog = reading.catalog
+    return InitSummary(
+        workspace=str(workspace.folder),
+        images=len(catalog),
+        items=len(set(catalog.item)),
+        categories=len(set(catalog.category) - {""}),
+        splits={split: int((catalog.split == split).sum()) for split in SPLITS},
+        left_out=catalog.left_out,
+        duplicates=count_duplicates(catalog),
+        notes=tuple(reading.notes),
+    )
+
+
+def init(
+    source: Path,
+    folder: Path,
+    *,
+    images: Path | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    seed: int = 0,
+    max_megapixels: float = 100.0,
+    database: str = "",
+    replace: bool = False,
+    generated: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Workspace, Reading]:
+    """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read."""
+    if str(source) == ".":
+        source = Path.cwd()
+    if not replace:
+        Workspace.require_absent(folder)
+    require_database(database, replace=replace)
+    reading = catalog_from(
+        source,
+        images=images,
+        layout=layout,
+        columns=columns,
+        seed=seed,
+        max_megapixels=max_megapixels,
+        progress=progress,
+    )
+    settings = WorkspaceSettings(
+        relative(Path(reading.source), folder),
+        relative(reading.root, folder),
+        layout or "",
+        tuple(f"{name}={there}" for name, there in (columns or {}).items()),
+        max_megapixels=max_megapixels,
+        seed=seed,
+        generated=generated,
+        database=database,
+    )
+    made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
+    return made, reading
+
+
+def relative(root: Path | None, folder: Path) -> str:
+    """Relative to the workspace where the photos lie inside it, so that it can be moved as a whole."""
+    if root is None:
+        return ""
+    root, folder = Path(os.path.abspath(root)), Path(os.path.abspath(folder))
+    return str(root.relative_to(folder)) if root.is_relative_to(folder) else str(root)

@@ -1,0 +1,206 @@
+"""`status`: what a workspace holds, and the next command."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
+from lookalike.core.errors import EmbeddingsError
+from lookalike.core.text import plural
+from lookalike.core.types import Catalog
+from lookalike.discover.pool import unordered_pairs
+from lookalike.discover.statistics import expert_hours
+from lookalike.store.labelling.progress import waiting
+from lookalike.store.vectors import models
+from lookalike.store.vectors.arrays import images_fingerprint
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.trained import is_trained
+from lookalike.workflows.label.discover import labelled
+from lookalike.workflows.learn.resume_command import command_of
+
+LOOKED_AT = 1_000
+
+
+@dataclass(frozen=True)
+class EncoderStatus:
+    """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged.
+
+    `compute` is how many photos a stale one has to compute; the others are known. One that is `trained` on this
+    workspace's labels is scored on the test split only.
+    """
+
+    name: str
+    spec: str
+    dimension: int
+    created: str
+    state: str
+    compute: int = 0
+    trained: bool = False
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A photo of a group. `kind`: "first" of it, "exact" (the bytes of one before it) or "near"."""
+
+    image: str
+    item: str
+    split: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class DuplicateGroup:
+    """Photos that are one photo. Across items they hurt results and measures; within an item they are harmless."""
+
+    across_items: bool
+    photos: tuple[Duplicate, ...]
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a workspace holds."""
+
+    folder: str
+    source: str
+    generated: bool
+    images: int
+    items: int
+    categories: int
+    left_out: int
+    duplicates: DuplicateCount
+    encoders: tuple[EncoderStatus, ...]
+    pool: int | None
+    pool_labelled: int
+    pool_asked: int
+    labels: int
+    open_pairs: int  # in the queue of the labelling app
+    people: int  # who can log in there
+    photos_missing: int
+    unfinished: tuple[str, ...]
+    trained: tuple[str, ...] = ()
+    unfinished_runs: tuple[str, ...] = ()
+    run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it cannot be told
+    next: str = ""  # command
+    cost: str = ""  # of that command
+
+
+def status(workspace: Workspace) -> Status:
+    """Look at every part of a workspace."""
+    catalog, pool = workspace.catalog, workspace.pool()
+    stopped = models.unfinished(workspace.folder)
+    with workspace.database.read() as connection:
+        labelling = waiting(connection)
+    found = Status(
+        folder=str(workspace.folder.resolve()),
+        source=str(workspace.source),
+        generated=workspace.settings.generated,
+        images=len(catalog),
+        items=len(set(catalog.item)),
+        categories=len(set(catalog.category) - {""}),
+        left_out=len(catalog.left_out),
+        duplicates=count_duplicates(catalog),
+        encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
+        pool=None if pool is None else len(pool),
+        pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
+        pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
+        labels=workspace.label_count(),
+        open_pairs=labelling.questions,
+        people=labelling.people,
+        photos_missing=_missing(workspace),
+        unfinished=tuple(workspace.unfinished),
+        trained=tuple(models.trained(workspace.folder)),
+        unfinished_runs=tuple(stopped),
+        run_commands=tuple(command_of(workspace, name) for name in stopped),
+    )
+    return replace(found, next=next_command(found), cost=cost(found))
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """How many photos are duplicates of others, and which."""
+
+    duplicates: DuplicateCount
+    groups: tuple[DuplicateGroup, ...]
+
+
+def duplicates(catalog: Catalog) -> Duplicates:
+    """The duplicates of a catalog."""
+    return Duplicates(count_duplicates(catalog), duplicate_groups(catalog))
+
+
+def duplicate_groups(catalog: Catalog) -> tuple[DuplicateGroup, ...]:
+    """The groups of duplicates, those across items first, then in catalog order."""
+    rows = np.flatnonzero(catalog.duplicate >= 0)
+    rows = rows[np.argsort(catalog.duplicate[rows], kind="stable")]
+    ends = np.flatnonzero(np.diff(catalog.duplicate[rows])) + 1
+    groups = [_group(catalog, part.tolist()) for part in np.split(rows, ends)] if len(rows) else []
+    return tuple(sorted(groups, key=lambda group: not group.across_items))
+
+
+def _group(catalog: Catalog, rows: list[int]) -> DuplicateGroup:
+    seen: set[str] = set()
+    members = []
+    for row in rows:
+        digest = catalog.digest[row]
+        kind = "first" if not seen else "exact" if digest in seen else "near"
+        seen.add(digest)
+        members.append(Duplicate(catalog.image[row], catalog.item[row], catalog.split[row], kind))
+    return DuplicateGroup(len({member.item for member in members}) > 1, tuple(members))
+
+
+def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
+    try:
+        manifest = workspace.manifest(name)
+        compute, state = 0, ""
+        if manifest.images != images_fingerprint(workspace.catalog):
+            known = workspace.known_rows(name, manifest.origin)
+            compute = len(workspace.catalog) if known is None else int((known.row < 0).sum())
+            state = f"stale: {plural(compute, 'photo')} to compute" if compute else "stale: rows to copy"
+        else:
+            workspace.embeddings(name)
+    except EmbeddingsError:
+        return EncoderStatus(name, "", 0, "", "damaged: delete its folder and embed it again")
+    taught = is_trained(workspace, name)
+    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state, compute, taught)
+
+
+def _missing(workspace: Workspace) -> int:
+    """How many photos are no longer where they were, among the first thousand."""
+    root = workspace.photos
+    if root is None:
+        return 0
+    return sum(not (root / path).is_file() for path in workspace.catalog.path[:LOOKED_AT])
+
+
+def next_command(found: Status) -> str:
+    """The step that is missing next: the first whose time has come."""
+    states = [encoder.state for encoder in found.encoders]
+    steps = (
+        (found.photos_missing > 0, "lookalike catalog refresh"),
+        (any(state.startswith("damaged") for state in states), "lookalike doctor"),
+        (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
+        (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
+        (found.pool is None and not found.labels, "lookalike discover --top 5"),
+        (not found.labels and bool(found.people), "lookalike serve"),
+        (not found.labels, "lookalike discover --pairs pairs.csv"),
+    )
+    return next((command for due, command in steps if due), "lookalike evaluate")
+
+
+def cost(found: Status) -> str:
+    """What the next step costs, in photos, comparisons or expert-hours."""
+    command = next_command(found)
+    if command.endswith(("refresh", "doctor")):
+        return (
+            f"a look at {found.images:,} photos." if command.endswith("refresh") else "a look at every part."
+        )
+    if command.endswith("--stale"):
+        total = sum(encoder.compute for encoder in found.encoders)
+        names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
+        return f"{plural(total, 'photo')} to compute for {names}; the rest is known."
+    if not found.encoders:
+        return f"{found.images:,} photos for each encoder."
+    if command.endswith(("pairs.csv", "serve")):
+        low, high = expert_hours(found.pool_asked)
+        return f"{found.pool_asked:,} pairs to ask, about {low:,.0f} to {high:,.0f} expert-hours with 2 votes a pair."
+    return f"{plural(len(found.encoders), 'encoder')} over {plural(found.images, 'image')}."

@@ -1,0 +1,32 @@
+"""What a run is warned of before it begins: items and duplicates that training and test share."""
+
+from dataclasses import replace
+
+import numpy as np
+from learning_worlds import world
+
+from lookalike.cli.learn.finetune_text import warnings
+from lookalike.learn.batches import anchors
+from lookalike.learn.settings import TrainingRequest
+from lookalike.positive.graph import label_graph
+from lookalike.workflows.learn.preview import preview
+
+
+def told(**changed: np.ndarray) -> str:
+    made = world(photos=2)
+    catalog = replace(made.catalog, **changed)
+    around = anchors(
+        label_graph(catalog, made.labels, nodes="item"), np.flatnonzero(catalog.split == "train")
+    )
+    return " ".join(warnings(preview(catalog, around, TrainingRequest(), 0)))
+
+
+def test_items_and_duplicates_in_several_splits_are_warned_of():
+    made = world(photos=2)
+    assert "more than one split" not in told()
+    split = made.catalog.split.copy()
+    split[[1, 3]] = "test"
+    assert "2 items with photos in more than one split" in told(split=split)
+    group = np.full(len(split), -1)
+    group[[0, np.flatnonzero(split == "test")[-1]]] = 0
+    assert "1 group of duplicates in more than one split" in told(duplicate=group)

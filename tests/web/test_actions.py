@@ -1,0 +1,126 @@
+"""What people can change: each action has its effect and its line in the audit log, without a server."""
+
+import pytest
+from sqlalchemy import insert, select
+
+from lookalike.annotate.campaign import Campaign
+from lookalike.core.errors import ArgumentError, LookalikeError
+from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.store.labelling.gold import gold_pairs
+from lookalike.store.labelling.guidelines import examples, read_guideline
+from lookalike.store.people import access, invites, people
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql import schema
+from lookalike.store.sql.database import Database
+from lookalike.web import actions
+from lookalike.web.actions import Actor
+from lookalike.web.schemas import NewExample, NewGold, NewGuidelines
+
+NOW = 1_700_000_000_000
+PAIR = {"query": "p0", "candidate": "p2"}
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = Database(tmp_path / "shop.db")
+    made.migrate()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def connection(database):
+    with database.write() as connection:
+        image = {"path": "", "category": "chair", "role": "both", "split": "train", "position": 0}
+        size = {"digest": "d", "width": 1, "height": 1, "columns": "{}"}
+        rows = [{"row": n, "image": f"p{n}", "item": f"i{n // 2}", **image, **size} for n in range(4)]
+        connection.execute(insert(schema.image), rows)
+        yield connection
+
+
+@pytest.fixture
+def lea(connection):
+    return Actor(people.add(connection, "Lea", "lead", NOW, kept="x"), NOW, "192.0.2.1")
+
+
+def logged(connection) -> list[tuple[str, str, str, str]]:
+    return [(line.who, line.action, line.subject, line.address) for line in access.audit_log(connection)][
+        ::-1
+    ]
+
+
+def test_settings_are_changed_only_as_a_whole(connection, lea):
+    whole = Campaign().model_dump(by_alias=True) | {"votes": 3, "protocol": "majority"}
+    actions.change_settings(connection, lea, Campaign(**whole))
+    assert read_campaign(connection) == Campaign(**whole)
+    with pytest.raises(ArgumentError, match="seed"):
+        actions.change_settings(connection, lea, Campaign(votes=5))
+    assert read_campaign(connection).votes == 3
+    assert logged(connection) == [("Lea", "changed settings", "", "192.0.2.1")]
+
+
+def test_gold_pairs_are_added_and_removed(connection, lea):
+    actions.add_gold(connection, lea, NewGold(**PAIR, answer="similar", note="clear"))
+    (gold,) = gold_pairs(connection)
+    assert (gold.query, gold.candidate, gold.answer, gold.note) == ("p0", "p2", "similar", "clear")
+    actions.remove_gold(connection, lea, gold.question)
+    assert gold_pairs(connection) == ()
+    lines = [(action, subject) for _, action, subject, _ in logged(connection)]
+    assert lines == [
+        ("added gold pair", "p0 · p2: similar"), ("removed gold pair", f"pair {gold.question}")
+    ]  # fmt: skip
+
+
+def test_guidelines_are_saved_and_restored_as_versions(connection, lea):
+    actions.write_guidelines(connection, lea, NewGuidelines(text="One", based_on=0))
+    first = read_guideline(connection).version
+    actions.write_guidelines(connection, lea, NewGuidelines(text="Two", based_on=first))
+    actions.restore_guidelines(connection, lea, first)
+    assert read_guideline(connection).text == "One\n"
+    assert read_guideline(connection).version > first + 1
+    actions_of = [action for _, action, _, _ in logged(connection)]
+    assert actions_of == ["saved guidelines", "saved guidelines", "restored guidelines"]
+
+
+def test_an_example_is_shown_with_its_label(connection):
+    actions.add_example(connection, NewExample(**PAIR, label="dissimilar", note=" why "))
+    (shown,) = examples(connection)
+    assert (shown.query, shown.candidate, shown.label, shown.note) == ("p0", "p2", 0, "why")
+
+
+def test_people_join_change_roles_and_are_removed(connection, lea):
+    actions.invite(connection, lea, "annotator", "secret")
+    ann = actions.use_invite(connection, "secret", "Ann", "hash", NOW, "192.0.2.2")
+    with pytest.raises(LookalikeError):
+        invites.look(connection, "secret", NOW)  # it works once
+    assert actions.reset_password(connection, lea, ann.id, "again") == "Ann"
+    assert actions.use_invite(connection, "again", "ignored", "other", NOW, "192.0.2.2").id == ann.id
+    actions.change_role(connection, lea, ann.id, "lead")
+    assert people.person(connection, ann.id).is_lead
+    actions.remove_person(connection, lea, ann.id)
+    assert people.person(connection, ann.id).removed == NOW
+    assert [line[:3] for line in logged(connection)] == [
+        ("Lea", "created invitation", "annotator"),
+        ("Ann", "joined", ""),
+        ("Lea", "created password link", "Ann"),
+        ("Ann", "set password by link", ""),
+        ("Lea", "changed role to lead", "Ann"),
+        ("Lea", "removed person", "Ann"),
+    ]
+
+
+def test_a_new_password_and_ended_sessions_raise_the_epoch(connection, lea):
+    before = lea.person.epoch
+    assert actions.change_password(connection, lea, "hash") > before
+    kept = select(tables.annotator.c.password).where(tables.annotator.c.id == lea.person.id)
+    assert connection.execute(kept).scalar_one() == "hash"
+    assert actions.end_sessions(connection, lea) > before + 1
+
+
+def test_tokens_are_created_and_revoked(connection, lea):
+    actions.create_token(connection, lea, "sorter", "lk_secret")
+    (token,) = access.tokens(connection, lea.person.id)
+    assert access.token_owner(connection, "lk_secret") == lea.person
+    actions.revoke_token(connection, lea, token.id)
+    assert access.token_owner(connection, "lk_secret") is None
+    assert all("lk_secret" not in part for line in logged(connection) for part in line)
