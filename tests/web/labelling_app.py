@@ -35,8 +35,9 @@ def draw_photos(folder: Path, images: int = 200, size: int = 160) -> Path:
 
 
 def draw_team(folder: Path, images: int = 200, size: int = 160) -> Path:
-    """A workspace of such photos with a lead and two annotators, for copies: drawing photos takes long."""
-    workspace, _ = init(draw_photos(folder / "photos", images, size), folder / "team", generated=True)
+    """A workspace with a lead and two annotators. The photos lie inside it, so each copy has its own."""
+    photos = draw_photos(folder / "team" / "photos", images, size)
+    workspace, _ = init(photos, folder / "team", generated=True)
     for name, role in ((ANN, "annotator"), (BOB, "annotator"), (LEA, "lead")):
         add_person(workspace, name, role, PASSWORD, milliseconds())
     workspace.database.close()
