@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 from learning_worlds import world
 
-from lookalike.cli.learn.finetune_text import warnings
 from lookalike.learn.batches import anchors
 from lookalike.learn.settings import TrainingRequest
 from lookalike.positive.graph import label_graph
@@ -18,7 +17,7 @@ def told(**changed: np.ndarray) -> str:
     around = anchors(
         label_graph(catalog, made.labels, nodes="item"), np.flatnonzero(catalog.split == "train")
     )
-    return " ".join(warnings(preview(catalog, around, TrainingRequest(), 0)))
+    return " ".join(preview(catalog, around, TrainingRequest(), 0).warnings)
 
 
 def test_items_and_duplicates_in_several_splits_are_warned_of():

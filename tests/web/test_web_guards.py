@@ -21,7 +21,7 @@ LEADS = {
     ("GET", "/team/audit"),
     ("GET", "/team/review"),
     ("GET", "/plan"),
-    ("POST", "/plan/ahead"),
+    ("POST", "/plan/forecast"),
     ("POST", "/plan/first"),
     ("GET", "/api/campaign"),
     ("PUT", "/api/campaign"),

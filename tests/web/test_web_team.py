@@ -123,7 +123,7 @@ def test_contradicting_labels_are_listed_with_what_speaks_against_them(served):
 def test_encoders_that_are_not_there_cannot_be_told_apart(served):
     lead = served.logged_in("Lead", "lead")
     lead.get("/plan")
-    said = lead.post("/plan/ahead", encoder="<script>alert(1)</script>")
+    said = lead.post("/plan/forecast", encoder="<script>alert(1)</script>")
     assert said.status == 400
     assert b"<script>alert" not in said.body
     assert lead.post("/plan/first").status == 400

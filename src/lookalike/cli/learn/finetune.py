@@ -19,13 +19,12 @@ from lookalike.learn.settings import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as workflow
 from lookalike.workflows.learn.preview import TrainingPreview
-from lookalike.workflows.learn.result import TrainingResult, training_result
 
 WORTH_PRINTING = 5.0  # seconds
 DEFAULT = TrainingRequest()
 
 
-@result(TrainingResult)
+@result(workflow.TrainingOutcome)
 def finetune(
     encoder: Annotated[
         str, typer.Argument(help="Name of an encoder with vectors in the workspace.", metavar="ENCODER")
@@ -56,7 +55,7 @@ def finetune(
             opened, encoder, name, request, device=device, onnx=onnx, replace=replace, callbacks=callbacks
         )
     if json:
-        print_json(training_result(found))
+        print_json(found)
         return
     say(*outcome_sentences(found))
     next_step(f"lookalike evaluate {encoder} {name} --split test", workspace=workspace)

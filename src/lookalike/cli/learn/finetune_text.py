@@ -5,7 +5,6 @@ import math
 from lookalike.core.text import folded, plural
 from lookalike.workflows.learn.finetune import TrainingOutcome
 from lookalike.workflows.learn.preview import TrainingPreview
-from lookalike.workflows.learn.result import pair_share, warnings
 
 
 def preview_sentences(preview: TrainingPreview) -> list[str]:
@@ -16,14 +15,14 @@ def preview_sentences(preview: TrainingPreview) -> list[str]:
         f"Training data: {plural(preview.anchors, 'anchor')}, {plural(preview.positives, 'similar pair')}, "
         f"{plural(preview.negatives, 'dissimilar pair')}, {views} of each image, "
         f"{plural(preview.batches, 'batch', 'batches')} per epoch.",
-        f"In {sampled}: {pair_share(preview.similar, preview)} of the pairs are labelled similar, "
-        f"{pair_share(preview.made, preview)} count as similar because of a chain, and {preview.zero:,} of "
+        f"In {sampled}: {preview.share(preview.similar)} of the pairs are labelled similar, "
+        f"{preview.share(preview.made)} count as similar because of a chain, and {preview.zero:,} of "
         f"{preview.pairs:,} have positiveness 0.",
         *(f"Left out: {plural(gone.count, 'label')}, because {gone.reason}." for gone in preview.unusable),
         f"{plural(preview.validation, 'labelled pair')} of the validation split choose the epoch."
         if preview.validation
         else "The validation split has no labelled pair, so the last epoch is kept.",
-        *(f"Warning: {one}" for one in warnings(preview)),
+        *(f"Warning: {one}" for one in preview.warnings),
     ]
     return [folded(one) for one in said]
 
@@ -40,11 +39,11 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
             f"{ran}; epoch {found.best:,} is kept. It has the best {found.measure} on the validation split: "
             f"{found.value:.4f}."
         )
-    said = [f"{found.name}: {chosen}", _against(found)]
+    said = [f"{found.encoder}: {chosen}", _against(found)]
     skipped = sum(epoch.skipped for epoch in found.history)
     if skipped:
         said.append(f"{plural(skipped, 'image')} skipped in batches that had no pair to learn from.")
-    said.append(f"The vectors are in the workspace as {found.name}. The files are in {found.folder}.")
+    said.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")
     if found.onnx:
         said.append(f"ONNX file: {found.onnx}")
     return [folded(one) for one in said if one]
@@ -53,9 +52,9 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
 def _against(found: TrainingOutcome) -> str:
     if found.helped is None:
         return ""
-    there = f"{found.encoder} has {found.before:.4f}"
+    there = f"{found.base} has {found.before:.4f}"
     if found.keep == "last":
-        return f"{found.measure} on the validation split: {found.name} has {found.value:.4f}, {there}."
+        return f"{found.measure} on the validation split: {found.encoder} has {found.value:.4f}, {there}."
     if found.helped:
         return (
             f"{there}, so the gain is {found.value - found.before:.4f} on the pairs that chose the epoch. Expect less "

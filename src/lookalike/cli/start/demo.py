@@ -82,7 +82,7 @@ def demo(
     taught = made.learned and made.learned.outcome
     next_step(
         f"lookalike audit --workspace {workspace}",
-        *([f"lookalike evaluate {taught.encoder} {taught.name} --workspace {workspace}"] if taught else []),
+        *([f"lookalike evaluate {taught.base} {taught.encoder} --workspace {workspace}"] if taught else []),
         f"lookalike search {example} --encoder hog -k 5 --workspace {workspace}",
         f"lookalike users add YOUR_NAME --role lead --workspace {workspace}",
         f"lookalike serve --workspace {workspace}",
@@ -151,8 +151,8 @@ def _learned_words(learned: Learned) -> dict[str, str]:
 def _learned_json(learned: Learned) -> dict[str, Any]:
     scores = {"labels": learned.found.scores, "truth": learned.truth}
     return {
-        "encoder": learned.outcome.name,
-        "base": learned.outcome.encoder,
+        "encoder": learned.outcome.encoder,
+        "base": learned.outcome.base,
         "epochs": len(learned.outcome.history),
         "best": learned.outcome.best,
         "split": learned.found.rule.split,

@@ -1,8 +1,7 @@
 """`bias`: what the measures say on simulated pools, beside a complete truth."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from lookalike.core.checks import at_least
 from lookalike.core.cores import cores
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Bar, Progress
 from lookalike.research.bias.calibrate import CalibrationCheck, as_toml, held
 from lookalike.research.bias.figure import bias_figure
 from lookalike.research.bias.ground_truths import studio_encoders, studio_ground_truth, workspace_ground_truth
@@ -24,7 +23,6 @@ from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
 from lookalike.workflows.start.studio import write_studio
 
-Bar = Callable[[str], AbstractContextManager[Progress | None]]
 CHUNK = 10
 SIZE = 128
 """Width of the studio's photos here: descriptors look at no more."""

@@ -3,7 +3,7 @@
 import multiprocessing
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form
 from starlette.concurrency import run_in_threadpool
@@ -12,11 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
-from lookalike.workflows.label.forecast import MOST_ENCODERS, ask_for, forecast_labels
+from lookalike.workflows.label.forecast import MOST_ENCODERS, ForecastProblem, LabelForecast, forecast_beside
 from lookalike.workflows.label.plan import plan
+from lookalike.workflows.label.queue import queue_first
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
 AGAIN = "3; url=/plan?look={}#more-labels"  # a browser does not reload an address that is the same
@@ -28,19 +30,15 @@ class Work:
 
     encoders: tuple[str, ...]
     begun: int
-    future: "Future[dict[str, Any]]"
+    future: "Future[LabelForecast | ForecastProblem]"
 
     @property
-    def found(self) -> dict[str, Any] | None:
+    def found(self) -> LabelForecast | ForecastProblem | None:
         """The result; None while it is computed."""
         if not self.future.done():
             return None
         if self.future.exception() is not None:
-            return {
-                "problem": "The forecast stopped before its end.",
-                "fix": "Compute it again.",
-                "encoders": [],
-            }
+            return ForecastProblem("The forecast stopped before its end.", "Compute it again.")
         return self.future.result()
 
 
@@ -60,11 +58,11 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
         most=MOST_ENCODERS,
         asked=asked,
         work=work,
-        ahead=None if work is None else work.found,
+        forecast=None if work is None else work.found,
     )
 
 
-@router.post("/ahead")
+@router.post("/forecast")
 def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None, Form()] = None) -> Response:
     """Start to compute a forecast, one at a time."""
     chosen = tuple(dict.fromkeys(encoder or ()))
@@ -76,7 +74,7 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
         )
     if site.work is None or site.work.future.done():
         site.work = Work(
-            chosen, site.now(), _beside(site).submit(forecast_labels, site.workspace.folder, chosen)
+            chosen, site.now(), _beside(site).submit(forecast_beside, site.workspace.folder, chosen)
         )
     return RedirectResponse("/plan#more-labels", 303)
 
@@ -85,11 +83,11 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
 async def ask_first(site: SitePart, by: ActorPart) -> Response:
     """Move the pairs that best separate the chosen encoders to the front of the queue."""
     found = None if site.work is None else site.work.found
-    settling = None if found is None else found.get("settling")
-    if not settling or not settling["pairs"]:
+    comparison = found.comparison if isinstance(found, LabelForecast) else None
+    if comparison is None or not len(comparison.next):
         raise ArgumentError("There are no pairs to move.", fix="Compute the forecast on the plan page first.")
-    pairs = settling["pairs"]
-    new = await run_in_threadpool(ask_for, site.workspace.folder, pairs)
+    pairs = comparison.next
+    new = await run_in_threadpool(lambda: queue_first(Workspace(site.workspace.folder), pairs))
     subject = f"{len(pairs)} pairs, {new} new"
     await site.write(lambda connection: by.log(connection, "moved pairs to the front of the queue", subject))
     return RedirectResponse("/plan?asked=1#more-labels", 303)

@@ -1,14 +1,13 @@
 """`audit`: which measures can be trusted on this workspace's labels, and the verdict that follows."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from lookalike.api.trust import audit_measures
 from lookalike.audit.audits import MEASURES, Audits
 from lookalike.core.errors import EncoderError, LabelsError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Bar, Progress, no_bar
 from lookalike.core.types import Embeddings, Pool
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.summary import Settings
@@ -21,8 +20,6 @@ ALL, GENERATORS = "all", "generators"
 TOP = 5
 LEAST_REPLICATES = 500  # to tell whether a measure's test is sure, also where no intervals are asked for
 
-Bar = Callable[[str], AbstractContextManager[Progress | None]]
-
 
 class AuditOptions(TypedDict, total=False):
     """What to leave out, and which queries count as fully covered (see `audit_measures`)."""
@@ -30,12 +27,6 @@ class AuditOptions(TypedDict, total=False):
     top: int | None
     rule: str
     full_coverage: str
-
-
-def no_bar(doing: str) -> AbstractContextManager[Progress | None]:
-    """No progress bar."""
-    del doing
-    return nullcontext()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,12 @@
 """One call of `evaluate`: the scores at one level or several, how sure they are, and what they show."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Bar
 from lookalike.core.types import Rule, Scores
 from lookalike.discover.queries import Where
 from lookalike.evaluate.measures.table import parse
@@ -30,8 +29,6 @@ MISSED = MappingProxyType(
     }
 )
 LEFT_OUT = ("EHR", "EMRR", "ENDCG")  # of judged results alone
-
-Bar = Callable[[str], AbstractContextManager[Progress | None]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,13 @@
 """`demo`: the whole loop on the studio catalog, where the truth is known for every pair."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from lookalike.api import values
 from lookalike.core.errors import WorkspaceError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Bar
 from lookalike.core.text import percent
 from lookalike.core.types import Scores
 from lookalike.discover.statistics import PoolFigures
@@ -31,7 +30,6 @@ NEWCOMER = "descriptor:color+hog+layout"
 PHOTOS = "photos"
 RANDOM_PAIRS = 500
 
-Bar = Callable[[str], AbstractContextManager[Progress | None]]
 Tell = Callable[[str], None]
 
 

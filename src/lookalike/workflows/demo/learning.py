@@ -1,7 +1,6 @@
 """The demo's last step: a head learns from the labels, and the test split says what that changed."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from lookalike.api import values
 from lookalike.api.finetune import require_learning
 from lookalike.core.errors import LearningError, LookalikeError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Bar
 from lookalike.core.types import Rule, Scores
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance, significance
@@ -24,7 +23,6 @@ BASE, NAME = "color", "color-finetuned"
 EPOCHS, PROJECTION = 30, 512  # some seconds; all else as `lookalike finetune` has it by default
 TRUE = ("HR@5", "AUC_mac")
 
-Bar = Callable[[str], AbstractContextManager[Progress | None]]
 Tell = Callable[[str], None]
 
 

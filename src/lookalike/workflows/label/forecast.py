@@ -1,59 +1,76 @@
-"""The effect of more labels, as plain values. It is computed in a process of its own, beside a server."""
+"""The forecast: the effect of more labels. A server computes it in a process of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from lookalike.annotate.agreement.plan import Forecast
+import numpy as np
+
+from lookalike.annotate.agreement.plan import Forecast, forecast
 from lookalike.api.next_pairs import LabelPlan
-from lookalike.core.checks import strings
+from lookalike.core.checks import codes
 from lookalike.core.errors import LookalikeError
-from lookalike.discover.questions import Questions
+from lookalike.core.types import Labels, Rule
+from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.plan import plan_for
-from lookalike.workflows.label.queue import queue_first
+from lookalike.workflows.decide.compare import compare_encoders
+from lookalike.workflows.decide.evaluate import evaluate
 
+MEASURES = ("DCS", "EHR@5")
 MOST_ENCODERS = 6
 
 
-def forecast_labels(folder: Path, encoders: Sequence[str]) -> dict[str, Any]:
-    """Forecasts and comparisons of some encoders of a workspace. An error that the user can fix is the `problem`."""
+@dataclass(frozen=True, eq=False)
+class LabelForecast:
+    """The effect of more labels: on the share of similar pairs, on measures of encoders, on comparing encoders.
+
+    `measures` are by encoder and measure; `comparison` is None for fewer than two encoders.
+    """
+
+    similar: Forecast
+    measures: Mapping[tuple[str, str], Forecast]
+    comparison: LabelPlan | None
+
+
+@dataclass(frozen=True)
+class ForecastProblem:
+    """Why there is no forecast, and what to do."""
+
+    problem: str
+    fix: str
+
+
+def forecast_beside(folder: Path, encoders: Sequence[str]) -> LabelForecast | ForecastProblem:
+    """The forecast in another process, which cannot hand over an error."""
     try:
-        found = plan_for(Workspace(folder), list(encoders)[:MOST_ENCODERS])
+        return forecast_labels(Workspace(folder), list(encoders)[:MOST_ENCODERS])
     except LookalikeError as error:
-        return {"encoders": list(encoders), "problem": error.problem, "fix": error.fix}
-    measures = [
-        {"encoder": encoder, "measure": measure, **_forecast(one)}
-        for (encoder, measure), one in found.measures.items()
-    ]
-    settling = None if found.settling is None else _settling(found.settling)
-    return {
-        "encoders": list(encoders),
-        "similar": _forecast(found.similar),
-        "measures": measures,
-        "settling": settling,
-    }
+        return ForecastProblem(error.problem, error.fix)
 
 
-def ask_for(folder: Path, pairs: Sequence[tuple[str, str, str]]) -> int:
-    """Put the pairs of a forecast in front of the queue. Returns how many are new in the queue."""
-    query, candidate, item = zip(*pairs, strict=True)
-    return queue_first(Workspace(folder), Questions(strings(query), strings(candidate), strings(item)))
+def forecast_labels(workspace: Workspace, encoders: Sequence[str] = ()) -> LabelForecast:
+    """The effect of more labels, from the current labels. It ranks encoders, so it is work for the background.
+
+    The queries that can still be labelled are those of the pool, or all queries without a pool.
+    """
+    pool, labels = workspace.pool(), workspace.labels()
+    queries = workspace.catalog.image[workspace.catalog.is_query()] if pool is None else pool.queries
+    most = len(queries)
+    measures = {}
+    if encoders and len(judged_pairs(workspace.catalog, labels, Rule())):
+        for scores in evaluate(workspace, encoders, MEASURES).scores:
+            for name, score in scores.scores.items():
+                if score.pooled is None:
+                    measures[scores.encoder, name] = forecast(
+                        score.numerator, score.denominator, labels=len(labels), most=most
+                    )
+    comparison = compare_encoders(workspace, encoders) if len(encoders) > 1 else None
+    return LabelForecast(_similar_share(labels, most), measures, comparison)
 
 
-def _forecast(found: Forecast) -> dict[str, Any]:
-    return {"value": found.value, "labels": found.labels, "steps": list(found.steps)}
-
-
-def _settling(found: LabelPlan) -> dict[str, Any]:
-    ends = zip(
-        found.next.query.tolist(), found.next.candidate.tolist(), found.next.item.tolist(), strict=True
-    )
-    return {
-        "standings": list(found.standings),
-        "k": found.k,
-        "judged": found.judged,
-        "queries": found.queries,
-        "wanted": found.plan.wanted,
-        "pairs": list(ends),
-    }
+def _similar_share(labels: Labels, most: int) -> Forecast:
+    """The share of similar pairs among the labels; the sample is the queries."""
+    names, code = codes(labels.query)
+    similar = np.bincount(code, weights=labels.label, minlength=len(names)).astype(np.float64)
+    every = np.bincount(code, minlength=len(names)).astype(np.float64)
+    return forecast(similar, every, labels=len(labels), most=max(most, len(names)))

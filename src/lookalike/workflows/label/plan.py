@@ -1,10 +1,7 @@
-"""The plan: hours left, the effect of another vote on each pair, and the effect of more labels."""
+"""The plan: hours left, and the effect of another vote on each pair."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
-
-import numpy as np
 
 from lookalike.annotate.agreement import by_group, pace
 from lookalike.annotate.agreement.consistency import consistency, gold, together
@@ -18,20 +15,10 @@ from lookalike.annotate.agreement.label_errors import (
 )
 from lookalike.annotate.agreement.pace import Pace
 from lookalike.annotate.agreement.patterns import Counts
-from lookalike.annotate.agreement.plan import Forecast, discussed, expected_end, forecast, hours_left
+from lookalike.annotate.agreement.plan import discussed, expected_end, hours_left
 from lookalike.annotate.campaign import Campaign
-from lookalike.api.next_pairs import LabelPlan
-from lookalike.core.checks import codes
-from lookalike.core.progress import Progress
-from lookalike.core.types import Labels, Rule
-from lookalike.rank.pairs import judged_pairs
 from lookalike.store.labelling import statistics
 from lookalike.store.sql.database import Database
-from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import compare_encoders
-from lookalike.workflows.decide.evaluate import evaluate
-
-MEASURES = ("DCS", "EHR@5")
 
 
 @dataclass(frozen=True)
@@ -75,18 +62,6 @@ class LabellingPlan:
     def over(self) -> float:
         """Spent and left hours minus planned hours. NaN without a plan or a pace."""
         return self.spent + self.left.value - self.planned if self.planned else nan
-
-
-@dataclass(frozen=True, eq=False)
-class LabelForecast:
-    """The effect of more labels: on the share of similar pairs, on measures of encoders, on comparing encoders.
-
-    `settling` is None for fewer than two encoders.
-    """
-
-    similar: Forecast
-    measures: Mapping[tuple[str, str], Forecast]
-    settling: LabelPlan | None
 
 
 def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> LabellingPlan:
@@ -145,41 +120,6 @@ def label_errors(votes: Counts, protocol: str, *, slips: float, right: Figure) -
         from_slips=expected_errors(slip, protocol, similar),
         wrong_together=wrong_together(right, agreed),
     )
-
-
-def plan_for(
-    workspace: Workspace,
-    encoders: Sequence[str] = (),
-    *,
-    measures: Sequence[str] = MEASURES,
-    progress: Progress | None = None,
-) -> LabelForecast:
-    """The effect of more labels, from the current labels. It ranks encoders, so it is work for the background.
-
-    The queries that can still be labelled are those of the pool, or all queries without a pool.
-    """
-    pool, labels = workspace.pool(), workspace.labels()
-    asked = workspace.catalog.image[workspace.catalog.is_query()] if pool is None else pool.queries
-    most = len(asked)
-    made = {}
-    if encoders and len(judged_pairs(workspace.catalog, labels, Rule())):
-        found = evaluate(workspace, list(encoders), list(measures), progress=progress)
-        for scores in found.scores:
-            for name, score in scores.scores.items():
-                if score.pooled is None:
-                    made[scores.encoder, name] = forecast(
-                        score.numerator, score.denominator, labels=len(labels), most=most
-                    )
-    settling = compare_encoders(workspace, encoders, progress=progress) if len(encoders) > 1 else None
-    return LabelForecast(similar_share(labels, most), made, settling)
-
-
-def similar_share(labels: Labels, most: int) -> Forecast:
-    """The share of similar pairs among the labels; the sample is the queries."""
-    names, code = codes(labels.query)
-    similar = np.bincount(code, weights=labels.label, minlength=len(names)).astype(np.float64)
-    every = np.bincount(code, minlength=len(names)).astype(np.float64)
-    return forecast(similar, every, labels=len(labels), most=max(most, len(names)))
 
 
 def _similar_votes(votes: Counts) -> float:

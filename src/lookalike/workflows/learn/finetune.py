@@ -36,31 +36,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """The result of a run: its epochs, the chosen one, and the value of the encoder that it started from.
+    """The new encoder, made from the encoder `base`. `value` is that of the epoch `best`, `before` that of the base.
 
-    `value` belongs to the chosen epoch, `before` to the encoder itself, on the same pairs; NaN where undefined.
-    `resumed` is the number of epochs that earlier commands had done.
+    Both are measured on the same pairs, NaN where undefined; `helped` compares them (None: one of them is undefined).
+    `resumed` epochs were done by earlier commands. `history` has every epoch.
     """
 
-    name: str
     encoder: str
+    spec: str
+    base: str
     measure: str
-    keep: str
     before: float
     value: float
+    helped: bool | None
+    keep: str
     best: int
+    epochs: int
     resumed: int
-    history: "tuple[Epoch, ...]"
-    preview: "TrainingPreview"
-    folder: Path
-    onnx: Path | None = None
-
-    @property
-    def helped(self) -> bool | None:
-        """Whether the chosen epoch is better than the encoder itself; None where one of them is undefined."""
-        if math.isnan(self.before) or math.isnan(self.value):
-            return None
-        return self.value > self.before
+    preview: TrainingPreview
+    warnings: tuple[str, ...]
+    history: tuple[Epoch, ...]
+    folder: str
+    onnx: str | None
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,8 @@ class TrainingCallbacks:
     `every` is the number of seconds between two saved states.
     """
 
-    begin: "Callable[[TrainingPreview, int], None] | None" = None
-    epoch: "Callable[[Epoch], None] | None" = None
+    begin: Callable[[TrainingPreview, int], None] | None = None
+    epoch: Callable[[Epoch], None] | None = None
     step: Progress | None = None
     views: Progress | None = None
     clock: Callable[[], float] = time.monotonic
@@ -115,7 +112,7 @@ def finetune(
     with models.running(workspace.folder, name):
         if onnx is not None and not replace and models.is_finished(workspace.folder, name, run_id):
             _export(workspace, spec, onnx)
-            return _earlier(workspace, encoder, name, request, previewed, onnx)
+            return _outcome(workspace, encoder, name, request, previewed, None, onnx)
         models.require_startable(workspace.folder, name, run_id, replace=replace)
         views = [vectors]
         if request.views > 1:
@@ -130,7 +127,7 @@ def finetune(
         if callbacks.begin:
             callbacks.begin(previewed, resumed)
 
-        def record(epoch: "Epoch") -> None:
+        def record(epoch: Epoch) -> None:
             run.note(*_recorded(epoch, request))
             if callbacks.epoch:
                 callbacks.epoch(epoch)
@@ -147,21 +144,7 @@ def finetune(
         raise _stopped(trained, name, encoder)
     if onnx is not None:
         _export(workspace, spec, onnx)
-    best = trained.best
-    return TrainingOutcome(
-        name=name,
-        encoder=encoder,
-        measure=request.measure,
-        keep=request.keep,
-        before=trained.before,
-        value=best.value if best else math.nan,
-        best=trained.run.best,
-        resumed=resumed,
-        history=trained.run.history,
-        preview=previewed,
-        folder=run.folder,
-        onnx=onnx,
-    )
+    return _outcome(workspace, encoder, name, request, previewed, resumed, onnx)
 
 
 def identity(
@@ -198,7 +181,7 @@ def _restore_history(run: models.TrainingRun, request: TrainingRequest) -> int:
     return len(done)
 
 
-def _recorded(epoch: "Epoch", request: TrainingRequest) -> tuple[dict[str, Any], Mapping[str, float]]:
+def _recorded(epoch: Epoch, request: TrainingRequest) -> tuple[dict[str, Any], Mapping[str, float]]:
     """An epoch as its line of the history, and as the curves of TensorBoard."""
     scalars = {
         "loss": epoch.loss,
@@ -256,31 +239,35 @@ def _stopped(trained: "Trained", name: str, encoder: str) -> LearningError:
     )
 
 
-def _earlier(
+def _outcome(
     workspace: Workspace,
     encoder: str,
     name: str,
     request: TrainingRequest,
-    previewed: "TrainingPreview",
-    onnx: Path,
+    previewed: TrainingPreview,
+    resumed: int | None,
+    onnx: Path | None,
 ) -> TrainingOutcome:
-    """The outcome of a run that an earlier command finished, from its files."""
-
+    """The outcome of a finished run, from its files; `resumed` is None where an earlier command did all epochs."""
     folder = workspace.folder / MODELS / name
     learned = read_about(folder, name)["learned"]
     before, value = (math.nan if learned[key] is None else learned[key] for key in ("before", "value"))
     history = tuple(Epoch(**line) for line in models.history(workspace.folder, name))
     return TrainingOutcome(
-        name=name,
-        encoder=encoder,
+        encoder=name,
+        spec=f"checkpoint:{MODELS}/{name}",
+        base=encoder,
         measure=request.measure,
-        keep=request.keep,
         before=before,
         value=value,
+        helped=None if math.isnan(before) or math.isnan(value) else value > before,
+        keep=request.keep,
         best=learned["best"],
-        resumed=len(history),
-        history=history,
+        epochs=len(history),
+        resumed=len(history) if resumed is None else resumed,
         preview=previewed,
-        folder=folder,
-        onnx=onnx,
+        warnings=previewed.warnings,
+        history=history,
+        folder=str(folder),
+        onnx=None if onnx is None else str(onnx),
     )

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from lookalike.catalog.duplicates.groups import count_duplicates
 from lookalike.catalog.split import crossing_items
+from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, epoch_batches, plan_of
 from lookalike.learn.settings import TrainingRequest
@@ -51,6 +52,35 @@ class TrainingPreview:
     def few_negatives(self) -> bool:
         """Whether so few pairs are pushed apart that all vectors may collapse to one point."""
         return self.pushed < FEW * self.pairs
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes a run doubtful before it begins."""
+        found = []
+        leak = "in more than one split: measures on the test split include pairs that were used for training."
+        if self.crossing:
+            found.append(f"{plural(self.crossing, 'item')} with photos {leak}")
+        if self.crossing_duplicates:
+            found.append(f"{plural(self.crossing_duplicates, 'group')} of duplicates {leak}")
+        if not self.negatives:
+            found.append("No pair of the training split is labelled dissimilar.")
+        if not self.pushed:
+            found.append(
+                "No pairs are pushed apart: all vectors may become the same, and no epoch may be better."
+            )
+        elif self.few_negatives:
+            found.append(f"Only {self.share(self.pushed)} of the pairs are pushed apart.")
+        if self.few_negatives and self.made:
+            found.append(
+                f"Positives connect {self.joined:,} of {plural(self.anchors, 'anchor')}, so chains reach almost "
+                "every pair. Use a smaller --max-distance, or --positives labels."
+            )
+        return tuple(found)
+
+    def share(self, count: int) -> str:
+        """A share of the pairs in percent, not rounded to none or to all."""
+        share = count / self.pairs if self.pairs else 0.0
+        return "none" if not count else f"{100 * share:.2g}%" if share < 0.01 else percent(share)
 
 
 def preview(catalog: Catalog, around: Anchors, request: TrainingRequest, validation: int) -> TrainingPreview:

@@ -1,4 +1,4 @@
-"""What more labels buy, from a workspace with two encoders and part of its pool labelled."""
+"""The forecast of a workspace with two encoders and part of its pool labelled."""
 
 import math
 
@@ -8,7 +8,7 @@ import pytest
 from lookalike.core.types import Labels
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import compare_encoders
-from lookalike.workflows.label.plan import plan_for
+from lookalike.workflows.label.forecast import forecast_labels
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def labelled(workspace):
     return opened
 
 
-def test_it_foresees_the_share_of_similar_pairs_and_each_encoders_measures(labelled):
-    found, labels = plan_for(labelled, ["color", "hog"]), labelled.labels()
+def test_it_forecasts_the_share_of_similar_pairs_and_each_encoders_measures(labelled):
+    found, labels = forecast_labels(labelled, ["color", "hog"]), labelled.labels()
     assert found.similar.value.value == pytest.approx(float(np.mean(labels.label)))
     assert found.similar.value.count == 20
     assert found.similar.steps[-1].queries == len(labelled.pool().queries)
@@ -34,19 +34,19 @@ def test_it_foresees_the_share_of_similar_pairs_and_each_encoders_measures(label
         assert made.steps[-1].half_width < made.steps[0].half_width
 
 
-def test_telling_two_encoders_apart_is_what_settle_says(labelled):
-    found = plan_for(labelled, ["color", "hog"]).settling
+def test_comparing_two_encoders_is_what_compare_says(labelled):
+    found = forecast_labels(labelled, ["color", "hog"]).comparison
     wanted = compare_encoders(labelled, ["color", "hog"])
     assert repr((found.standings, found.plan)) == repr(
         (wanted.standings, wanted.plan)
     )  # NaN equals itself here
-    assert plan_for(labelled, ["color"]).settling is None
-    assert plan_for(labelled).measures == {}
+    assert forecast_labels(labelled, ["color"]).comparison is None
+    assert forecast_labels(labelled).measures == {}
 
 
 def test_without_labels_there_is_no_forecast_yet_and_no_error(workspace):
-    found = plan_for(Workspace(workspace), ["color", "hog"])
+    found = forecast_labels(Workspace(workspace), ["color", "hog"])
     assert math.isnan(found.similar.value.value)
     assert found.similar.value.reason == "no query has a label"
     assert found.measures == {}
-    assert found.settling.judged == 0
+    assert found.comparison.judged == 0
