@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.catalog.duplicates import neighbours
-from lookalike.catalog.duplicates.groups import Duplicates, distances, find_duplicates
+from lookalike.catalog.duplicates.groups import DuplicateGroups, distances, find_duplicates
 from lookalike.catalog.duplicates.neighbours import near_pairs
 from lookalike.catalog.duplicates.signature import BYTES, LIGHT
 from lookalike.core.checks import strings
@@ -34,7 +34,7 @@ def names(count: int) -> np.ndarray:
     return strings(f"digest {i}" for i in range(count))
 
 
-def partition(found: Duplicates) -> set[frozenset[int]]:
+def partition(found: DuplicateGroups) -> set[frozenset[int]]:
     groups: dict[int, set[int]] = {}
     for row, group in enumerate(found.group.tolist()):
         if group >= 0:

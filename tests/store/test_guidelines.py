@@ -20,7 +20,7 @@ from lookalike.store.labelling.guidelines import (
     remove_example,
     write_guideline,
 )
-from lookalike.store.labelling.progress import standing
+from lookalike.store.labelling.progress import annotator_progress
 from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.labelling.votes import answer
 from lookalike.store.sql import labelling_schema as tables
@@ -115,10 +115,10 @@ def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
             given = next_pairs(connection, rules, who, NOW, draw)[0]
             answer(connection, rules, who, given.token, said, NOW, draw, took=90_000)
         apply_due(connection, rules, NOW + 1)
-        stands = standing(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
+        stands = annotator_progress(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
         assert (stands.answered, stands.today, stands.open, stands.discussion) == (1, 1, 0, 1)
         assert stands.per_hour == pytest.approx(40)
-        tomorrow = standing(connection, 1, NOW + 86_400_000, NOW + 86_400_000)
+        tomorrow = annotator_progress(connection, 1, NOW + 86_400_000, NOW + 86_400_000)
         assert (tomorrow.answered, tomorrow.today, tomorrow.per_hour) == (1, 0, None)
 
 

@@ -4,7 +4,7 @@ import pytest
 from shops import NOW, Shop
 from sqlalchemy import select
 
-from lookalike.store.labelling.queue import Asked, ask, settled_elsewhere
+from lookalike.store.labelling.queue import Asked, ask, close_labelled
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 
@@ -68,7 +68,7 @@ def test_a_label_from_elsewhere_stands(shop):
 
 def test_the_reverse_of_a_pair_that_a_file_has_labelled_is_asked(shop):
     with shop.database.write() as connection:
-        assert settled_elsewhere(connection, [("q1", "i1")], NOW) == 1
+        assert close_labelled(connection, [("q1", "i1")], NOW) == 1
     assert shop.states() == ["open", "open", "settled"]
     assert put(shop, ("c1", "q1")) == 0
     (found,) = shop.rows(select(tables.question).where(tables.question.c.low == "c1"))

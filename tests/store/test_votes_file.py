@@ -182,13 +182,13 @@ def without_first_question(rows):
 
 FAULTS = {
     "no question before it": without_first_question,
-    "token stands in an earlier row": lambda rows: [
+    "earlier row has the same token": lambda rows: [
         *rows,
         next(row for row in rows if row["event"] == "vote"),
     ],
     "answer is not one": having("vote", answer="maybe"),
-    "at is no time": having("vote", at="noon"),
-    "is no whole number": having("question", needed="two"),
+    "at is not a time": having("vote", at="noon"),
+    "is not a whole number": having("question", needed="two"),
     "no such image": lambda rows: [{**row, "query": "nowhere"} for row in rows],
     "cannot have led to": having("question", state="settled", label="1"),
     "event is not known": having("vote", event="wish"),

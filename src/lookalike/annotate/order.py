@@ -10,8 +10,8 @@ ROUND = 1 << 32
 def balanced(queries: Sequence[str], pairs: Sequence[tuple[str, str]], seed: int) -> list[int]:
     """A place for each pair: first one pair of every query, then a second one of each, in a seeded random order.
 
-    Whenever the labelling stops, every query has as many labels as any other, give or take one. A pair's place
-    depends on the seed, the pair and how many of its query's pairs come before it by the same random order.
+    Whenever the labelling stops, the numbers of labels of two queries differ by one at most. The place of a pair
+    depends on the seed, the pair, and the number of pairs of its query that come before it in the random order.
 
     >>> places = balanced(["a", "a", "b"], [("a", "x"), ("a", "y"), ("b", "z")], seed=0)
     >>> sorted(place // ROUND for place in places)
@@ -39,5 +39,5 @@ def _scatter(pair: tuple[str, str], seed: int) -> int:
     digest = blake2b(digest_size=4, key=str(seed).encode()[:64])
     for part in pair:
         digest.update(part.encode("utf-8", "surrogatepass"))
-        digest.update(b"\xff")  # in no UTF-8 text, so ("ab", "c") is not ("a", "bc")
+        digest.update(b"\xff")  # does not occur in UTF-8, so ("ab", "c") is not ("a", "bc")
     return int.from_bytes(digest.digest(), "big")

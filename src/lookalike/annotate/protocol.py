@@ -1,4 +1,4 @@
-"""What the votes on one pair settle to: consensus (VSD 3) and majority (EDS 3)."""
+"""How the votes on one pair become its label: consensus (VSD 3) and majority (EDS 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PROTOCOLS = ("consensus", "majority")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The state that a pair's votes lead to, and its label where it is settled."""
+    """The state of a pair after its votes, and its label if it is settled."""
 
     state: str
     label: int | None = None
@@ -23,11 +23,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How many experts judge each pair, and what their votes make of it.
+    """The number of experts who judge each pair, and the rule that turns their votes into a label.
 
-    consensus: each pair by at least n experts (VSD 3: two); where they do not all give the same definite answer, the
-    pair goes to discussion. majority: each pair by all E experts; an "unsure" is an abstention, ties are negative
-    (EDS 3), and a pair on which all abstained is excluded: what nobody judged is never negative.
+    consensus: at least n experts judge each pair (VSD 3: two). If they do not all give the same definite answer, the
+    pair goes to discussion. majority: all E experts judge each pair. "Unsure" is an abstention and ties are negative
+    (EDS 3). A pair on which all abstained is excluded, because an unjudged pair is never negative.
 
     >>> Protocol("consensus", 2).outcome(["similar", "similar"])
     Outcome(state='settled', label=1)
@@ -45,7 +45,7 @@ class Protocol:
         at_least(self.votes, 1, "votes")
 
     def outcome(self, answers: Sequence[str]) -> Outcome:
-        """What the answers of all who were needed settle to."""
+        """The outcome of the answers of all experts that a pair needs."""
         if self.name == "consensus":
             return _consensus(answers)
         return _majority(answers)

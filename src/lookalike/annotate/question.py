@@ -1,11 +1,11 @@
-"""One pair being asked: claims, votes, discussion, label. A pure state machine; the store keeps what it says.
+"""One pair in the queue: claims, votes, discussion, label. A pure state machine; the store saves its results.
 
     open --(all votes in, undo time over)--> settled | discussion | excluded
     discussion --(all who voted propose the same, or a lead decides)--> settled | excluded
     settled, excluded --(a lead reopens)--> discussion
 
-A seat is what a pair needs of one annotator. Leases hold seats for minutes, votes for good. At every moment
-live leases + votes <= needed, and nobody has two claims on one pair. Times are milliseconds.
+A pair has one seat for each vote that it needs. A lease holds a seat for minutes, a vote holds it permanently. At
+every moment live leases + votes <= needed, and nobody has two claims on one pair. Times are in milliseconds.
 """
 
 from collections.abc import Iterable
@@ -27,12 +27,12 @@ from lookalike.core.errors import VoteError
 LEASE, VOTE, SKIP = "lease", "vote", "skip"
 EXCLUDE, REOPEN = "exclude", "reopen"
 VERDICTS = (*LABELS, EXCLUDE)
-SKEW = 5_000  # milliseconds by which clocks that are read apart may differ without having been set back
+SKEW = 5_000  # milliseconds by which two readings of the clock may differ although it was not set back
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What one annotator has of a pair: a lease with its end, a vote with its answer, or that they skipped it."""
+    """One annotator on one pair: a lease with its end, a vote with its answer, or a skip."""
 
     annotator: int
     kind: str
@@ -43,24 +43,24 @@ class Claim:
     side: int = 0
 
     def is_live(self, now: int) -> bool:
-        """Whether a lease still holds its seat. One from the future has ended too: the clock was set back."""
+        """Whether a lease still holds its seat. A lease from the future has ended: the clock was set back."""
         return self.kind == LEASE and self.since - SKEW <= now <= self.until
 
 
 @dataclass(frozen=True)
 class Question:
-    """One pair and its claims. `resolves_at` is when its votes are resolved; until then they can be undone."""
+    """One pair and its claims. Votes are resolved at `resolves_at` and can be undone until then."""
 
     needed: int
     state: str = OPEN
     claims: tuple[Claim, ...] = ()
     label: int | None = None
     resolves_at: int | None = None
-    proposals: tuple[tuple[int, str], ...] = ()  # in discussion: annotator and what they now propose
+    proposals: tuple[tuple[int, str], ...] = ()  # in discussion: annotator and current proposal
 
     @property
     def free(self) -> int:
-        """Seats that neither a vote nor a lease holds; none once the pair is no longer open."""
+        """Seats that neither a vote nor a lease holds; 0 for a pair that is not open."""
         held = sum(claim.kind != SKIP for claim in self.claims)
         return self.needed - held if self.state == OPEN else 0
 
@@ -75,7 +75,7 @@ class Question:
 
 
 def lease(question: Question, annotator: int, token: str, now: int, until: int, side: int) -> Question:
-    """Hold a seat for an annotator. Who skipped the pair may take it again; who voted may not."""
+    """Hold a seat for an annotator who has not voted on the pair. They may have skipped it."""
     question = expire(question, now)
     had = question.of(annotator)
     if question.state != OPEN or question.free < 1 or (had is not None and had.kind != SKIP):
@@ -84,7 +84,7 @@ def lease(question: Question, annotator: int, token: str, now: int, until: int, 
 
 
 def renew(question: Question, annotator: int, now: int, until: int) -> Question:
-    """Begin the time of a lease anew, also of one that ended but whose seat nobody has taken."""
+    """Start the time of a lease again, also if it ended and nobody has taken the seat."""
     had = question.of(annotator)
     if question.state != OPEN or had is None or had.kind != LEASE:
         raise refused("taken")
@@ -94,10 +94,10 @@ def renew(question: Question, annotator: int, now: int, until: int) -> Question:
 def vote(
     question: Question, annotator: int, token: str, answer: str, now: int, grace: int, side: int = 0
 ) -> Question:
-    """Turn an annotator's lease into a vote; the last one needed starts the time until the pair is resolved.
+    """Turn an annotator's lease into a vote. The last vote that is needed starts the time until the pair is resolved.
 
-    A lease that ran out still counts as long as nobody else has taken the seat: an expert who was offline loses
-    nothing. So does one that was taken back, if a seat is free; `side` is what it was shown on then.
+    A lease that ended counts if nobody else has taken the seat, so an expert who was offline loses nothing. A lease
+    that was taken back counts if a seat is free; `side` is the side on which its pair was shown.
     """
     one_of(answer, ANSWERS, "answer")
     had = question.of(annotator)
@@ -115,7 +115,7 @@ def vote(
 
 
 def skip(question: Question, annotator: int, token: str, now: int, side: int = 0) -> Question:
-    """Give the seat back; the pair comes back to somebody, to this annotator only when nothing else is left."""
+    """Give the seat back. This annotator gets the pair again only when nothing else is left."""
     had = question.of(annotator)
     if had is not None and had.kind == VOTE:
         raise refused("answered")
@@ -126,7 +126,7 @@ def skip(question: Question, annotator: int, token: str, now: int, side: int = 0
 
 
 def undo(question: Question, annotator: int, token: str, now: int, until: int) -> Question:
-    """Turn an annotator's vote back into a lease, until the pair is resolved; a skip too, if a seat is still free."""
+    """Turn a vote back into a lease until the pair is resolved, or a skip if a seat is still free."""
     had = question.of(annotator)
     if had is None or had.kind == LEASE:
         raise refused("nothing-to-undo")
@@ -155,7 +155,7 @@ def release(question: Question, annotator: int) -> Question:
 def resolve(question: Question, protocol: Protocol, now: int, grace: int) -> Question:
     """Resolve the votes once all are in and the time to undo is over; before that, return the question as it is.
 
-    Nobody waits longer than `grace`, also where the clock was set back meanwhile.
+    The wait is never longer than `grace`, also if the clock was set back.
     """
     if (
         question.state != OPEN
@@ -167,7 +167,7 @@ def resolve(question: Question, protocol: Protocol, now: int, grace: int) -> Que
 
 
 def propose(question: Question, annotator: int, verdict: str) -> Question:
-    """In discussion: what one of those who voted now thinks; where all of them think the same, that is it."""
+    """Propose a verdict in discussion. If all annotators who voted propose the same, it becomes the verdict."""
     one_of(verdict, VERDICTS, "verdict")
     if question.state != DISCUSSION:
         raise refused("closed")
@@ -183,7 +183,7 @@ def propose(question: Question, annotator: int, verdict: str) -> Question:
 
 
 def decide(question: Question, verdict: str) -> Question:
-    """A lead's verdict on a pair in discussion; `reopen` brings a settled or excluded one back there."""
+    """Apply a lead's verdict to a pair in discussion. `reopen` returns a settled or excluded pair to discussion."""
     one_of(verdict, (*VERDICTS, REOPEN), "verdict")
     if verdict == REOPEN:
         if question.state not in (SETTLED, EXCLUDED):
@@ -197,7 +197,7 @@ def decide(question: Question, verdict: str) -> Question:
 
 
 def _close(question: Question, outcome: Outcome) -> Question:
-    """A pair that is not open any more; who skipped it has no claim on it."""
+    """Close a pair. Only votes remain as claims."""
     return replace(
         question, state=outcome.state, label=outcome.label, resolves_at=None, claims=question.votes
     )
@@ -241,6 +241,6 @@ REFUSALS = {
 
 
 def refused(code: str) -> VoteError:
-    """The error for what the rules refuse, by its code."""
+    """The error of a refusal, by its code."""
     problem, fix = REFUSALS[code]
     return VoteError(problem, fix=fix, code=code)

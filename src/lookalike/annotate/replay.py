@@ -1,4 +1,4 @@
-"""The history of one pair played again through the rules: what it leads to, or which rule it breaks."""
+"""The history of one pair is replayed through the rules, which gives its state or the rule that it breaks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ from lookalike.core.errors import VoteError
 UNDO, PROPOSAL, DECISION = "undo", "proposal", "decision"
 ANSWERED = (VOTE, SKIP, UNDO)
 RULED = (PROPOSAL, DECISION)
-NO_END = 2**60  # an undo that is in the history was in time
+NO_END = 2**60  # an undo in the history was in time
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that an annotator did to a pair. `answer` of a proposal or decision is its verdict."""
+    """One action of an annotator on a pair. The `answer` of a proposal or decision is its verdict."""
 
     event: str
     annotator: int
@@ -38,11 +38,11 @@ class Event:
 
 
 def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0) -> Question:
-    """What a history leads to; VoteError where the rules refuse a step, or it cannot have ended so.
+    """The question after a history. Raises VoteError if the rules refuse a step or exclude the given end.
 
-    Answers are played in their order, then verdicts in theirs: a pair takes no votes once it is closed. How votes
-    settle depends on the protocol of that time, and pairs are also closed without votes, so `ended` is given and only
-    held against what can be. A pair that is open with all its votes is resolved `grace` after the last of them.
+    Answers are replayed first, then verdicts, because a closed pair takes no votes. `ended` is given, since the outcome
+    depends on the protocol of that time and pairs are also closed without votes. It is checked against all possible
+    outcomes. An open pair with all its votes is resolved `grace` after the last vote.
 
     >>> votes = [Event("vote", 1, "similar", "t"), Event("vote", 2, "similar", "u", at=5)]
     >>> replay(votes, 2, Outcome("settled", 1)).label
@@ -50,7 +50,7 @@ def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0)
     >>> replay(votes[:1], 2, Outcome("settled", 1))
     Traceback (most recent call last):
     lookalike.core.errors.VoteError: Its votes cannot have led to settled (1).
-    The history of this pair is not whole; export it again.
+    The history of this pair is incomplete. Export it again.
     """
     question = Question(needed)
     for event in events:
@@ -83,7 +83,7 @@ def _answered(question: Question, event: Event) -> Question:
 
 
 def _closed(question: Question, reopened: bool) -> Question:
-    """The pair as it was when the first verdict came."""
+    """The pair when the first verdict was given."""
     if not reopened and len(question.votes) != question.needed:
         raise refused("closed")
     state = SETTLED if reopened else DISCUSSION
@@ -96,7 +96,7 @@ def _ended(question: Question, ended: Outcome, grace: int) -> Question:
         full = votes and len(votes) == question.needed
         return replace(question, resolves_at=max(claim.since for claim in votes) + grace if full else None)
     closed = replace(question, state=ended.state, label=ended.label, resolves_at=None, claims=votes)
-    withdrawn = ended == Outcome(EXCLUDED)  # a photo has gone, or it is a gold pair
+    withdrawn = ended == Outcome(EXCLUDED)  # a photo is missing, or it is a gold pair
     elsewhere = ended == Outcome(SETTLED) and not votes  # its label came from a file
     if withdrawn or elsewhere:
         return closed
@@ -111,6 +111,6 @@ def _impossible(what: str, ended: Outcome) -> VoteError:
     label = "" if ended.label is None else f" ({ended.label})"
     return VoteError(
         f"Its {what} cannot have led to {ended.state}{label}.",
-        fix="The history of this pair is not whole; export it again.",
+        fix="The history of this pair is incomplete. Export it again.",
         code="inconsistent",
     )

@@ -26,7 +26,7 @@ NUMBERS = ("position", "width", "height")
 
 
 @dataclass(frozen=True)
-class Change:
+class CatalogChange:
     """What a change did, by image: new, with another photo than before, gone; and how many stay.
 
     Of those that stay, `updated` have another item, category, role, path or column than before.
@@ -50,7 +50,7 @@ def merged(
     whole: bool,
     replacing: bool = True,
     signatures: Mapping[str, bytes] = NO_SIGNATURES,
-) -> tuple[Catalog, Change]:
+) -> tuple[Catalog, CatalogChange]:
     """A catalog with what was read now merged into it, by image.
 
     Old images keep their place, position and split; what the source says of them otherwise (path, item, category,
@@ -81,7 +81,7 @@ def merged(
     if len(new) or replaced:
         left = _grouped_anew(left, signatures)
     catalog = replace(_split_anew(left, seed), left_out=_left_out(old, read, gone, whole))
-    change = Change(
+    change = CatalogChange(
         tuple(read.image[new]),
         tuple(replaced),
         tuple(sorted(gone)),
@@ -137,7 +137,7 @@ def marked(read: Catalog, role: str, values: Mapping[str, str]) -> Catalog:
     return replace(read, role=given, columns=columns)
 
 
-def without(old: Catalog, images: list[str]) -> tuple[Catalog, Change]:
+def without(old: Catalog, images: list[str]) -> tuple[Catalog, CatalogChange]:
     """A catalog without some images, which stand in `left_out` from then on."""
     unknown = [image for image in images if image not in old.row]
     if unknown:
@@ -158,7 +158,7 @@ def without(old: Catalog, images: list[str]) -> tuple[Catalog, Change]:
     catalog = replace(
         old.take(rows), left_out=tuple(sorted([*old.left_out, *left], key=lambda one: one.position))
     )
-    return catalog, Change(gone=tuple(sorted(gone)), kept=len(rows))
+    return catalog, CatalogChange(gone=tuple(sorted(gone)), kept=len(rows))
 
 
 def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:

@@ -34,7 +34,7 @@ class Hour:
 
 
 @dataclass(frozen=True)
-class Pace:
+class AnnotatorPace:
     """Answers, active hours, and answers for each active hour, its `count` the person-hours it rests on."""
 
     answers: int
@@ -47,7 +47,7 @@ class Pace:
         return 3600.0 / self.per_hour.value if self.per_hour.value > 0 else nan
 
 
-def pace(worked: Iterable[Worked]) -> Pace:
+def pace(worked: Iterable[Worked]) -> AnnotatorPace:
     """Answers per active hour R = sum y / sum x over person-hours i with y_i answers in x_i active hours.
 
     A ratio of sums, not a mean of paces, so that a minute of work counts as a minute. Its standard error is that of a
@@ -65,16 +65,20 @@ def pace(worked: Iterable[Worked]) -> Pace:
     rows = [row for row in worked if row.active > 0]
     answers, hours = sum(row.answers for row in rows), sum(row.active for row in rows) / HOUR_MS
     if hours * 60 < FEWEST_MINUTES:
-        return Pace(answers, hours, undefined(f"fewer than {FEWEST_MINUTES:g} active minutes", len(rows)))
+        return AnnotatorPace(
+            answers, hours, undefined(f"fewer than {FEWEST_MINUTES:g} active minutes", len(rows))
+        )
     rate, n = answers / hours, len(rows)
     if n < FEWEST:
-        return Pace(answers, hours, Figure(rate, nan, nan, n, f"an interval takes {FEWEST} person-hours"))
+        return AnnotatorPace(
+            answers, hours, Figure(rate, nan, nan, n, f"an interval takes {FEWEST} person-hours")
+        )
     squares = sum((row.answers - rate * row.active / HOUR_MS) ** 2 for row in rows)
     half = deviate() * sqrt(n / (n - 1) * squares) / hours
-    return Pace(answers, hours, Figure(rate, max(0.0, rate - half), rate + half, n))
+    return AnnotatorPace(answers, hours, Figure(rate, max(0.0, rate - half), rate + half, n))
 
 
-def by_annotator(worked: Sequence[Worked]) -> Mapping[int, Pace]:
+def by_annotator(worked: Sequence[Worked]) -> Mapping[int, AnnotatorPace]:
     """The pace of each annotator."""
     rows: dict[int, list[Worked]] = {}
     for row in worked:

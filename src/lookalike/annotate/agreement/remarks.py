@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lookalike.annotate.agreement.by_group import Agreement
 from lookalike.annotate.agreement.consistency import Consistency, GoldAccuracy
 from lookalike.annotate.agreement.figure import Figure
-from lookalike.annotate.agreement.pace import EDS_SECONDS, Pace
+from lookalike.annotate.agreement.pace import EDS_SECONDS, AnnotatorPace
 from lookalike.core.text import interval, percent, percent_interval, plural
 
 CHANCE, APART, WAVERING, GOLD, UNSURE, HASTE = "chance", "apart", "wavering", "gold", "unsure", "haste"
@@ -35,7 +35,7 @@ class AnnotatorFigures:
     others: Agreement | None = None
     consistency: Consistency | None = None
     gold: GoldAccuracy | None = None
-    pace: Pace | None = None
+    pace: AnnotatorPace | None = None
     unsure_of_all: float = float("nan")
 
 

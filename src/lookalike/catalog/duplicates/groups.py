@@ -29,7 +29,7 @@ _BLOCK = 8_192
 
 
 @dataclass(frozen=True, eq=False)
-class Duplicates:
+class DuplicateGroups:
     """Groups of duplicates, numbered by first appearance; -1 where a photo has none.
 
     Row `copy[p]` is a duplicate of row `of[p]`: byte for byte where `exact[p]`; `distance[p]` is 0 for the
@@ -51,7 +51,7 @@ class Duplicates:
 
 def find_duplicates(
     digest: Shaped[np.ndarray, " images"], signatures: UInt8[np.ndarray, "images bytes"]
-) -> Duplicates:
+) -> DuplicateGroups:
     """Duplicates among photos, from their content digests and signatures; the order of rows does not matter.
 
     A digest "" is no photo and has no duplicates; a signature of zeros, which no photo has, is one not
@@ -239,7 +239,7 @@ def _taken(centre: np.ndarray, joined: np.ndarray, signatures: np.ndarray, looks
 
 def _grouped(
     photo: np.ndarray, original: np.ndarray, centre: np.ndarray, signatures: np.ndarray
-) -> Duplicates:
+) -> DuplicateGroups:
     """Groups and pairs, from each photo's row, the first row with its bytes and the row of its group's centre."""
     _, size = np.unique(centre, return_counts=True)
     _, code = np.unique(centre, return_inverse=True)
@@ -256,7 +256,7 @@ def _grouped(
     of, copy, exact = of[pair], photo[pair], exact[pair]
     far = np.zeros(len(of), np.float32)
     far[~exact] = distances(signatures, of[~exact], copy[~exact])
-    return Duplicates(group, of, copy, exact, far)
+    return DuplicateGroups(group, of, copy, exact, far)
 
 
 def _features(signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ FINE = 3  # swaps for each that Holm's adjustment needs at least: what 2,000 are
 MOST_SWAPS = 100_000  # that are made beyond the replicates asked for
 
 
-class Pair(NamedTuple):
+class ScorePair(NamedTuple):
     """Places of two scores among those that are compared."""
 
     a: int
@@ -36,7 +36,7 @@ def swaps(family: int, replicates: int, level: float) -> int:
 
 def permutation_p(
     scores: Sequence[Score],
-    pairs: Sequence[Pair],
+    pairs: Sequence[ScorePair],
     queries: np.ndarray,
     *,
     replicates: int,
@@ -67,7 +67,7 @@ def permutation_p(
 class _Halves:
     """The parts of the encoders of several pairs, and the differences that swaps of queries make of them."""
 
-    def __init__(self, parts: ScoreParts, pairs: Sequence[Pair]) -> None:
+    def __init__(self, parts: ScoreParts, pairs: Sequence[ScorePair]) -> None:
         used = sorted({place for pair in pairs for place in pair})
         self.numerator, self.denominator = parts.numerator[:, used], parts.denominator[:, used]
         self.over, self.under = self.numerator.sum(axis=0), self.denominator.sum(axis=0)

@@ -31,7 +31,7 @@ from lookalike.evaluate.significance.intervals import (
     require_settings,
     too_few,
 )
-from lookalike.evaluate.significance.permutation import Pair, permutation_p, swaps
+from lookalike.evaluate.significance.permutation import ScorePair, permutation_p, swaps
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _permuted(
             place[id(score)] = len(scores)
             scores.append(score)
     with_parts = [at for at, (a, b) in enumerate(pairs) if a.pooled is None and min(a.queries, b.queries) > 0]
-    asked = [Pair(place[id(pairs[at][0])], place[id(pairs[at][1])]) for at in with_parts]
+    asked = [ScorePair(place[id(pairs[at][0])], place[id(pairs[at][1])]) for at in with_parts]
     p = np.full(len(pairs), np.nan)
     if asked:
         p[with_parts] = permutation_p(

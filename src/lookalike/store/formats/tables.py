@@ -3,12 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import ArgumentError, LabelsError
-from lookalike.store.disk import disk_errors, write_file
+from lookalike.store.disk import disk_errors, write_file, writing
 
 ENDINGS = (".csv", ".parquet")
 
@@ -25,19 +25,26 @@ def require_ending(path: Path, what: str, endings: Sequence[str] = ENDINGS) -> N
 
 def write_table(columns: Mapping[str, Sequence[object]], path: Path, what: str = "labels") -> None:
     """Write columns of one length as a whole file; None is an empty cell. The same columns give the same bytes."""
+    write_rows(tuple(columns), zip(*columns.values(), strict=True), path, what)
+
+
+def write_rows(names: Sequence[str], rows: Iterable[Sequence[object]], path: Path, what: str) -> None:
+    """Write rows as a whole file; CSV is written row by row, so its rows need not fit in memory."""
     require_ending(path, what)
     if path.suffix.lower() == ".csv":
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        write_file(path, text.getvalue().encode("utf-8"))
+        with writing(path) as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(rows)
+            text.detach()
         return
     import polars
 
-    held = io.BytesIO()
-    # a column without any value is one of numbers: those of undefined values
-    polars.DataFrame(dict(columns)).cast({polars.Null: polars.Float64}).write_parquet(held)
+    listed, held = list(rows), io.BytesIO()
+    columns = {name: [row[at] for row in listed] for at, name in enumerate(names)}
+    # a column without any value has undefined numbers only
+    polars.DataFrame(columns).cast({polars.Null: polars.Float64}).write_parquet(held)
     write_file(path, held.getvalue())
 
 

@@ -65,21 +65,19 @@ def read_results(path: Path, catalog: Catalog, votes: int) -> VoteFile:
     found = VoteFile(borrowed=True)
     given: list[tuple[Row, str]] = []
     gone = {image.image for image in catalog.left_out}
-    passed: set[tuple[str, str]] = set()
     for at, entry in enumerate(read_json(path, "tasks")):
         for row, reason in _annotations(entry):
             where = f"task {at + 1:,} (query {row.query!r}, candidate {row.candidate!r})"
             if row.query in gone or row.candidate in gone:
-                passed.add(row.pair)
+                found.left_out.add(row.pair)
             elif reason or row.query not in catalog.row or row.candidate not in catalog.row:
                 found.fault(row, reason or "the catalog has no such image", where)
             elif row.query == row.candidate:
-                found.fault(row, "an image is asked against itself", where)
+                found.fault(row, "the pair is an image and itself", where)
             else:
                 given.append((row, where))
     given.sort(key=lambda pair: (pair[0].at or 0, pair[0].token))
     _add(found, [row for row, _ in given], catalog, votes)
-    found.on_left_out = len(passed)
     return found
 
 

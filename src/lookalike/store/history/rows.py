@@ -65,11 +65,8 @@ def stamp(at: int | None) -> str:
     >>> stamp(1_760_000_000_123), milliseconds("2025-10-09T08:53:20.123Z")
     ('2025-10-09T08:53:20.123Z', 1760000000123)
     """
-    return (
-        ""
-        if at is None
-        else (BEGAN + at * MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
+    time = "" if at is None else (BEGAN + at * MILLISECOND).isoformat(timespec="milliseconds")
+    return time.replace("+00:00", "Z")
 
 
 def milliseconds(time: str) -> int:

@@ -1,7 +1,5 @@
-"""The history of the labelling as a CSV or Parquet file, and such a file held against the rules of its columns."""
+"""The history of the labelling as a CSV or Parquet file, checked by the rules of its columns when it is read."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +10,7 @@ from lookalike.annotate.question import REOPEN, VERDICTS
 from lookalike.catalog.readers.text_table import sheet_of
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog
-from lookalike.store.disk import writing
-from lookalike.store.formats.tables import require_ending, write_table
+from lookalike.store.formats.tables import write_rows
 from lookalike.store.history.rows import (
     CHECK,
     COLUMNS,
@@ -25,6 +22,7 @@ from lookalike.store.history.rows import (
     PROPOSAL,
     QUESTION,
     SKIP,
+    UNDO,
     VOTE,
     Row,
     milliseconds,
@@ -32,7 +30,7 @@ from lookalike.store.history.rows import (
 )
 
 Pair = tuple[str, str]
-TOKENS = (VOTE, SKIP, "undo", COMMENT, CHECK)
+TOKENS = (VOTE, SKIP, UNDO, COMMENT, CHECK)
 ALLOWED: Mapping[str, Sequence[str]] = {
     VOTE: ANSWERS,
     PROPOSAL: VERDICTS,
@@ -44,25 +42,32 @@ NEEDED: Mapping[str, Sequence[str]] = {  # numbers that an event cannot do witho
     QUESTION: ("needed", "both", "place"),
     VOTE: ("place", "side", "took"),
     SKIP: ("place", "side", "took"),
-    "undo": ("place", "side", "took"),
+    UNDO: ("place", "side", "took"),
     CHECK: ("place", "side", "took", "turn"),
 }
 
 
 @dataclass
 class VoteFile:
-    """A history that was read: each question's row, all events in their order, and what is wrong with which pair.
+    """A history as rows: the question of each pair, and all events in their order.
 
-    `wrong` has the pairs at fault, each with its first reason and where that stands; `on_left_out` counts questions on
-    images that the catalog left out. A `borrowed` history says only who answered what: the questions are those that
-    are here.
+    `wrong` has the pairs that cannot be used, each with its first reason and the place in the file. `left_out` are
+    pairs with images that the catalog left out. A `borrowed` history has answers only: questions that exist here stay
+    as they are.
     """
 
     questions: dict[Pair, Row] = field(default_factory=dict)
     events: list[Row] = field(default_factory=list)
     wrong: dict[Pair, tuple[str, str]] = field(default_factory=dict)
-    on_left_out: int = 0
+    left_out: set[Pair] = field(default_factory=set)
     borrowed: bool = False
+
+    def add(self, row: Row) -> None:
+        """Add a row."""
+        if row.event == QUESTION:
+            self.questions[row.pair] = row
+        else:
+            self.events.append(row)
 
     def fault(self, row: Row, reason: str, where: str) -> None:
         """Note what is wrong with a pair; its first fault counts."""
@@ -77,8 +82,7 @@ class VoteFile:
 
 
 def write_votes(rows: Iterable[Row], path: Path) -> dict[str, int]:
-    """Write a history as a whole file; returns how many rows of each event. The same history gives the same bytes."""
-    require_ending(path, "votes")
+    """Write a history as a whole file. The same history gives the same bytes. Returns the number of rows by event."""
     counted = dict.fromkeys(EVENTS, 0)
 
     def cells() -> Iterable[tuple[object, ...]]:
@@ -86,56 +90,39 @@ def write_votes(rows: Iterable[Row], path: Path) -> dict[str, int]:
             counted[row.event] += 1
             yield (row.event, stamp(row.at), *row[2:])
 
-    if path.suffix.lower() == ".csv":
-        with writing(path) as file:
-            text = io.TextIOWrapper(file, "utf-8", newline="")
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            writer.writerows(cells())
-            text.flush()
-            text.detach()
-    else:
-        columns: list[list[Any]] = [[] for _ in COLUMNS]
-        for line in cells():
-            for column, cell in zip(columns, line, strict=True):
-                column.append(cell)
-        write_table(dict(zip(COLUMNS, columns, strict=True)), path, "votes")
+    write_rows(COLUMNS, cells(), path, "votes")
     return counted
 
 
 def read_votes(path: Path, catalog: Catalog) -> VoteFile:
-    """Read a history; whatever is wrong with one row is a fault of its pair."""
+    """Read a history. A row that cannot be used makes its pair a fault."""
     sheet = sheet_of(path, wanted="event")
     missing = [name for name in COLUMNS if name not in sheet.columns]
     if missing:
         raise LabelsError(
             f"{path} lacks the columns {', '.join(missing)}.",
-            fix="Votes are a file that `lookalike labels export FILE --format votes` wrote.",
+            fix="Give a file that `lookalike labels export FILE --format votes` wrote.",
         )
     found = VoteFile()
     gone = {image.image for image in catalog.left_out}
-    passed: set[Pair] = set()
     tokens: set[str] = set()
     for at, cells in enumerate(zip(*(sheet.columns[name] for name in COLUMNS), strict=True)):
         row, reason = _row(dict(zip(COLUMNS, cells, strict=True)))
         if row.query in gone or row.candidate in gone:
-            passed.add(row.pair)
+            found.left_out.add(row.pair)
             continue
         reason = reason or _wrong(row, catalog, found.questions, tokens)
         if row.token:
             tokens.add(row.token)
         if reason:
             found.fault(row, reason, f"{sheet.at([at])} (query {row.query!r}, candidate {row.candidate!r})")
-        elif row.event == QUESTION:
-            found.questions[row.pair] = row
         else:
-            found.events.append(row)
-    found.on_left_out = len(passed)
+            found.add(row)
     return found
 
 
 def _row(cells: dict[str, str]) -> tuple[Row, str]:
-    """A row, and what is wrong with its numbers."""
+    """A row, and the first reason why its numbers cannot be used ("": they can)."""
     reason = ""
     values: dict[str, Any] = dict(cells)
     for name in NUMBERS:
@@ -145,32 +132,32 @@ def _row(cells: dict[str, str]) -> tuple[Row, str]:
             if text.lstrip("-").isdecimal() and len(text) < 16:
                 values[name] = int(text)
             else:
-                reason = reason or f"{name} is no whole number"
+                reason = reason or f"{name} is not a whole number"
     values["at"] = None
     if cells["at"].strip():
         try:
             values["at"] = milliseconds(cells["at"].strip())
         except ValueError:
-            reason = reason or "at is no time such as 2026-03-01T12:00:00.000Z"
+            reason = reason or "at is not a time such as 2026-03-01T12:00:00.000Z"
     return Row(**values), reason
 
 
 def _wrong(row: Row, catalog: Catalog, asked: Mapping[Pair, Row], tokens: set[str]) -> str:
-    """What is wrong with a row on its own, and beside those before it; "" if nothing is."""
+    """The first reason why a row cannot be used after the rows before it; "" if it can."""
     lacks = [name for name in NEEDED.get(row.event, ()) if getattr(row, name) is None]
     rules = (
         ("the event is not known", row.event not in EVENTS),
         ("the catalog has no such image", row.query not in catalog.row or row.candidate not in catalog.row),
-        ("an image is asked against itself", row.query == row.candidate),
+        ("the pair is an image and itself", row.query == row.candidate),
         (f"{' and '.join(lacks)} must be given", bool(lacks)),
         ("a flag is not 0 or 1", not {row.both, row.side, row.label} <= {None, 0, 1}),
         ("a number is below 0", any((getattr(row, name) or 0) < 0 for name in ("needed", "took", "turn"))),
         ("the answer is not one of this event's", row.answer not in ALLOWED.get(row.event, ("",))),
         ("the token is missing", row.event in TOKENS and not row.token),
-        ("the token stands in an earlier row", bool(row.token) and row.token in tokens),
+        ("an earlier row has the same token", bool(row.token) and row.token in tokens),
         ("the time is missing", row.event != QUESTION and row.at is None),
         ("the annotator is missing", row.event not in (QUESTION, GOLD) and not row.who.strip()),
-        ("the pair stands in an earlier question", row.event == QUESTION and row.pair in asked),
+        ("an earlier question has the same pair", row.event == QUESTION and row.pair in asked),
         ("the pair has no question before it", row.event != QUESTION and row.pair not in asked),
         ("the state is not known", row.event == QUESTION and row.state not in STATES),
     )

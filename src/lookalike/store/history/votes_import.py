@@ -1,290 +1,210 @@
-"""A history from a file into a workspace's database: all of it in one transaction, through the rules of labelling."""
+"""A history from a file is added to a workspace's database in one transaction, by the rules of labelling."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, delete, select, text, update
 
 from lookalike.annotate.agreement.pace import HOUR_MS
 from lookalike.annotate.protocol import OPEN, SETTLED
-from lookalike.annotate.question import SKIP, VOTE
 from lookalike.store.history.rows import (
     CHECK,
     COMMENT,
     DECISION,
     GOLD,
     PROPOSAL,
-    QUESTION,
+    SKIP,
     UNDO,
+    VOTE,
     Row,
     history,
 )
 from lookalike.store.history.votes_file import Pair, VoteFile
-from lookalike.store.history.votes_merge import Here, Merged, merged
-from lookalike.store.labelling.annotators import PAUSE
+from lookalike.store.history.votes_merge import Merged, merged
+from lookalike.store.labelling.annotators import active_time
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.closing import SOURCE, pattern, recount
+from lookalike.store.labelling.closing import label_pairs, pattern, recount, unlabel_pairs
 from lookalike.store.labelling.questions import takers
-from lookalike.store.sql import labelling_schema, schema
-from lookalike.store.sql.rows import execute_all, insert_all, insert_new
+from lookalike.store.sql import labelling_schema as tables
+from lookalike.store.sql.rows import execute_all, insert_all, insert_or_add, insert_or_replace
 
 IMPORTED = "imported"
-COUNTED = (VOTE, CHECK)  # what adds to an annotator's answers
+TABLE_OF: Mapping[str, Table] = {
+    VOTE: tables.vote,
+    SKIP: tables.vote,
+    UNDO: tables.vote,
+    PROPOSAL: tables.verdict,
+    DECISION: tables.verdict,
+    COMMENT: tables.comment,
+    CHECK: tables.check,
+    GOLD: tables.gold,
+}
+
+Changes = Mapping[Pair, Merged]
 
 
 @dataclass(frozen=True)
-class Brought:
-    """What came in: new questions, votes and annotators, questions that changed; and why which pairs could not."""
+class AddedHistory:
+    """The number of new questions, changed questions and new votes, and the names of new annotators."""
 
     questions: int
     changed: int
     votes: int
     annotators: tuple[str, ...]
-    refusals: Mapping[Pair, str]
 
 
-def bring_in(connection: Connection, file: VoteFile, now: int) -> Brought:
-    """Add a file's history to a database. Pairs that cannot be merged are left out and named; it is for the caller to
-    take all of it back.
+def add_history(connection: Connection, file: VoteFile, now: int) -> AddedHistory:
+    """Add the history of a file to a database. Pairs that cannot be merged become faults of the file.
+
+    The caller rolls back the transaction if it wants all pairs or none.
     """
     if connection.dialect.name != "sqlite":
         connection.execute(text("LOCK TABLE annotator, question IN EXCLUSIVE MODE"))
-    here = _here(connection)
-    ids, fresh = _people(connection, file, now)
-    changes, refusals = merged(file, here, lambda name: ids[name.casefold()], read_campaign(connection).grace)
-    numbers = _write_questions(connection, changes, here, now)
-    _write_claims(connection, changes, numbers, now)
-    _write_labels(connection, changes, here)
-    rows = _new_rows(file, changes)
-    _write_events(connection, rows, numbers, ids)
-    _write_figures(connection, rows, changes, here, ids)
-    return Brought(
-        questions=sum(pair not in here.questions for pair in changes),
-        changed=sum(pair in here.questions for pair in changes),
-        votes=sum(row.event == VOTE for row in rows),
-        annotators=tuple(fresh),
-        refusals=refusals,
-    )
-
-
-def _here(connection: Connection) -> Here:
-    questions: dict[Pair, Row] = {}
-    events: dict[Pair, list[Row]] = defaultdict(list)
+    here = VoteFile()
     for row in history(connection):
-        if row.event == QUESTION:
-            questions[row.pair] = row
-        else:
-            events[row.pair].append(row)
-    return Here(questions, events)
+        here.add(row)
+    new_names, ids = _add_annotators(connection, file, now)
+    changes = merged(file, here, ids, read_campaign(connection).grace)
+    new_ids = {id(row) for change in changes.values() for row in change.new}
+    new = [row for row in file.events if id(row) in new_ids]  # in the order of the file
+    questions = _write_questions(connection, changes, now)
+    _write_labels(connection, changes, here)
+    for table in dict.fromkeys(TABLE_OF.values()):
+        rows = [_table_row(row, questions, ids) for row in new if TABLE_OF[row.event] is table]
+        if table is tables.check:
+            _drop_planned(connection, rows)
+        insert_all(connection, table, rows)
+    recount(connection)
+    _add_to_tally(connection, changes, here)
+    _add_to_pace(connection, new, ids)
+    changed = sum(pair in here.questions for pair in changes)
+    votes = sum(row.event == VOTE for row in new)
+    return AddedHistory(len(changes) - changed, changed, votes, tuple(new_names))
 
 
-def _people(connection: Connection, file: VoteFile, now: int) -> tuple[dict[str, int], list[str]]:
-    """Annotators by name, those who are new among them: nobody logs in as they."""
-    own = labelling_schema.annotator
-    there = {folded for (folded,) in connection.execute(select(own.c.folded))}
-    fresh: dict[str, str] = {}
+def _add_annotators(
+    connection: Connection, file: VoteFile, now: int
+) -> tuple[Sequence[str], Mapping[str, int]]:
+    """Add unknown annotators, who cannot log in. Returns their names, and the ids of all by casefolded name."""
+    own = tables.annotator
+    known = set(connection.execute(select(own.c.folded)).scalars())
+    new: dict[str, str] = {}
     for row in file.events:
-        if row.who and row.who.casefold() not in there and row.pair not in file.wrong:
-            fresh.setdefault(row.who.casefold(), row.who)
-    rows = [
-        {"name": name, "folded": folded, "role": IMPORTED, "created": now} for folded, name in fresh.items()
-    ]
+        if row.who and row.who.casefold() not in known and row.pair not in file.wrong:
+            new.setdefault(row.who.casefold(), row.who)
+    rows = ({"name": name, "folded": key, "role": IMPORTED, "created": now} for key, name in new.items())
     insert_all(connection, own, rows)
-    found = {folded: number for folded, number in connection.execute(select(own.c.folded, own.c.id))}
-    return {"": 0, **{row.who.casefold(): 0 for row in file.events}, **found}, list(fresh.values())
+    ids = {folded: number for folded, number in connection.execute(select(own.c.folded, own.c.id))}
+    return list(new.values()), ids
 
 
-def _write_questions(
-    connection: Connection, changes: Mapping[Pair, Merged], here: Here, now: int
-) -> dict[Pair, int]:
-    """Write the questions, and return the number of each."""
-    own = labelling_schema.question
-    rows = {pair: _question_row(change, now) for pair, change in changes.items()}
-    insert_all(connection, own, (row for pair, row in rows.items() if pair not in here.questions))
-    known = select(own.c.low, own.c.high, own.c.id)
-    numbers = {(low, high): number for low, high, number in connection.execute(known)}
-    names = [name for name in next(iter(rows.values()), {}) if name not in ("low", "high")]
-    change = (
-        update(own)
-        .where(own.c.id == bindparam("which"))
-        .values({name: bindparam(f"new_{name}") for name in names})
-    )
-    execute_all(
-        connection,
-        change,
-        (
-            {"which": numbers[pair], **{f"new_{name}": row[name] for name in names}}
-            for pair, row in rows.items()
-            if pair in here.questions
-        ),
-    )
-    return numbers
-
-
-def _question_row(change: Merged, now: int) -> dict[str, Any]:
-    asked, after = change.question, change.after
-    low, high = asked.pair
+def _write_questions(connection: Connection, changes: Changes, now: int) -> Mapping[Pair, int]:
+    """Write questions and their claims; returns the id of each question. Leases on them end."""
+    own, claim = tables.question, tables.claim
     plain = ("query", "candidate", "kind", "needed", "both", "item", "category", "place")
-    return {
-        **{name: getattr(asked, name) for name in plain},
-        "low": low,
-        "high": high,
-        "free": max(after.free, 0),
-        "takers": takers(claim.annotator for claim in after.claims),
-        "state": after.state,
-        "label": after.label,
-        "resolves_at": after.resolves_at,
-        "changed": now,
-    }
-
-
-def _write_claims(
-    connection: Connection, changes: Mapping[Pair, Merged], numbers: Mapping[Pair, int], now: int
-) -> None:
-    """What stands of each pair; a lease that somebody had on it is gone, and comes back with their answer."""
-    own = labelling_schema.claim
-    execute_all(
-        connection,
-        delete(own).where(own.c.question == bindparam("which")),
-        ({"which": numbers[pair]} for pair in changes),
-    )
-    insert_all(
-        connection,
-        own,
-        (
-            {"question": numbers[pair], **vars(claim)}
-            for pair, change in changes.items()
-            for claim in change.after.claims
-        ),
-    )
-
-
-def _write_labels(connection: Connection, changes: Mapping[Pair, Merged], here: Here) -> None:
-    own = schema.label
-    had = [here.questions[pair] for pair in changes if pair in here.questions]
-    execute_all(
-        connection,
-        delete(own).where(
-            own.c.query == bindparam("q"), own.c.candidate == bindparam("c"), own.c.source == SOURCE
-        ),
-        ({"q": q, "c": c} for asked in had if asked.state == SETTLED for q, c in _ends(asked)),
-    )
     rows = (
-        {"query": q, "candidate": c, "label": change.after.label, "source": SOURCE}
+        {
+            **{name: getattr(change.question, name) for name in plain},
+            "low": low,
+            "high": high,
+            "free": max(change.after.free, 0),
+            "takers": takers(one.annotator for one in change.after.claims),
+            "state": change.after.state,
+            "label": change.after.label,
+            "resolves_at": change.after.resolves_at,
+            "changed": now,
+        }
+        for (low, high), change in changes.items()
+    )
+    execute_all(connection, insert_or_replace(connection, own, "low", "high"), rows)
+    known = connection.execute(select(own.c.low, own.c.high, own.c.id))
+    ids = {(low, high): number for low, high, number in known}
+    ended = delete(claim).where(claim.c.question == bindparam("which"))
+    execute_all(connection, ended, ({"which": ids[pair]} for pair in changes))
+    claims = (
+        {"question": ids[pair], **vars(one)}
+        for pair, change in changes.items()
+        for one in change.after.claims
+    )
+    insert_all(connection, claim, claims)
+    return ids
+
+
+def _write_labels(connection: Connection, changes: Changes, here: VoteFile) -> None:
+    had = (here.questions[pair] for pair in changes if pair in here.questions)
+    unlabel_pairs(connection, (ends for row in had if row.state == SETTLED for ends in _directions(row)))
+    new = (
+        (*ends, change.after.label)
         for change in changes.values()
         if change.after.state == SETTLED and change.after.label is not None
-        for q, c in _ends(change.question)
+        for ends in _directions(change.question)
     )
-    execute_all(connection, insert_new(connection, own), rows)
+    label_pairs(connection, new)
 
 
-def _ends(asked: Row) -> list[Pair]:
-    return [(asked.query, asked.candidate), (asked.candidate, asked.query)][: 1 + (asked.both or 0)]
+def _directions(row: Row) -> Sequence[Pair]:
+    return [(row.query, row.candidate), (row.candidate, row.query)][: 1 + (row.both or 0)]
 
 
-def _new_rows(file: VoteFile, changes: Mapping[Pair, Merged]) -> list[Row]:
-    """The new events of all pairs, in the file's order."""
-    new = {id(row) for change in changes.values() for row in change.new}
-    return [row for row in file.events if id(row) in new]
+def _table_row(row: Row, questions: Mapping[Pair, int], ids: Mapping[str, int]) -> dict[str, Any]:
+    """An event as a row of its table."""
+    base: dict[str, Any] = {"question": questions[row.pair], "at": row.at}
+    if row.event == GOLD:
+        return {**base, "by": ids.get(row.who.casefold()), "answer": row.answer, "note": row.text}
+    base["annotator"] = ids[row.who.casefold()]
+    if row.event in (PROPOSAL, DECISION):
+        return {**base, "kind": row.event, "verdict": row.answer}
+    base["token"] = row.token
+    if row.event == COMMENT:
+        return {**base, "text": row.text}
+    base |= {"side": row.side, "took": row.took}
+    if row.event == CHECK:
+        planned = {"kind": row.kind, "turn": row.turn, "due": row.place}
+        return {**base, **planned, "answer": row.answer, "since": (row.at or 0) - (row.took or 0)}
+    return {**base, "answer": row.answer or row.event, "place": row.place}
 
 
-def _write_events(
-    connection: Connection, rows: Sequence[Row], numbers: Mapping[Pair, int], ids: Mapping[str, int]
-) -> None:
-    def of(events: Sequence[str], **names: str) -> Iterable[dict[str, Any]]:
-        for row in rows:
-            if row.event in events:
-                base = {"question": numbers[row.pair], "at": row.at, "annotator": ids[row.who.casefold()]}
-                yield {**base, **{column: getattr(row, name) for column, name in names.items()}}
-
-    same = {name: name for name in ("place", "side", "took", "token")}
-    votes = (
-        {**row, "answer": row["answer"] or row["event"]}
-        for row in of((VOTE, SKIP, UNDO), answer="answer", event="event", **same)
-    )
-    _insert(connection, labelling_schema.vote, votes, "event")
-    _insert(connection, labelling_schema.verdict, of((PROPOSAL, DECISION), kind="event", verdict="answer"))
-    _insert(connection, labelling_schema.comment, of((COMMENT,), text="text", token="token"))
-    names = {"kind": "kind", "turn": "turn", "due": "place", "side": "side", "took": "took"}
-    checks = of((CHECK,), token="token", answer="answer", **names)
-    _replace_checks(connection, [{**row, "since": row["at"] - row["took"]} for row in checks])
-    golds = ({**row, "by": row["annotator"] or None} for row in of((GOLD,), answer="answer", note="text"))
-    _insert(connection, labelling_schema.gold, golds, "annotator")
-
-
-def _replace_checks(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    """Answered checks; one of the same kind and turn that was planned here makes way."""
-    own = labelling_schema.check
+def _drop_planned(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Drop unanswered checks of the same kind and turn as answered ones that are added."""
+    own = tables.check
     keys = ("annotator", "question", "kind", "turn")
-    gone = delete(own).where(*(own.c[key] == bindparam(f"of_{key}") for key in keys), own.c.answer == "")
-    execute_all(connection, gone, ({f"of_{key}": row[key] for key in keys} for row in rows))
-    insert_all(connection, own, rows)
+    planned = delete(own).where(*(own.c[key] == bindparam(f"of_{key}") for key in keys), own.c.answer == "")
+    execute_all(connection, planned, ({f"of_{key}": row[key] for key in keys} for row in rows))
 
 
-def _insert(connection: Connection, table: Table, rows: Iterable[dict[str, Any]], without: str = "") -> None:
-    insert_all(connection, table, ({name: row[name] for name in row if name != without} for row in rows))
-
-
-def _write_figures(
-    connection: Connection,
-    rows: Sequence[Row],
-    changes: Mapping[Pair, Merged],
-    here: Here,
-    ids: Mapping[str, int],
-) -> None:
-    """Bring the figures that are kept up to date: states, patterns of votes, and who answered how much when."""
-    recount(connection)
-    patterns: Counter[tuple[str, str]] = Counter()
+def _add_to_tally(connection: Connection, changes: Changes, here: VoteFile) -> None:
+    """Count the blind votes of questions that are no longer open."""
+    counts: Counter[tuple[str, str]] = Counter()
     for pair, change in changes.items():
         was_open = pair not in here.questions or here.questions[pair].state == OPEN
         voted = change.after.votes
         if was_open and change.after.state != OPEN and voted and len(voted) == change.question.needed:
-            patterns[change.question.category, pattern(change.after)] += 1
-    tally = labelling_schema.tally
-    there = {(row.category, row.pattern): row.questions for row in connection.execute(select(tally))}
-    for (category, signs), more in patterns.items():
-        key = (tally.c.category == category, tally.c.pattern == signs)
-        connection.execute(delete(tally).where(*key))
-        total = there.get((category, signs), 0) + more
-        connection.execute(insert(tally), {"category": category, "pattern": signs, "questions": total})
-    _write_pace(connection, rows, ids)
+            counts[change.question.category, pattern(change.after)] += 1
+    rows = ({"category": of, "pattern": votes, "questions": n} for (of, votes), n in counts.items())
+    execute_all(connection, insert_or_add(connection, tables.tally, "questions"), rows)
 
 
-def _write_pace(connection: Connection, rows: Sequence[Row], ids: Mapping[str, int]) -> None:
-    mine: dict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        if row.event in COUNTED and row.answer != SKIP:
-            mine[ids[row.who.casefold()]].append(row)
-    own, person = labelling_schema.pace, labelling_schema.annotator
-    for who, answers in mine.items():
-        hours: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-        last: int | None = None
-        for row in answers:
-            at, took = row.at or 0, row.took or 0
-            since = at - last if last is not None else took
-            hour = hours[at // HOUR_MS]
+def _add_to_pace(connection: Connection, new: Sequence[Row], ids: Mapping[str, int]) -> None:
+    """Count answers and working time by hour, and the answers of each annotator."""
+    person = tables.annotator
+    hours: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    times: dict[int, list[int]] = defaultdict(list)
+    for row in new:
+        if row.event in (VOTE, CHECK) and row.answer != SKIP:
+            who, at = ids[row.who.casefold()], row.at or 0
+            hour = hours[who, at // HOUR_MS]
             hour[0] += 1
-            hour[1] += since if 0 <= since <= PAUSE else min(took, PAUSE)
-            last = at
-        found = connection.execute(
-            select(own.c.hour, own.c.answers, own.c.active).where(own.c.annotator == who)
-        )
-        for hour_number, count, active in found.all():
-            if hour_number in hours:
-                hours[hour_number][0] += count
-                hours[hour_number][1] += active
-                connection.execute(delete(own).where(own.c.annotator == who, own.c.hour == hour_number))
-        insert_all(
-            connection,
-            own,
-            (
-                {"annotator": who, "hour": hour, "answers": n, "active": active}
-                for hour, (n, active) in hours.items()
-            ),
-        )
+            hour[1] += active_time(times[who][-1] if times[who] else None, at, row.took or 0)
+            times[who].append(at)
+    rows = (
+        {"annotator": who, "hour": hour, "answers": n, "active": active}
+        for (who, hour), (n, active) in hours.items()
+    )
+    execute_all(connection, insert_or_add(connection, tables.pace, "answers", "active"), rows)
+    for who, given in times.items():
         had = connection.execute(select(person.c.answers, person.c.last).where(person.c.id == who)).one()
-        latest = max(row.at or 0 for row in answers)
-        change = {"answers": had.answers + len(answers), "last": max(latest, had.last or latest)}
+        last = max(given) if had.last is None else max(*given, had.last)
+        change = {"answers": had.answers + len(given), "last": last}
         connection.execute(update(person).where(person.c.id == who).values(**change))

@@ -24,11 +24,16 @@ def present(connection: Connection, who: int) -> Annotator:
 
 def count_answer(connection: Connection, who: Annotator, now: int, took: int) -> None:
     """Count one more answer of an annotator, and the time they worked on it."""
-    since = now - who["last"] if who["last"] is not None else took
-    active = since if 0 <= since <= PAUSE else min(took, PAUSE)
     connection.execute(_COUNT, {"who": who["id"], "now": now})
+    active = active_time(who["last"], now, took)
     row = {"annotator": who["id"], "hour": now // HOUR_MS, "answers": 1, "active": active}
     connection.execute(insert_or_add(connection, pace, "answers", "active"), row)
+
+
+def active_time(last: int | None, now: int, took: int) -> int:
+    """The working time of an answer: since the last answer, or only what the answer itself took after a pause."""
+    since = now - last if last is not None else took
+    return since if 0 <= since <= PAUSE else min(took, PAUSE)
 
 
 _HOLD = select(annotator).where(annotator.c.id == bindparam("who")).with_for_update(key_share=True)

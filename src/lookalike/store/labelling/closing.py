@@ -7,10 +7,10 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 
 from lookalike.annotate.protocol import DISSIMILAR, SETTLED, SIMILAR
 from lookalike.annotate.question import Question
-from lookalike.store.labelling.questions import Change, Held, save
+from lookalike.store.labelling.questions import Held, Transition, save
 from lookalike.store.sql import schema
 from lookalike.store.sql.labelling_schema import progress, question, tally
-from lookalike.store.sql.rows import insert_new, insert_or_add
+from lookalike.store.sql.rows import execute_all, insert_new, insert_or_add
 
 SOURCE = "votes"  # of labels that votes were resolved to
 SIGNS = {SIMILAR: "+", DISSIMILAR: "-"}
@@ -18,7 +18,7 @@ LabelledPair = tuple[str, str, int | None]
 """Query, candidate, label."""
 
 
-def close(connection: Connection, changes: Sequence[Change], now: int) -> None:
+def close(connection: Connection, changes: Sequence[Transition], now: int) -> None:
     """Write questions whose state changes, their labels, and the number of questions in each state."""
     save(connection, changes, now)
     old: list[LabelledPair] = []
@@ -29,16 +29,14 @@ def close(connection: Connection, changes: Sequence[Change], now: int) -> None:
         new += labels_of(held, after)
         counts[held.kind, held.question.state] -= 1
         counts[held.kind, after.state] += 1
-    if old:
-        gone = [{"of_query": query, "of_candidate": candidate} for query, candidate, _ in old]
-        connection.execute(_UNLABEL, gone)
+    unlabel_pairs(connection, (pair[:2] for pair in old))
     label_pairs(connection, new)
     rows = [{"kind": kind, "state": state, "questions": n} for (kind, state), n in counts.items() if n]
     if rows:
         connection.execute(insert_or_add(connection, progress, "questions"), rows)
 
 
-def tally_votes(connection: Connection, changes: Sequence[Change]) -> None:
+def tally_votes(connection: Connection, changes: Sequence[Transition]) -> None:
     """Count the blind votes of questions, as they were before anybody saw another's."""
     counts = Counter((held.category, pattern(held.question)) for held, _ in changes)
     rows = [{"category": of, "pattern": votes, "questions": n} for (of, votes), n in counts.items()]
@@ -63,9 +61,16 @@ def existing_labels(connection: Connection, pairs: Iterable[LabelledPair]) -> se
 
 def label_pairs(connection: Connection, pairs: Iterable[LabelledPair]) -> None:
     """Write labels that votes were resolved to. A label that exists already stays as it is."""
-    rows = [{"query": q, "candidate": c, "label": label, "source": SOURCE} for q, c, label in pairs]
-    if rows:
-        connection.execute(insert_new(connection, schema.label), rows)
+    rows = ({"query": q, "candidate": c, "label": label, "source": SOURCE} for q, c, label in pairs)
+    execute_all(connection, insert_new(connection, schema.label), rows)
+
+
+def unlabel_pairs(connection: Connection, pairs: Iterable[tuple[str, str]]) -> None:
+    """Delete the labels of pairs that votes were resolved to. Labels from files are kept."""
+    own = schema.label.c
+    same = (own.query == bindparam("of_query"), own.candidate == bindparam("of_candidate"))
+    gone = ({"of_query": query, "of_candidate": candidate} for query, candidate in pairs)
+    execute_all(connection, delete(schema.label).where(*same, own.source == SOURCE), gone)
 
 
 def recount(connection: Connection) -> None:
@@ -90,10 +95,3 @@ def pattern(voted: Question) -> str:
     """
     votes = sorted(voted.votes, key=lambda one: one.annotator)
     return " ".join(f"{one.annotator}{SIGNS.get(one.answer, '?')}" for one in votes)
-
-
-_UNLABEL = delete(schema.label).where(
-    schema.label.c.query == bindparam("of_query"),
-    schema.label.c.candidate == bindparam("of_candidate"),
-    schema.label.c.source == SOURCE,
-)

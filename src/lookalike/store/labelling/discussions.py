@@ -10,7 +10,7 @@ from lookalike.annotate.question import decide, propose, refused
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.closing import close
-from lookalike.store.labelling.questions import Change, hold_one, save, with_proposals
+from lookalike.store.labelling.questions import Transition, hold_one, save, with_proposals
 from lookalike.store.labelling.queue import GOLD
 from lookalike.store.people.people import LEAD
 from lookalike.store.sql.labelling_schema import (
@@ -173,7 +173,7 @@ def add_proposal(connection: Connection, which: int, who: int, said: str, now: i
     after = propose(with_proposals(connection, which, held.question), who, said)
     row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}
     connection.execute(insert(verdict), row)
-    _write(connection, Change(held, after), now)
+    _write(connection, Transition(held, after), now)
 
 
 def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
@@ -186,7 +186,7 @@ def add_decision(connection: Connection, which: int, lead: int, said: str, now: 
     after = decide(held.question, said)
     row = {"question": which, "annotator": lead, "kind": "decision", "verdict": said, "at": now}
     connection.execute(insert(verdict), row)
-    _write(connection, Change(held, after), now)
+    _write(connection, Transition(held, after), now)
 
 
 def _said_again(connection: Connection, which: int, who: int, kind: str, said: str, now: int) -> bool:
@@ -197,7 +197,7 @@ def _said_again(connection: Connection, which: int, who: int, kind: str, said: s
     return last is not None and last[:3] == (who, kind, said) and 0 <= now - last.at <= AGAIN
 
 
-def _write(connection: Connection, change: Change, now: int) -> None:
+def _write(connection: Connection, change: Transition, now: int) -> None:
     write = save if change.after.state == change.held.question.state else close
     write(connection, [change], now)
 

@@ -16,7 +16,7 @@ from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import Rules, read_campaign, rules_of
 from lookalike.store.labelling.closing import LabelledPair, close, existing_labels, labels_of, tally_votes
 from lookalike.store.labelling.leases import LEASED
-from lookalike.store.labelling.questions import Change, Held, hold, read, save
+from lookalike.store.labelling.questions import Held, Transition, hold, read, save
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.labelling_schema import claim, question
 from lookalike.store.sql.rows import read_labels
@@ -71,7 +71,7 @@ def due_labels(connection: Connection) -> list[LabelledPair]:
 def _end_leases(connection: Connection, now: int, most: int) -> int:
     asked = connection.execute(_ENDED.limit(most), {"now": now, "soon": now + SKEW})
     held = hold(connection, sorted(set(asked.scalars())), wait=False)
-    stepped = (Change(one, expire(one.question, now)) for one in held)
+    stepped = (Transition(one, expire(one.question, now)) for one in held)
     changes = [change for change in stepped if change.after != change.held.question]
     save(connection, changes, now)
     return len(changes)
@@ -91,9 +91,11 @@ def _due(connection: Connection, grace: int, now: int, most: int = -1) -> list[i
     return sorted(connection.execute(asked, {"now": now, "latest": now + grace + SKEW}).scalars())
 
 
-def _resolved(found: Iterable[Held], campaign: Campaign, now: int) -> list[Change]:
+def _resolved(found: Iterable[Held], campaign: Campaign, now: int) -> list[Transition]:
     """What the votes are resolved to, of those questions for which it is time."""
-    stepped = (Change(one, resolve(one.question, campaign.protocol, now, campaign.grace)) for one in found)
+    stepped = (
+        Transition(one, resolve(one.question, campaign.protocol, now, campaign.grace)) for one in found
+    )
     return [change for change in stepped if change.after.state != OPEN]
 
 

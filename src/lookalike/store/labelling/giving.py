@@ -13,7 +13,7 @@ from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.checks import next_check, show_check
 from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token, unanswered
-from lookalike.store.labelling.questions import FREE, Change, Held, hold, save
+from lookalike.store.labelling.questions import FREE, Held, Transition, hold, save
 from lookalike.store.sql.labelling_schema import claim, question
 
 WINDOW = 48  # pairs are drawn from the first so many: the order differs between annotators
@@ -61,7 +61,7 @@ def _renew(connection: Connection, which: int, who: int, now: int, until: int) -
             after = renew(held.question, who, now, until)
         except VoteError:
             return False
-        save(connection, [Change(held, after)], now)
+        save(connection, [Transition(held, after)], now)
         return True
     return False
 
@@ -132,7 +132,7 @@ def _lease(
             after = lease(held.question, who, one.token, now, until, one.side)
         except VoteError:
             continue
-        changes.append(Change(held, after))
+        changes.append(Transition(held, after))
         given.append(one)
     add_leases(connection, [Lease(one.token, who, one.question, one.side, now) for one in given])
     save(connection, changes, now)

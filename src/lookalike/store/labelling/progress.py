@@ -36,7 +36,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Standing:
+class AnnotatorProgress:
     """Answers of an annotator in total and since their midnight; `per_hour` of recent work, None if too little.
 
     The others count the pairs of each state: open ones still need somebody's answer.
@@ -51,7 +51,7 @@ class Standing:
     excluded: int
 
 
-def standing(connection: Connection, who: int, now: int, midnight: int) -> Standing:
+def annotator_progress(connection: Connection, who: int, now: int, midnight: int) -> AnnotatorProgress:
     """The progress of an annotator. `midnight` is rounded down to a full hour, because hours are counted."""
     answered = connection.execute(_ANSWERS, {"who": who}).scalar() or 0
     first = min(max(midnight, 0), now) // HOUR_MS
@@ -60,7 +60,7 @@ def standing(connection: Connection, who: int, now: int, midnight: int) -> Stand
     per_hour = float(lately) * HOUR_MS / float(active) if active and active >= LEAST else None
     states = {state: int(count) for state, count in connection.execute(_STATES)}
     counts = (states.get(state, 0) for state in (OPEN, DISCUSSION, SETTLED, EXCLUDED))
-    return Standing(int(answered), int(today), per_hour, *counts)
+    return AnnotatorProgress(int(answered), int(today), per_hour, *counts)
 
 
 def waiting(connection: Connection) -> Waiting:

@@ -36,7 +36,7 @@ class Held:
     question: Question
 
 
-class Change(NamedTuple):
+class Transition(NamedTuple):
     """A question, and what a step of the state machine makes of it."""
 
     held: Held
@@ -76,7 +76,7 @@ def with_proposals(connection: Connection, which: int, found: Question) -> Quest
     return replace(found, proposals=tuple(proposals.items()))
 
 
-def save(connection: Connection, changes: Iterable[Change], now: int) -> None:
+def save(connection: Connection, changes: Iterable[Transition], now: int) -> None:
     """Write questions and their claims."""
     removed, written, questions = [], [], []
     for held, after in changes:

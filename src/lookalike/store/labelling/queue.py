@@ -128,8 +128,8 @@ def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: in
     recount(connection)
 
 
-def settled_elsewhere(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
-    """Close open pairs that nobody has a claim on and that a file has labelled meanwhile. Returns how many.
+def close_labelled(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
+    """Close open pairs without claims that a file has labelled. Returns how many.
 
     `labelled` are (query image, candidate item).
     """

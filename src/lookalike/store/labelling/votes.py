@@ -22,7 +22,7 @@ from lookalike.store.labelling.checks import (
     undo_check,
 )
 from lookalike.store.labelling.leases import Given, Lease, add_leases, find_lease, new_token
-from lookalike.store.labelling.questions import Change, hold_one, save
+from lookalike.store.labelling.questions import Transition, hold_one, save
 from lookalike.store.sql import labelling_schema as schema
 
 LONGEST_TOOK = HOUR_MS
@@ -67,7 +67,7 @@ def answer(
             return again
     after = _step(held.question, given, said, now, rules.campaign.grace)
     _record(connection, given, said, token, now, place=annotator["answers"], took=took)
-    save(connection, [Change(held, after)], now)
+    save(connection, [Transition(held, after)], now)
     if said != SKIP:
         count_answer(connection, annotator, now, took)
         _plan_checks(connection, rules, annotator, given.question, draw)
@@ -91,7 +91,7 @@ def take_answer_back(connection: Connection, rules: Rules, who: int, token: str,
         after = undo(held.question, who, fresh.token, now, until)
         add_leases(connection, [fresh])
         _record(connection, given, UNDO, f"{UNDO}:{token}", now)
-        save(connection, [Change(held, after)], now)
+        save(connection, [Transition(held, after)], now)
         drop_repeats(connection, who, held.which)
     else:
         undone = connection.execute(_RECORDED, {"token": f"{UNDO}:{token}"}).first()

@@ -29,7 +29,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Entry:
+class AuditEntry:
     """One line of the audit log; `who` is "" for what was done at the command line or by nobody known."""
 
     id: int
@@ -120,11 +120,11 @@ def record(
     connection.execute(insert(audit).values(row))
 
 
-def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> list[Entry]:
+def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> list[AuditEntry]:
     """Lines of the audit log, the newest first, those older than the line `before`."""
     columns = (audit.c.id, audit.c.at, annotator.c.name, audit.c.action, audit.c.subject, audit.c.address)
     lines = select(*columns).outerjoin(annotator, annotator.c.id == audit.c.annotator)
     if before is not None:
         lines = lines.where(audit.c.id < before)
     found = connection.execute(lines.order_by(audit.c.id.desc()).limit(most))
-    return [Entry(row[0], row[1], row[2] or "", row[3], row[4], row[5]) for row in found]
+    return [AuditEntry(row[0], row[1], row[2] or "", row[3], row[4], row[5]) for row in found]

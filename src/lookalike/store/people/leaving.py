@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, select
 
 from lookalike.annotate.question import LEASE, SKIP, release
-from lookalike.store.labelling.questions import Change, hold, save
+from lookalike.store.labelling.questions import Transition, hold, save
 from lookalike.store.people import people
 from lookalike.store.sql.labelling_schema import claim
 
@@ -21,5 +21,5 @@ def release_all(connection: Connection, who: int, now: int) -> int:
     """Give back what an annotator holds but has not answered; returns how many pairs."""
     mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind.in_((LEASE, SKIP)))
     held = hold(connection, connection.execute(mine).scalars().all())
-    save(connection, [Change(one, release(one.question, who)) for one in held], now)
+    save(connection, [Transition(one, release(one.question, who)) for one in held], now)
     return len(held)

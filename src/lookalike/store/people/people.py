@@ -182,7 +182,7 @@ def keep_rehashed(connection: Connection, login: Login, kept: str) -> None:
 
 
 def set_role(connection: Connection, number: int, role: str) -> None:
-    """Change a role; their sessions end, so that no page of the former role stays open.
+    """Transition a role; their sessions end, so that no page of the former role stays open.
 
     Raises AccessError where nobody would be left to lead.
     """

@@ -45,20 +45,22 @@ def insert_or_add(connection: Connection, table: Table, *counts: str) -> Insert:
     return _upsert(connection.dialect.name, table, counts)
 
 
-def insert_or_replace(connection: Connection, table: Table) -> Insert:
-    """An insertion that replaces the row whose primary key exists already."""
-    return _upsert(connection.dialect.name, table)
+def insert_or_replace(connection: Connection, table: Table, *keys: str) -> Insert:
+    """An insertion that replaces the row whose `keys` exist already; without `keys`, whose primary key does."""
+    return _upsert(connection.dialect.name, table, keys=keys)
 
 
 @cache
-def _upsert(dialect: str, table: Table, counts: tuple[str, ...] = ()) -> Insert:
+def _upsert(dialect: str, table: Table, counts: tuple[str, ...] = (), keys: tuple[str, ...] = ()) -> Insert:
     """The statement, which takes longer to make than to run."""
     new = _insert(dialect, table)
-    keys = {column.name for column in table.primary_key}
-    changed = {column.name: new.excluded[column.name] for column in table.c if column.name not in keys}
+    primary = [column.name for column in table.primary_key]
+    keys = keys or tuple(sorted(primary))
+    fixed = {*keys, *primary}
+    changed = {column.name: new.excluded[column.name] for column in table.c if column.name not in fixed}
     if counts:
         changed = {name: table.c[name] + changed[name] for name in counts}
-    return new.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
+    return new.on_conflict_do_update(index_elements=keys, set_=changed)
 
 
 def _insert(dialect: str, table: Table) -> Any:  # noqa: ANN401 - of one dialect or the other

@@ -17,7 +17,7 @@ from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.guidelines import examples, read_guideline
-from lookalike.store.labelling.progress import Standing, standing
+from lookalike.store.labelling.progress import AnnotatorProgress, annotator_progress
 from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart
@@ -69,21 +69,21 @@ async def _shown(
 ) -> Response:
     now = labelling.site.now()
 
-    def give(connection: Connection) -> tuple[list[dict[str, Any]], Standing]:
+    def give(connection: Connection) -> tuple[list[dict[str, Any]], AnnotatorProgress]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
-        stands = standing(connection, person.id, now, now - now % DAY_MS)
-        return given_pairs(connection, labelling, given), stands
+        done = annotator_progress(connection, person.id, now, now - now % DAY_MS)
+        return given_pairs(connection, labelling, given), done
 
-    given, stands = await labelling.site.write(give)
+    given, done = await labelling.site.write(give)
     guidance = await run_in_threadpool(_guidance, labelling)
     last = request.query_params.get("last", "")[:200]
     state = {
-        "workspace": workspace_id(labelling.site.key), "person": person.id, "given": given, "progress": asdict(stands),
+        "workspace": workspace_id(labelling.site.key), "person": person.id, "given": given, "progress": asdict(done),
         "break_minutes": labelling.rules.campaign.break_minutes,
     }  # fmt: skip
     status = 200 if refusal is None else 409
     return page(
-        request, "label.html.j2", status=status, given=given, standing=stands, state=json.dumps(state), last=last,
+        request, "label.html.j2", status=status, given=given, standing=done, state=json.dumps(state), last=last,
         refusal=refusal, protocol=labelling.rules.campaign.protocol.name, **guidance,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from lookalike.annotate.protocol import ANSWERS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.giving import next_pairs
-from lookalike.store.labelling.progress import report_photo, standing
+from lookalike.store.labelling.progress import annotator_progress, report_photo
 from lookalike.store.labelling.votes import LONGEST_TOOK, answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.identity import (
@@ -63,8 +63,8 @@ async def following(request: Request) -> Response:
 
     def give(connection: Connection, person: Person) -> dict[str, Any]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
-        stands = asdict(standing(connection, person.id, now, midnight))
-        return {"given": given_pairs(connection, labelling, given), "progress": stands}
+        done = asdict(annotator_progress(connection, person.id, now, midnight))
+        return {"given": given_pairs(connection, labelling, given), "progress": done}
 
     return await _done(labelling, who, give)
 

@@ -13,7 +13,7 @@ from lookalike.annotate.agreement.label_errors import (
     expected_errors,
     wrong_together,
 )
-from lookalike.annotate.agreement.pace import Pace
+from lookalike.annotate.agreement.pace import AnnotatorPace
 from lookalike.annotate.agreement.patterns import Counts
 from lookalike.annotate.agreement.plan import discussed, expected_end, hours_left
 from lookalike.annotate.campaign import Campaign
@@ -47,7 +47,7 @@ class LabellingPlan:
     questions: int
     votes: int
     checks: int
-    pace: Pace
+    pace: AnnotatorPace
     spent: float
     left: Figure
     planned: float

@@ -16,8 +16,8 @@ from lookalike.store.labelling.queue import (
     ask,
     ask_first,
     asked_pairs,
+    close_labelled,
     lowest_place,
-    settled_elsewhere,
     withdraw_missing,
 )
 from lookalike.store.workspace import Workspace
@@ -44,7 +44,7 @@ def queue_pairs(workspace: Workspace) -> Queued:
     now = now_ms()
     with workspace.database.write() as connection:
         withdrawn = withdraw_missing(connection, now)
-        done = settled_elsewhere(connection, labelled, now)
+        done = close_labelled(connection, labelled, now)
         if left is None or pool is None:
             return Queued(0, withdrawn, done)
         campaign = read_campaign(connection)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from lookalike.annotate.agreement import by_group, pace
 from lookalike.annotate.agreement.by_group import Agreement
 from lookalike.annotate.agreement.consistency import Consistency, GoldAccuracy, consistency, gold, together
-from lookalike.annotate.agreement.pace import Hour, Pace, Worked
+from lookalike.annotate.agreement.pace import AnnotatorPace, Hour, Worked
 from lookalike.annotate.agreement.patterns import Counts, VoteTable
 from lookalike.annotate.agreement.remarks import AnnotatorFigures, Remark, remarks
 from lookalike.store.labelling import statistics
@@ -30,7 +30,7 @@ class Member:
     agreement: Agreement | None
     consistency: Consistency | None
     gold: GoldAccuracy | None
-    pace: Pace | None
+    pace: AnnotatorPace | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Team:
     twos: Mapping[tuple[int, int], Agreement]
     consistency: Consistency
     gold: GoldAccuracy
-    pace: Pace
+    pace: AnnotatorPace
     recent: tuple[Hour, ...]
     remarks: tuple[Remark, ...]
 

@@ -13,8 +13,8 @@ from lookalike.store.formats.label_files import Fault, require_faultless
 from lookalike.store.formats.label_formats import LABEL_STUDIO, VOTES, format_in
 from lookalike.store.history.label_studio import read_results, write_tasks
 from lookalike.store.history.rows import history
-from lookalike.store.history.votes_file import Pair, VoteFile, read_votes, write_votes
-from lookalike.store.history.votes_import import bring_in
+from lookalike.store.history.votes_file import VoteFile, read_votes, write_votes
+from lookalike.store.history.votes_import import add_history
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.due import now_ms
 from lookalike.store.sql import labelling_schema
@@ -106,23 +106,21 @@ def import_votes(workspace: Workspace, path: Path, *, skip_invalid: bool = False
 def bring_votes(workspace: Workspace, file: VoteFile, name: str, *, skip_invalid: bool) -> ImportedVotes:
     """Add a history that was read from a file of any format."""
     if not skip_invalid:
-        require_faultless(_faults(file, {}), name, "pair")
+        require_faultless(_faults(file), name, "pair")
     with lock(workspace.folder, "labels", "labels import"), workspace.database.write() as connection:
-        brought = bring_in(connection, file, now_ms())
-        faults = _faults(file, dict(brought.refusals))
+        added = add_history(connection, file, now_ms())
+        faults = _faults(file)
         if not skip_invalid:
             require_faultless(faults, name, "pair")
     return ImportedVotes(
-        brought.votes, brought.questions, brought.changed, brought.annotators, faults, file.on_left_out
+        added.votes, added.questions, added.changed, added.annotators, faults, len(file.left_out)
     )
 
 
-def _faults(file: VoteFile, refusals: dict[Pair, str]) -> tuple[Fault, ...]:
+def _faults(file: VoteFile) -> tuple[Fault, ...]:
     by_reason: dict[str, list[str]] = {}
     for reason, where in file.wrong.values():
         by_reason.setdefault(reason, []).append(where)
-    for (low, high), reason in refusals.items():
-        by_reason.setdefault(reason, []).append(f"the pair {low!r}, {high!r}")
     return tuple(Fault(reason, len(where), first_few(where)) for reason, where in by_reason.items())
 
 

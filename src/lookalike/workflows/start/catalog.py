@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lookalike.catalog.read import Reading, catalog_from
-from lookalike.catalog.update import GONE, REMOVED, Change, joined, marked, merged, rooted, without
+from lookalike.catalog.update import GONE, REMOVED, CatalogChange, joined, marked, merged, rooted, without
 from lookalike.core.errors import CatalogError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, LeftOut
@@ -194,7 +194,7 @@ def _require_apart(workspace: Workspace, source: Path) -> None:
 def _follow(
     workspace: Workspace,
     catalog: Catalog,
-    change: Change,
+    change: CatalogChange,
     settings: WorkspaceSettings,
     notes: tuple[str, ...],
 ) -> Followed:
