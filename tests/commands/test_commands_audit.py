@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lookalike.cli.decide.audit.gaps import no_intervals
+from lookalike.cli.decide.audit.text import no_intervals
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import audit
 

@@ -43,7 +43,7 @@ def test_the_demo_shows_an_encoder_before_and_after_learning(lookalike, tmp_path
     after = next(one for one in found.scores if one.encoder == NAME)
     assert [f"{after[name].value:.3f}" for name in ("DCS(alpha=10)", "EHR@5", "AUC_mac")] == line.split()[1:4]
     assert re.search(r"By the labels: .*DCS", flat)
-    assert re.search(r"In truth: .*HR@5", flat)
+    assert re.search(r"By the ground truth: .*HR@5", flat)
     page = (tmp_path / "d/reports/report.html").read_text()
     learned = html.unescape(page.split('<section id="learned"')[1].split("</section>")[0])
     truth = learned.split(f'aria-label="{NAME} by the ground truth"')[1].split("</table>")[0]

@@ -33,6 +33,9 @@ COMMANDS_OF_A_WORKSPACE = [
     ("reproduce",),
     ("reproduce", "eds-table-2"),
     ("report",),
+    ("compare", "color", "hog"),
+    ("audit", "--replicates", "100"),
+    ("labels", "agreement"),
 ]
 
 

@@ -28,7 +28,7 @@ def test_labelling_what_it_names_decides(lookalike, workspace):
     assert one["least"] <= one["most"]
     said = lookalike("settle", "color", "hog", "--width", "1").out
     assert "hog is better than color" in said
-    assert "Nothing is left to label" in said
+    assert "No pair is left to label" in said
 
 
 def test_mistakes_are_told(lookalike, workspace):
@@ -40,4 +40,4 @@ def test_mistakes_are_told(lookalike, workspace):
     )
     assert "width" in lookalike("settle", "color", "hog", "--width", "0").err
     said = lookalike("settle", "color", "hog", "--width", "0.01")
-    assert "Even all queries leave the interval wider" in said.out
+    assert "wider than --width even if all queries are judged" in said.out

@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 
+import jsonschema_rs
 import numpy as np
 import pytest
 from PIL import Image
@@ -176,6 +177,7 @@ def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
 @pytest.mark.slow
 def test_the_demo_says_which_encoder_is_better_and_how_sure_that_is(lookalike, tmp_path):
     made = lookalike("demo", "--output", "d", "--images", 200, "--queries", 20, "--json").json
+    jsonschema_rs.validator_for(lookalike("demo", "--json-schema").json).validate(made)
     assert set(made["verdicts"]) == {"HR@5", "EHR@5", "AUC_mac"}
     said = lookalike("demo", "--output", "d", "--images", 200, "--queries", 20)
     assert said.status == 0

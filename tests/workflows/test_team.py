@@ -14,7 +14,6 @@ from lookalike.store.labelling.statistics import question_ids, read_repeats
 from lookalike.store.sql.database import Database
 from lookalike.workflows.label.plan import plan
 from lookalike.workflows.label.team import team
-from lookalike.workflows.label.team_values import team_values
 
 
 @pytest.fixture
@@ -39,14 +38,14 @@ def test_the_teams_figures_are_those_of_the_tables(database):
     assert (found.agreement.pairs, found.agreement.shared) == (205, 200)
     assert set(found.categories) == {"lamp", "sofa"}
     assert found.categories["lamp"]["percent"].value == pytest.approx(110 / 116)
-    assert {key: made.shared for key, made in found.twos.items()} == {(1, 2): 116, (1, 3): 80, (2, 3): 4}
-    assert found.twos[1, 2]["cohen"] == by_two(votes, seed=3)[1, 2]["cohen"]
+    assert {two.annotators: two.shared for two in found.twos} == {(1, 2): 116, (1, 3): 80, (2, 3): 4}
+    assert found.twos[0]["cohen"] == by_two(votes, seed=3)[1, 2]["cohen"]
 
 
 def test_each_member_has_their_own_figures_and_who_left_is_still_there(database):
     found = team(database, NOW)
-    ann, ben, cem = found.members
-    assert [(one.name, one.is_there) for one in found.members] == [
+    ann, ben, cem = found.annotators
+    assert [(one.name, one.is_there) for one in found.annotators] == [
         ("Ann", True),
         ("Ben", True),
         ("Cem", False),
@@ -57,8 +56,6 @@ def test_each_member_has_their_own_figures_and_who_left_is_still_there(database)
     assert ann.gold is None
     assert cem.pace is None
     assert cem.agreement.shared == 84
-    assert found.member(3) is cem
-    assert found.member(99) is None
 
 
 def test_pace_is_of_active_hours_and_recent_ones_are_listed(database):
@@ -116,7 +113,7 @@ def test_what_a_vote_more_buys_follows_the_protocol(database):
 
 def test_a_new_database_has_no_figures_and_says_why(empty):
     found, ahead = team(empty, NOW), plan(empty, Campaign(), NOW)
-    assert found.members == ()
+    assert found.annotators == ()
     assert found.remarks == ()
     assert found.agreement["gwet"].reason == "no pair has two votes"
     assert math.isnan(found.pace.per_hour.value)
@@ -125,7 +122,7 @@ def test_a_new_database_has_no_figures_and_says_why(empty):
 
 
 def test_as_plain_values_nothing_is_lost_and_json_takes_it(database):
-    read = json.loads(to_json(team_values(team(database, NOW))))
+    read = json.loads(to_json(team(database, NOW)))
     assert read["twos"][0]["annotators"] == [1, 2]
     assert read["annotators"][1]["gold"]["right"]["value"] == 0.5
     assert read["agreement"]["figures"]["gwet"]["count"] == 200

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
+from pydantic import computed_field
+
 from lookalike.audit.trust import KINDS, Trust, trust
 from lookalike.core.text import percent
 from lookalike.evaluate.significance.compare import Comparison
@@ -51,12 +53,14 @@ class Verdict:
     because: tuple[str, ...]
     of_measure: tuple[str, ...]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def against(self) -> tuple[str, ...]:
         """The encoders that the worst claims are about; none where all claims are alike."""
         worst = [claim.other for claim in self.claims if claim.trust.share == self.right]
         return tuple(worst) if 0 < len(worst) < len(self.claims) else ()
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def else_word(self) -> str:
         """The word for the claims about the others, where the worst are about some only; "" where all are alike."""

@@ -5,16 +5,18 @@ A number that JSON lacks (NaN, infinity) becomes null: what is undefined is null
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import ComputedFieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from pydantic_core import to_json as serialized
 
 
 def to_json(value: Any, *, indent: int | None = 2) -> str:  # noqa: ANN401 - any result
-    """A result as JSON: dataclasses and named tuples by field, paths as text, numpy values as numbers and lists.
+    """A result as JSON: dataclasses by field and `computed_field`, paths as text, numpy values as lists.
 
     >>> to_json({"value": float("nan")}, indent=None)
     '{"value":null}'
@@ -25,7 +27,7 @@ def to_json(value: Any, *, indent: int | None = 2) -> str:  # noqa: ANN401 - any
 def plain(value: Any) -> Any:  # noqa: ANN401 - any result
     """The same in dictionaries, lists, text and numbers."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {name: plain(getattr(value, name)) for name in _published(type(value))}
     if isinstance(value, BaseModel):
         return plain(value.model_dump())
     if hasattr(value, "_asdict"):
@@ -35,6 +37,18 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any result
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(part) for part in value]
     return value.tolist() if hasattr(value, "tolist") else value  # numpy's scalars and arrays
+
+
+@cache
+def _published(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
+    """The fields of a dataclass, and its properties that are marked `computed_field`."""
+    found = {name: one for base in reversed(kind.__mro__) for name, one in vars(base).items()}
+    computed = (
+        name
+        for name, one in found.items()
+        if isinstance(getattr(one, "decorator_info", None), ComputedFieldInfo)
+    )
+    return (*(field.name for field in fields(kind)), *computed)
 
 
 def schema_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a type

@@ -1,8 +1,6 @@
 """`lookalike compare`."""
 
 import math
-from dataclasses import asdict
-from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -10,14 +8,14 @@ import typer
 from lookalike.audit.next_pairs import Standing
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
+from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
-from lookalike.core.text import plural
+from lookalike.core.text import folded, plural
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import compare_encoders
-
-WIDTH = 100
+from lookalike.workflows.decide.compare import CompareResult, compare_encoders, compare_result
 
 
+@result(CompareResult)
 def compare(
     encoder: Annotated[list[str], typer.Argument(help="Names of two or more encoders.", metavar="ENCODER")],
     workspace: options.Workspace = HERE,
@@ -34,7 +32,7 @@ def compare(
     """Plan which pairs to label to separate encoders, what that costs, and when to stop.
 
     Queries are in a random order. For each query, you label every result that only one of the encoders has in its top
-    K. So the comparison does not favour the encoders that fed the pool.
+    K. The comparison does not favour the encoders that fed the pool.
     """
 
     with progress("Searching", quiet=json) as bar:
@@ -49,65 +47,55 @@ def compare(
             seed=seed,
             progress=bar,
         )
+    shown = compare_result(found)
     if json:
-        print_json(
-            {
-                "measure": f"HR@{k}",
-                "queries": found.queries,
-                "judged": found.judged,
-                "encoders": [asdict(one) for one in found.standings],
-                "steps": [asdict(step) for step in found.plan.steps],
-                "wanted": None if found.plan.wanted is None else asdict(found.plan.wanted),
-                "next": {"queries": found.next_queries, "pairs": len(found.next)},
-                "split": found.split,
-                "notes": list(found.notes),
-            }
-        )
+        print_json(shown)
         return
-    say(*(fill(note, WIDTH, break_long_words=False) for note in found.notes))
-    say(
-        f"Judged so far: the first {found.judged:,} of {plural(found.queries, 'query', 'queries')} in "
-        "random order."
-    )
-    for one in found.standings:
-        say(fill(sentence(one, k, negligible), WIDTH, break_long_words=False))
-    if found.judged == 0 and found.plan.steps:
-        first = found.plan.steps[0]
-        say(f"The first {first.queries} queries take {plural(first.labels, 'label')}; then look again.")
-    steps = [
-        (f"{step.queries:,}", f"{step.labels:,}", f"± {step.half_width:.3f}") for step in found.plan.steps
-    ]
-    say("", "Precision that more labels give:")
-    table(["queries judged", "labels needed", "expected interval"], steps, left=0)
-    if len(found.next) == 0:
-        say("Nothing is left to label for this question.")
+    _print(shown, negligible)
+    if not shown.next.pairs:
+        say("No pair is left to label for this comparison.")
         return
-    if found.plan.wanted is None:
-        say(f"Even all queries leave the interval wider than {width:g}.")
-    judged = plural(found.next_queries, "query", "queries")
-    say(f"To label next: {plural(len(found.next), 'pair')}, with which the first {judged} are judged.")
+    judged = plural(shown.next.queries, "query", "queries")
+    say(f"To label next: {plural(shown.next.pairs, 'pair')}. Then the first {judged} are judged.")
     if pairs is not None:
-        say(f"They are in {pairs}.")
-        next_step(f"lookalike labels import {pairs}", workspace=workspace)
-    else:
-        next_step(f"lookalike compare {' '.join(encoder)} --pairs next.csv", workspace=workspace)
+        say(f"The pairs are in {pairs}.")
+    following = (
+        f"labels import {pairs}" if pairs is not None else f"compare {' '.join(encoder)} --pairs next.csv"
+    )
+    next_step(f"lookalike {following}", workspace=workspace)
 
 
-def sentence(one: Standing, k: int, margin: float) -> str:
-    """How two encoders stand, in words."""
+def _print(found: CompareResult, negligible: float) -> None:
+    """The encoders so far, and the precision that more labels give."""
+    say(*map(folded, found.notes))
+    queries = plural(found.queries, "query", "queries")
+    say(f"Judged so far: the first {found.judged:,} of {queries} in random order.")
+    say(*(folded(sentence(one, found.measure, negligible)) for one in found.encoders))
+    if found.judged == 0 and found.steps:
+        first = found.steps[0]
+        say(f"The first {first.queries} queries take {plural(first.labels, 'label')}. Then run this again.")
+    say("", "Precision that more labels give:")
+    steps = [(f"{step.queries:,}", f"{step.labels:,}", f"± {step.half_width:.3f}") for step in found.steps]
+    table(["queries judged", "labels needed", "expected interval"], steps, left=0)
+    if found.next.pairs and found.wanted is None:
+        say("The interval stays wider than --width even if all queries are judged.")
+
+
+def sentence(one: Standing, measure: str, margin: float) -> str:
+    """How two encoders compare so far, in words."""
     bounds = (
-        f"Over all queries the difference lies between {one.least:+.3f} and {one.most:+.3f}, whatever the "
-        "unjudged pairs are."
+        f"Over all queries the difference is between {one.least:+.3f} and {one.most:+.3f}, whatever the labels of "
+        "the unjudged pairs are."
     )
     if math.isnan(one.low):
         return f"{one.first} and {one.second}: too few queries are judged to compare them. {bounds}"
     left = f", {plural(one.left_open, 'pair')} of these without a label" if one.left_open else ""
     interval = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
-    figures = f"HR@{k} differs by {interval} on {one.queries:,} queries{left}"
+    figures = f"{measure} differs by {interval} on {one.queries:,} queries{left}"
     words = {
-        "better": f"{one.first} is better than {one.second}: {figures}. Stop here.",
-        "worse": f"{one.second} is better than {one.first}: {figures}. Stop here.",
-        "alike": f"{one.first} and {one.second} differ by less than {margin:g}: {figures}. Stop here.",
+        "better": f"{one.first} is better than {one.second}: {figures}. You can stop labelling.",
+        "worse": f"{one.second} is better than {one.first}: {figures}. You can stop labelling.",
+        "alike": f"{one.first} and {one.second} differ by less than {margin:g}: {figures}. You can stop labelling.",
         "open": f"{one.first} and {one.second} cannot be separated yet: {figures}. {bounds}",
     }
     return words[one.decision]

@@ -24,10 +24,10 @@ MOST_TWOS = 45
 def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
     """Progress, agreement, annotators, pace."""
     found = figures_of(site)
-    shown = found.members if person.is_lead else [one for one in found.members if one.annotator == person.id]
-    names = {one.annotator: one.name for one in found.members}
+    shown = [one for one in found.annotators if person.is_lead or one.annotator == person.id]
+    names = {one.annotator: one.name for one in found.annotators}
     counts = progress_of(site)
-    twos = sorted(found.twos.items(), key=lambda two: -two[1].shared) if person.is_lead else []
+    twos = sorted(found.twos, key=lambda two: -two.shared) if person.is_lead else []
     return page(
         request,
         "team.html.j2",
@@ -36,7 +36,7 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
         resolved=counts[SETTLED],
         bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],
-        twos=[(names[a], names[b], both) for (a, b), both in twos[:MOST_TWOS]],
+        twos=[(*(names[one] for one in both.annotators), both) for both in twos[:MOST_TWOS]],
         hidden=max(0, len(twos) - MOST_TWOS),
         remarks=[(names[one.annotator], one.text) for one in found.remarks] if person.is_lead else [],
         busiest=max((one.answers for one in found.recent), default=0),

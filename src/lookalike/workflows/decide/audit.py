@@ -30,10 +30,9 @@ class AuditOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, eq=False)
-class AuditOutcome:
+class AuditOutcome(Audits):
     """The audits, the verdict that follows from them, and the trained encoders that were left out."""
 
-    audits: Audits
     verdict: Judgement
     trained_left_out: tuple[str, ...]
 
@@ -74,7 +73,7 @@ def audit_and_verdict(
         judgement = verdict(
             workspace, ranked, found, settings, k=k, named=bool(generators), progress=progress
         )
-    return AuditOutcome(found, judgement, trained(workspace))
+    return AuditOutcome(**vars(found), verdict=judgement, trained_left_out=trained(workspace))
 
 
 def audit(

@@ -1,16 +1,55 @@
 """`compare`: which pairs to label next so that encoders can be separated, and whether they can be by now."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lookalike.api.next_pairs import LabelPlan, pairs_to_label
 from lookalike.audit import next_pairs as audit
+from lookalike.audit.next_pairs import PrecisionStep, Standing
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
 from lookalike.store.formats.label_files import write_pair_file
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import comparable_rule
+
+
+@dataclass(frozen=True)
+class NextLabels:
+    """The number of pairs to label next, and of the queries that are judged afterwards."""
+
+    queries: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class CompareResult:
+    """The encoders on the queries judged so far, the precision that more labels give, and what to label next."""
+
+    measure: str
+    queries: int
+    judged: int
+    encoders: tuple[Standing, ...]
+    steps: tuple[PrecisionStep, ...]
+    wanted: PrecisionStep | None
+    next: NextLabels
+    split: str | None
+    notes: tuple[str, ...]
+
+
+def compare_result(found: LabelPlan) -> CompareResult:
+    """A plan as published: the pairs to label by their number only."""
+    return CompareResult(
+        measure=f"HR@{found.k}",
+        queries=found.queries,
+        judged=found.judged,
+        encoders=found.standings,
+        steps=found.plan.steps,
+        wanted=found.plan.wanted,
+        next=NextLabels(found.next_queries, len(found.next)),
+        split=found.split,
+        notes=found.notes,
+    )
 
 
 def compare_encoders(
@@ -25,10 +64,10 @@ def compare_encoders(
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> LabelPlan:
-    """Two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
+    """Compare two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
 
-    `width` is what the interval of a difference in HR@K shall measure from end to end; `pairs` a file for the pairs
-    that get there (or, where the encoders are told apart at that width already, for none).
+    `width` is the wanted width of the interval of a difference in HR@K. `pairs` is a file for the pairs to label
+    to reach it; it has no rows if the encoders are separated already.
     """
     catalog, pool = workspace.catalog, workspace.pool()
     rule, notes = comparable_rule(workspace, encoders, Rule())

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import computed_field
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.leave_one_out import LeaveOneOut
 from lookalike.audit.verdict import Steadiness, Verdict, verdicts
 from lookalike.core.progress import Progress, part
+from lookalike.core.text import bracketed, value
 from lookalike.core.types import Score, Scores
 from lookalike.evaluate.measures.table import Measure, parse
 from lookalike.evaluate.measures.table import evaluate as score_all
@@ -30,13 +32,25 @@ GONE = (
 )
 
 
+@dataclass(frozen=True)
+class CorrectedRate:
+    """HR@K of one encoder, corrected for unjudged candidates, with its interval; `estimated` is its EHR@K."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    queries: int
+    reason: str
+    estimated: float
+
+
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """Verdicts, and what they rest on.
 
-    `generators` is None where nobody recorded who fed the pool. `corrected` holds HR@K corrected for unjudged
-    candidates with its interval, by encoder; where it is empty `uncorrected` says why. `estimated` is EHR@K, for
-    comparison. Best encoders first.
+    `generators` is None if no record says who fed the pool. `corrected` is by encoder; if it is empty, `uncorrected`
+    says why. `comparisons` are by measure. Best encoders first.
     """
 
     k: int
@@ -44,17 +58,17 @@ class Judgement:
     generators: tuple[str, ...] | None
     coverage: Mapping[str, float]
     verdicts: tuple[Verdict, ...]
-    corrected: Mapping[str, tuple[Score, Interval]]
-    estimated: Mapping[str, Score]
+    corrected: Mapping[str, CorrectedRate]
     comparisons: Mapping[str, tuple[Comparison, ...]]
     uncorrected: str = ""
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def headline(self) -> str:
         """The best encoder by HR@K corrected, whether that is proved, and what it is worth; "" for want of two."""
         name = f"HR@{self.k} corrected"
-        told = self.comparisons.get(name, ())
-        said = verdict_of(self.encoders[0], told) if self.encoders and told else []
+        compared = self.comparisons.get(name, ())
+        said = verdict_of(self.encoders[0], compared) if self.encoders and compared else []
         return f"{full(said[0])}{self._worth(name)}" if said else ""
 
     def _worth(self, measure: str) -> str:
@@ -65,6 +79,17 @@ class Judgement:
             return "" if claim is None or claim.word == "trusted" else " No simulation covers this case."
         share = f"{100 * claim.share:.0f} of 100 such results were right where the ground truth is known"
         return f" {claim.word.capitalize()}: {share}."
+
+    def correction(self, encoder: str, decimals: int = 3) -> str:
+        """One encoder's corrected HR@K as sentences, or why it is undefined; "" if nothing was corrected."""
+        one = self.corrected.get(encoder)
+        if one is None:
+            return ""
+        if np.isnan(one.value):
+            return f"HR@{self.k} cannot be corrected: {one.reason}."
+        shown = f"{value(one.value, decimals)} {bracketed(one.low, one.high, decimals)}".rstrip()
+        plain = "" if np.isnan(one.estimated) else f" EHR@{self.k} is {value(one.estimated, decimals)}."
+        return f"HR@{self.k} corrected for unjudged results: {shown}.{plain}"
 
     def of(self, encoder: str) -> tuple[Verdict, ...]:
         """One encoder's verdicts, those to rely on first."""
@@ -119,15 +144,24 @@ def verdict(
         generators=fed,
         coverage=coverage,
         verdicts=given,
-        corrected={one: (score, sure.intervals[one][name]) for one, score in fixed.items()},
-        estimated={one.encoder: one[f"EHR@{k}"] for one in scores},
-        comparisons={measure: _told(ones, name) for measure, ones in sure.comparisons.items()},
+        corrected={
+            one.encoder: _rate(fixed[one.encoder], sure.intervals[one.encoder][name], one[f"EHR@{k}"].value)
+            for one in scores
+            if one.encoder in fixed
+        },
+        comparisons={measure: _without_won(ones, name) for measure, ones in sure.comparisons.items()},
         uncorrected=why,
     )
 
 
-def _told(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, ...]:
-    """Comparisons as they are told: a corrected hit rate has no share of queries won, as its parts hold the curve's."""
+def _rate(score: Score, around: Interval, estimated: float) -> CorrectedRate:
+    return CorrectedRate(
+        score.measure, score.value, around.low, around.high, score.queries, score.reason, estimated
+    )
+
+
+def _without_won(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, ...]:
+    """Comparisons without the share of queries won for the corrected hit rate: its parts are those of the curve."""
     return tuple(replace(one, won=float("nan")) if one.measure == corrected_name else one for one in ones)
 
 

@@ -34,22 +34,25 @@ class Member:
 
 
 @dataclass(frozen=True)
+class AgreementOfTwo(Agreement):
+    """The agreement of two annotators, who are named by their ids."""
+
+    annotators: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Team:
-    """The statistics of the team page. `twos` are the agreements of each two annotators who share a pair."""
+    """The statistics of the team page. `twos` has each two annotators who share a pair, by their ids."""
 
     agreement: Agreement
     categories: Mapping[str, Agreement]
-    members: tuple[Member, ...]
-    twos: Mapping[tuple[int, int], Agreement]
+    annotators: tuple[Member, ...]
+    twos: tuple[AgreementOfTwo, ...]
     consistency: Consistency
     gold: GoldAccuracy
     pace: AnnotatorPace
     recent: tuple[Hour, ...]
     remarks: tuple[Remark, ...]
-
-    def member(self, annotator: int) -> Member | None:
-        """The annotator of an id, None if there is none."""
-        return next((one for one in self.members if one.annotator == annotator), None)
 
 
 class Votes(NamedTuple):
@@ -91,7 +94,8 @@ def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> 
     overall = by_group.agreement(counts, seed=seed)
     each, paces = by_group.by_annotator(votes, seed=seed), pace.by_annotator(worked)
     few = len(votes.annotators) <= MOST_FOR_TWOS
-    members = tuple(
+    twos = by_group.by_two(votes, seed=seed) if few or all_twos else {}
+    annotators = tuple(
         Member(
             annotator=who,
             name=name,
@@ -106,13 +110,13 @@ def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> 
     return Team(
         agreement=overall,
         categories=by_group.by_category(counts, seed=seed),
-        members=members,
-        twos=by_group.by_two(votes, seed=seed) if few or all_twos else {},
+        annotators=annotators,
+        twos=tuple(AgreementOfTwo(**vars(both), annotators=ids) for ids, both in sorted(twos.items())),
         consistency=consistency(together(repeats.values()), seed=seed),
         gold=gold([row for rows in golds.values() for row in rows]),
         pace=pace.pace(worked),
         recent=recent(worked, now),
-        remarks=remarks({one.annotator: _known(one, votes, overall, seed) for one in members}),
+        remarks=remarks({one.annotator: _known(one, votes, overall, seed) for one in annotators}),
     )
 
 

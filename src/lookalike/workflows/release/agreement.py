@@ -18,7 +18,7 @@ def agreement_texts(team: Team, names: Mapping[str, str]) -> dict[str, str]:
         "by_category": {name or "(none)": _agreement(one) for name, one in sorted(team.categories.items())},
         "by_annotator": {
             names.get(one.name, one.name): _agreement(one.agreement)
-            for one in team.members
+            for one in team.annotators
             if one.agreement is not None
         },
         "self_consistency": _consistency(team.consistency),

@@ -158,7 +158,7 @@ def _audit(
         return None, None, ""
     pair = advice(outcome.verdict.encoders, outcome.verdict.verdicts)
     return (
-        outcome.audits,
+        outcome,
         verdict_part(outcome.verdict),
         f"lookalike compare {' '.join(pair)}" if pair else "",
     )

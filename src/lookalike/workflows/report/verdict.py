@@ -3,7 +3,7 @@
 from math import isnan
 
 from lookalike.audit.verdict import Verdict
-from lookalike.core.text import bracketed, listed, percent
+from lookalike.core.text import listed, percent
 from lookalike.report.content import VerdictCell, VerdictPart, VerdictRow
 from lookalike.workflows.decide.verdict import Judgement
 
@@ -29,7 +29,7 @@ def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRo
         coverage="" if isnan(coverage) else f"{percent(coverage, 0)} of its first {found.k} labelled",
         cells=tuple(_cell(by_measure.get(name)) for name in measures),
         because=because[1:],  # the first says what the line's head says already
-        advice=_advice(found, encoder),
+        advice=found.correction(encoder, decimals=2),
     )
 
 
@@ -44,15 +44,3 @@ def _cell(one: Verdict | None) -> VerdictCell:
         )
         right += f"; else {one.else_word}"
     return VerdictCell(one.word, right, " ".join((*about, *one.of_measure)))
-
-
-def _advice(found: Judgement, encoder: str) -> str:
-    if encoder not in found.corrected:
-        return ""
-    score, around = found.corrected[encoder]
-    if isnan(score.value):
-        return f"HR@{found.k} cannot be corrected: {score.reason}."
-    span = f" {bracketed(around.low, around.high, 2)}".rstrip()
-    plain = found.estimated[encoder].value
-    said = "" if isnan(plain) else f" EHR@{found.k} is {plain:.2f}."
-    return f"HR@{found.k} corrected for unjudged results: {score.value:.2f}{span}.{said}"

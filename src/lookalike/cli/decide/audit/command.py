@@ -8,14 +8,17 @@ import typer
 from lookalike.audit.audits import MEASURES, require_replicates
 from lookalike.cli import options
 from lookalike.cli.console import names_of, print_json, progress, say
-from lookalike.cli.decide.audit import text, verdict_text
+from lookalike.cli.decide.audit.text import print_audits
+from lookalike.cli.decide.audit.verdict_text import print_verdict
+from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.evaluate.measures.table import names
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.audit import ALL, GENERATORS, audit_and_verdict
+from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.trained import left_out
 
 
+@result(AuditOutcome)
 def audit(
     encoder: Annotated[
         list[str] | None,
@@ -77,16 +80,10 @@ def audit(
         bar=partial(progress, quiet=json),
     )
     if json:
-        print_json(
-            text.as_json(outcome.audits)
-            | {
-                "verdict": verdict_text.as_json(outcome.verdict),
-                "trained_left_out": list(outcome.trained_left_out),
-            }
-        )
+        print_json(outcome)
         return
-    verdict_text.tell(outcome.verdict, workspace)
-    text.tell(outcome.audits, workspace)
+    print_verdict(outcome.verdict, workspace)
+    print_audits(outcome, workspace)
     say(*left_out(outcome.trained_left_out))
 
 

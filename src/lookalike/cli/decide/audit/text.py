@@ -1,24 +1,22 @@
 """What `lookalike audit` prints: VSD Table 1, EDS Table 3, VSD Tables 5 and 6, each with its meaning."""
 
 import math
-from dataclasses import asdict
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.correlation import Correlation, Correlations
 from lookalike.audit.leave_one_out import LeaveOneOut, Spread
 from lookalike.cli.console import next_step, say, table
-from lookalike.cli.decide.audit.gaps import no_intervals, reasons
-from lookalike.core.text import folded, plural
+from lookalike.core.text import folded, plural, quoted
 
 NAME = 20
 AREAS = ("AUC_mic", "AUC_mac")
 DROPPED = {"surfaced": "proposed", "only": "alone proposed"}
 
 
-def tell(found: Audits, workspace: Path) -> None:
-    """Everything, for the terminal."""
+def print_audits(found: Audits, workspace: Path) -> None:
+    """The three audits, then what is undefined and why."""
     say(
         f"{plural(found.labels, 'labelled pair')} of {plural(found.queries, 'query', 'queries')}, "
         f"{plural(len(found.leave_one_out.encoders), 'encoder')}, {plural(len(found.generators), 'generator')}."
@@ -39,19 +37,6 @@ def tell(found: Audits, workspace: Path) -> None:
     if lacking:
         say(folded(f"No interval: {lacking} (--json has all)."))
     next_step("lookalike report", workspace=workspace)
-
-
-def as_json(found: Audits) -> dict[str, Any]:
-    """Everything, for programs: NaN becomes null."""
-    return {str(key): value for key, value in _plain(asdict(found)).items()}
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a result holds
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _table_1(found: Audits) -> None:
@@ -194,3 +179,40 @@ def _span(one: Correlation) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= NAME else f"{name[: NAME // 2]}…{name[len(name) - (NAME - 1) // 2 :]}"
+
+
+def reasons(found: Audits) -> list[str]:
+    """Why figures are undefined."""
+    why = []
+    for spread in found.leave_one_out.spreads:
+        gone = [name for name, at in zip(found.generators, spread.without, strict=True) if math.isnan(at)]
+        if gone:
+            without = f"{spread.encoder} without {', '.join(gone)}"
+            why.append(f"{spread.measure}: {'; '.join(spread.reasons)}: {without}")
+    why += _of((one.measure, one.correlations) for one in found.leave_one_out.bias)
+    why += _of(
+        (f"{one.measure} at full coverage", one.correlations) for one in found.full_coverage.agreements
+    )
+    why += _of((f"{cell.measure} over queries", cell.over_queries) for cell in found.coverage_sweep.cells)
+    return list(dict.fromkeys(why))
+
+
+def no_intervals(found: Audits) -> str:
+    """Which SC have a value but no interval, of those that are printed with one; "" where none lacks it."""
+    shown = [
+        *((f"{one.measure} without {one.omitted}", one.correlations) for one in found.leave_one_out.bias),
+        *(
+            (f"{one.measure} without {one.omitted} at full coverage", one.correlations)
+            for one in found.full_coverage.agreements
+        ),
+        *(
+            (f"{cell.measure} over queries at coverage {cell.coverage:.1f}", cell.over_queries)
+            for cell in found.coverage_sweep.cells
+        ),
+    ]
+    names = [name for name, three in shown if three.spearman.no_interval and not three.spearman.reason]
+    return f"more than 5% of the replicates have no value of {quoted(names)}" if names else ""
+
+
+def _of(named: Iterable[tuple[str, Correlations]]) -> list[str]:
+    return [f"{name}: {three.reason}" for name, three in named if three.reason]

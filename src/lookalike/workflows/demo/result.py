@@ -1,0 +1,88 @@
+"""The figures of the demo as published: scores, intervals and verdicts, by the labels and by the ground truth."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from typing_extensions import TypedDict
+
+from lookalike.core.types import Scores
+from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.sentence import full, sentence, verdict
+from lookalike.workflows.demo.demo import Demo
+from lookalike.workflows.demo.learning import Learned
+
+JUDGED_BY = ("HR@5", "EHR@5", "AUC_mac")
+LEARNED, TRUE = ("DCS(alpha=10)", "EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
+
+Values = dict[str, dict[str, float]]  # by encoder and measure
+
+
+@dataclass(frozen=True)
+class LearnedResult:
+    """An encoder before and after training, on the test split: by its labels, and by the truth of all its queries."""
+
+    encoder: str
+    base: str
+    epochs: int
+    best: int
+    split: str | None
+    labels: Values
+    truth: Values
+    words: dict[str, str]
+
+
+DemoResult = TypedDict(
+    "DemoResult",
+    {
+        "workspace": str,
+        "report": str,
+        "scores": Values,
+        "intervals": dict[str, dict[str, Interval]],
+        "verdicts": dict[str, list[str]],
+        "learned": LearnedResult | None,
+        "true_HR@5": dict[str, float],
+    },
+)
+
+
+def demo_result(made: Demo) -> DemoResult:
+    """The figures of a demo. `learned` is None if nothing could be learned."""
+    return {
+        "workspace": str(made.workspace.folder),
+        "report": str(made.report),
+        "scores": _values(made.evaluation.scores),
+        "intervals": {encoder: dict(known) for encoder, known in made.sure.intervals.items()},
+        "verdicts": {name: _verdict(made, name) for name in JUDGED_BY},
+        "learned": None if made.learned is None else _learned(made.learned),
+        "true_HR@5": {one.encoder: one["HR@5"].value for one in made.truth},
+    }
+
+
+def _verdict(made: Demo, name: str) -> list[str]:
+    """The best encoder by one measure against the others; nothing if no encoder has a value."""
+    defined = [one for one in made.evaluation.scores if not math.isnan(one[name].value)]
+    if not defined:
+        return []
+    best = max(defined, key=lambda one: one[name].value)
+    return [full(words) for words in verdict(best.encoder, made.sure.comparisons[name])]
+
+
+def _learned(learned: Learned) -> LearnedResult:
+    return LearnedResult(
+        encoder=learned.outcome.encoder,
+        base=learned.outcome.base,
+        epochs=len(learned.outcome.history),
+        best=learned.outcome.best,
+        split=learned.found.rule.split,
+        labels=_values(learned.found.scores),
+        truth=_values(learned.truth),
+        words={
+            "By the labels": full(sentence(learned.sure.comparisons[LEARNED[0]][0].swapped)),
+            "By the ground truth": full(sentence(learned.sure_of_truth.comparisons[TRUE[0]][0].swapped)),
+        },
+    )
+
+
+def _values(scores: Iterable[Scores]) -> Values:
+    return {one.encoder: {name: score.value for name, score in one.scores.items()} for one in scores}
