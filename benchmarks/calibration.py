@@ -49,7 +49,7 @@ def main(folder: Path, draws: int, queries: int) -> None:
         scores = [evaluate(one, MEASURES) for one in ranks]
         count = len(ranks[0].query_codes[0])
         print(f"\n{title}: {count:,} queries, {len(ranks[0]):,} labels; {draws:,} draws of {queries}")
-        print(f"{'':30}{'hog':^20}{'newcomer':^20}{'difference':^20}{'undefined':>10}")
+        print(f"{'':30}{'hog':^20}{'outside':^20}{'difference':^20}{'undefined':>10}")
         print(f"{'measure':30}" + "".join(f"{method:>10}" for _ in range(3) for method in METHODS))
         inside = covered(scores, draws, queries)
         for at, measure in enumerate(scores[0].scores):

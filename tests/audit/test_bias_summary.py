@@ -44,12 +44,12 @@ ONE = outcome([[0.5, 0.6, 0.55]], [[True, False, False]], [[1.0, 0.5, 0.1]], [0.
 
 
 def found(cells, figure, where):
-    return next(c.estimate for c in cells if c.figure == figure and c.where == where)
+    return next(c for c in cells if c.figure == figure and c.where == where)
 
 
 def test_pairs_know_their_kind_their_coverage_and_whether_they_are_right():
     flat = pairs(ONE, "EHR@5")  # (a, b), (a, c), (b, c)
-    assert [KINDS[kind] for kind in flat.kind] == ["one newcomer", "one newcomer", "both newcomers"]
+    assert [KINDS[kind] for kind in flat.kind] == ["one outside", "one outside", "both outside"]
     assert flat.band.tolist() == [2, 0, 0]
     assert flat.right.tolist() == [0.0, 0.0, 1.0]
     assert flat.separated.tolist() == [True] * 3
@@ -62,20 +62,20 @@ def test_equal_truths_and_undefined_scores_are_left_out_and_ties_count_half():
     assert flat.undefined == 3
 
 
-def test_bias_is_of_newcomers_and_by_their_coverage():
+def test_bias_is_of_outside_and_by_their_coverage():
     cells = summary([ONE])
-    assert found(cells, "bias", "newcomers").value == pytest.approx((0.2 + 0.25) / 2)
+    assert found(cells, "bias", "outside").value == pytest.approx((0.2 + 0.25) / 2)
     assert found(cells, "bias", "generators").value == pytest.approx(0.0)
-    assert found(cells, "RMSE", "newcomers").value == pytest.approx(np.sqrt((0.2**2 + 0.25**2) / 2))
-    assert found(cells, "bias", "newcomers, coverage@5 0 to .2").value == pytest.approx(0.25)
-    assert found(cells, "bias", "newcomers, coverage@5 .4 to .6").value == pytest.approx(0.2)
-    assert found(cells, "bias", "newcomers, coverage@5 .8 to 1").n == 0
-    assert found(cells, "bias", "newcomers, 40% to 60% of the pool similar").n == 2
+    assert found(cells, "RMSE", "outside").value == pytest.approx(np.sqrt((0.2**2 + 0.25**2) / 2))
+    assert found(cells, "bias", "outside, coverage@5 0 to .2").value == pytest.approx(0.25)
+    assert found(cells, "bias", "outside, coverage@5 .4 to .6").value == pytest.approx(0.2)
+    assert found(cells, "bias", "outside, coverage@5 .8 to 1").n == 0
+    assert found(cells, "bias", "outside, 40% to 60% of the pool similar").n == 2
 
 
 def test_places_gained_are_against_the_truth():
     cells = summary([ONE])  # by truth a b c, by measure b c a: b and c up one place of two, a down two
-    assert found(cells, "places gained", "newcomers").value == pytest.approx(0.5)
+    assert found(cells, "places gained", "outside").value == pytest.approx(0.5)
     assert found(cells, "places gained", "generators").value == pytest.approx(-1.0)
 
 
@@ -108,7 +108,7 @@ def test_a_measure_that_was_not_scored_is_named():
 
 def test_a_cell_s_bound_takes_pools_for_its_trials_where_all_agree():
     many = outcome([[0.1, 0.6]] * 40, [[True, False]] * 40, [[1.0, 0.5]] * 40, [0.2, 0.4])
-    cell = calibrated([many])["EHR@5"]["one newcomer"]["separated"][2]
+    cell = calibrated([many])["EHR@5"]["one outside"]["separated"][2]
     assert (cell["share"], cell["pairs"], cell["pools"]) == (1.0, 40, 40)
     assert cell["low"] == pytest.approx(wilson(1.0, 40.0), abs=1e-4)
 
@@ -116,7 +116,7 @@ def test_a_cell_s_bound_takes_pools_for_its_trials_where_all_agree():
 def test_pairs_that_hang_together_widen_the_bound():
     values = [[0.1, 0.5, 0.6, 0.7]] * 20 + [[0.9, 0.5, 0.4, 0.3]] * 5
     all_or_none = outcome(values, [[True] * 4] * 25, [[1.0] * 4] * 25, [0.1, 0.2, 0.3, 0.4])
-    cell = calibrated([all_or_none])["EHR@5"]["both fed"]["separated"][4]
+    cell = calibrated([all_or_none])["EHR@5"]["both generators"]["separated"][4]
     assert (cell["share"], cell["pairs"]) == (0.8, 150)
     assert cell["low"] == pytest.approx(wilson(0.8, 25.0), abs=1e-4)
 
@@ -136,5 +136,5 @@ def test_the_file_reads_back_and_a_calibration_holds_on_what_it_was_made_from():
 def test_figures_of_two_worlds_join():
     other = replace(ONE, value=ONE.value - 0.4)
     cells = summary([ONE, other])
-    assert found(cells, "bias", "newcomers").value == pytest.approx(0.225 - 0.2)
-    assert found(cells, "bias", "newcomers").pools == 2
+    assert found(cells, "bias", "outside").value == pytest.approx(0.225 - 0.2)
+    assert found(cells, "bias", "outside").pools == 2

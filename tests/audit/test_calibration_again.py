@@ -6,8 +6,8 @@ import pytest
 
 from lookalike.audit.trust import calibration
 from lookalike.research.bias.calibrate import first_pool
+from lookalike.research.bias.run import studio_of
 from lookalike.research.bias.simulate import simulate
-from lookalike.research.bias.simulation import studio_of
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def cell(share: float, low: float, pairs: int) -> dict[str, float]:
 TABLE = {
     "cells": {
         "EHR@5": {
-            "one newcomer": {
+            "one outside": {
                 "separated": [cell(0.99, 0.96, 300), cell(0.9, 0.85, 300), *[cell(0.5, 0.4, 50)] * 3],
                 "open": [cell(0.6, 0.55, 100), cell(0.0, 0.0, 0), *[cell(0.5, 0.4, 50)] * 3],
             }
@@ -27,18 +27,18 @@ TABLE = {
 
 
 def test_a_cell_is_found_by_kind_coverage_and_whether_the_test_separates():
-    found = trust("EHR@5", "one newcomer", 0.1, True, TABLE)
+    found = trust("EHR@5", "one outside", 0.1, True, TABLE)
     assert (found.word, found.share, found.pairs, found.pools) == ("trusted", 0.99, 300, 17)
     assert found.separates == pytest.approx(300 / 400)
-    assert trust("EHR@5", "one newcomer", 0.2, True, TABLE).word == "with care"
-    assert trust("EHR@5", "one newcomer", 1.0, True, TABLE).word == "not to be trusted"
-    assert trust("EHR@5", "one newcomer", 0.1, False, TABLE).word == "not to be trusted"
-    empty = trust("EHR@5", "one newcomer", 0.3, False, TABLE)
+    assert trust("EHR@5", "one outside", 0.2, True, TABLE).word == "with care"
+    assert trust("EHR@5", "one outside", 1.0, True, TABLE).word == "not to be trusted"
+    assert trust("EHR@5", "one outside", 0.1, False, TABLE).word == "not to be trusted"
+    empty = trust("EHR@5", "one outside", 0.3, False, TABLE)
     assert (empty.word, empty.pairs, empty.separates) == ("unknown", 0, 1.0)
     assert math.isnan(empty.share)
 
 
-@pytest.mark.parametrize(("measure", "kind"), [("new@5", "one newcomer"), ("EHR@5", "both fed")])
+@pytest.mark.parametrize(("measure", "kind"), [("new@5", "one outside"), ("EHR@5", "both generators")])
 def test_what_was_not_calibrated_is_unknown(measure, kind):
     assert trust(measure, kind, 0.5, True, TABLE).word == "unknown"
 
@@ -52,7 +52,7 @@ def test_few_pairs_or_pools_are_unknown_whatever_their_share():
 @pytest.mark.parametrize("coverage", [-0.1, 1.1, math.nan])
 def test_a_coverage_outside_0_to_1_is_refused(coverage):
     with pytest.raises(ArgumentError, match="coverage is"):
-        trust("EHR@5", "one newcomer", coverage, True, TABLE)
+        trust("EHR@5", "one outside", coverage, True, TABLE)
 
 
 def test_an_unknown_kind_is_refused():
@@ -88,13 +88,13 @@ def test_the_shipped_table_is_whole():
 
 def test_where_both_fed_the_pool_a_test_that_separates_is_right_more_often():
     for kinds in calibration()["cells"].values():
-        states = kinds["both fed"]
+        states = kinds["both generators"]
         for apart, other in zip(states["separated"], states["open"], strict=True):
             if min(apart["pairs"], other["pairs"]) > 200:
                 assert apart["share"] > other["share"] + 0.1
 
 
 def test_a_biased_measure_that_separates_can_be_wrong_more_often_than_a_coin():
-    found = trust("EHR@5", "one newcomer", 0.1, True)
+    found = trust("EHR@5", "one outside", 0.1, True)
     assert found.share < 0.5
     assert found.word == "not to be trusted"

@@ -42,8 +42,8 @@ def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_
         [compared("color", "hog", 0.1, 0.001), compared("new", "color", 0.2, 0.001)], COVERAGE, FED
     )
     new, color = of(found, "EHR@5", "new"), of(found, "EHR@5", "color")
-    one = trust("EHR@5", "one newcomer", 0.1, True)
-    both = trust("EHR@5", "both fed", 0.9, True)
+    one = trust("EHR@5", "one outside", 0.1, True)
+    both = trust("EHR@5", "both generators", 0.9, True)
     assert (new.word, new.right) == ("not to be trusted", one.share)
     assert (color.word, color.right, color.against) == (new.word, one.share, ("new",))
     assert color.else_word == "trusted"
@@ -130,7 +130,7 @@ def test_advice_names_the_best_two_that_no_trusted_claim_tells_apart():
 
 def test_kinds_count_newcomers():
     assert [kind_of(a, b, FED) for a, b in (("color", "hog"), ("new", "hog"), ("new", "other"))] == [
-        "both fed",
-        "one newcomer",
-        "both newcomers",
+        "both generators",
+        "one outside",
+        "both outside",
     ]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from audit.complete_worlds import world
 
+from lookalike.research.bias.run import CHUNK, simulated
 from lookalike.research.bias.simulate import simulate
-from lookalike.research.bias.simulation import CHUNK, simulated
 from lookalike.store.workspace import Workspace
 
 
@@ -45,9 +45,7 @@ def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
         ]
     )
     (bias,) = [
-        c
-        for c in told["figures"]
-        if (c["measure"], c["figure"], c["where"]) == ("EHR@5", "bias", "newcomers")
+        c for c in told["figures"] if (c["measure"], c["figure"], c["where"]) == ("EHR@5", "bias", "outside")
     ]
     assert bias["value"] == pytest.approx(shown, abs=1e-4)
     ET.parse(tmp_path / "out/bias.svg")

@@ -14,12 +14,12 @@ def cells(coverage_known: int) -> list[BiasFigure]:
     """EHR@5 with a bias in some bands, and two measures with their orders."""
     none = PooledMean(math.nan, math.nan, math.nan, 0, 0)
     return [
-        BiasFigure("EHR@5", "bias", f"newcomers, {band_name(b)}", PooledMean(0.1, 0.05, 0.2, 9, 3))
+        BiasFigure("EHR@5", "bias", f"outside, {band_name(b)}", *PooledMean(0.1, 0.05, 0.2, 9, 3))
         if b < coverage_known
-        else BiasFigure("EHR@5", "bias", f"newcomers, {band_name(b)}", none)
+        else BiasFigure("EHR@5", "bias", f"outside, {band_name(b)}", *none)
         for b in range(5)
     ] + [
-        BiasFigure(name, "ordered right", kind, PooledMean(0.8, 0.75, 0.85, 500, 9))
+        BiasFigure(name, "ordered right", kind, *PooledMean(0.8, 0.75, 0.85, 500, 9))
         for name in ("EHR@5", "A<B")
         for kind in KINDS
     ]
@@ -30,10 +30,10 @@ def test_it_parses_and_names_every_measure_safely():
     assert root.find(f"{SVG}title").text == "a & b"
     words = [text.text for text in root.iter(f"{SVG}text")]
     assert {"EHR@5", "A<B", *KINDS} <= set(words)
-    assert "A<B: 0.80 (one newcomer)" in root.find(f"{SVG}desc").text
+    assert "A<B: 0.80 (one outside)" in root.find(f"{SVG}desc").text
 
 
-def test_a_band_without_newcomers_has_no_point():
+def test_a_band_without_encoders_outside_has_no_point():
     def points(known: int) -> int:
         root = ET.fromstring(bias_figure(cells(known), "t"))
         return sum(len(line.get("points", "").split()) for line in root.iter(f"{SVG}polyline"))

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from lookalike.audit.agreement import ScoreAgreement
 from lookalike.audit.correlation import Correlation, Correlations
 from lookalike.audit.coverage_sweep import CoverageSweep, SweepCell
 from lookalike.audit.full_coverage import FullCoverage
-from lookalike.audit.leave_one_out import LeaveOneOut, Omission, ScoreAgreement, Spread
+from lookalike.audit.leave_one_out import LeaveOneOut, Omission, Spread
 from lookalike.core.types import Basis, Rule, Score, Scores
 from lookalike.research.papers.audit_tables import consistency_table, coverage_table, leave_one_out_table
 from lookalike.research.papers.computed import ComputedTable

@@ -201,7 +201,7 @@ def test_what_chose_the_epoch_is_told_over_all_methods():
         entry |= {"settings": {"epochs": 9}, "best": {"DCS": epoch}}
         entry["values"]["DCS"] = {"truth": {"AUC_mic": 0.5}}
     told = choices(made, "AUC_mic").splitlines()
-    assert told[2:] == ["| last | 0.750 | 9 | 0 % |", "| DCS | 0.500 | 2 | 50 % |"]
+    assert told[2:] == ["| last | 0.750 | 9 | 0% |", "| DCS | 0.500 | 2 | 50% |"]
 
 
 def test_two_trials_of_one_name_are_refused():

@@ -132,48 +132,52 @@ def _few(encoders: int) -> tuple[str, ...]:
 
 def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
     """Where the labels came from, where that limits the results."""
-    said = []
+    cautions = []
     if not surfaced.recorded:
-        said.append(
+        cautions.append(
             f"No pool records who retrieved the labelled pairs. {quoted(surfaced.generators)} count as generators of "
             f"the pairs they rank below {surfaced.top}."
         )
     if surfaced.of_none:
-        said.append(
+        cautions.append(
             f"{plural(surfaced.of_none, 'labelled pair')} came from no generator. They are never left out."
         )
     if len(surfaced.generators) == 1:
-        said.append("There is only one generator: without its labels only pairs from other sources remain.")
+        cautions.append(
+            "There is only one generator: without its labels only pairs from other sources remain."
+        )
     empty = [one.generator for one in found.omissions if one.left == 0]
     if empty:
-        said.append(f"Without the labels of {quoted(empty)} no label remains, so these values are undefined.")
+        cautions.append(
+            f"Without the labels of {quoted(empty)} no label remains, so these values are undefined."
+        )
     unchanged = [one.generator for one in found.omissions if one.dropped == 0]
     if unchanged:
-        said.append(
+        cautions.append(
             f"Leaving out {quoted(unchanged)} changes nothing: this rule drops no labelled pair of theirs."
         )
-    return tuple(said)
+    return tuple(cautions)
 
 
 def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str]) -> tuple[str, ...]:
     """What limits the results on full coverage, and what to do about it."""
     unknown = [name for name in surfaced.generators if name not in ranked]
-    said = []
+    cautions = []
     if unknown and found.which == "every":
-        said.append(f"Full coverage ignores the lists of {quoted(unknown)}, which have no vectors here.")
+        cautions.append(f"Full coverage ignores the lists of {quoted(unknown)}, which have no vectors here.")
     covered = [one for one in found.covered if one.queries]
     if not covered:
         who = "all generators and an encoder" if found.which == "every" else "any encoder"
-        said.append(
+        cautions.append(
             f"No query has its top {found.k} fully labelled for {who}. Label the missing pairs "
             f"(lookalike discover --top {max(found.k, surfaced.top)}), use a smaller K, or count per encoder "
             "(--full-coverage each)."
         )
     elif len(covered) < FEWEST:
-        said.append(
+        cautions.append(
             f"Only {len(covered)} of the encoders have fully covered queries, which is too few to correlate."
         )
-    return tuple(said)
+    return tuple(cautions)
 
 
 def _undefined(found: LeaveOneOut) -> tuple[str, ...]:

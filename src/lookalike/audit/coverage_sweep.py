@@ -8,16 +8,15 @@ from math import nan
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from lookalike.audit.agreement import agreements
 from lookalike.audit.correlation import KINDS, Correlation, Correlations, with_interval
 from lookalike.audit.full_coverage import NEARLY, NONE_COVERED, Covered, values_by_query
-from lookalike.audit.leave_one_out import agreement
 from lookalike.audit.query_correlation import OverQueries
-from lookalike.audit.replicates import ScoreReplicates
-from lookalike.audit.rescore import Rescorer, on_queries
+from lookalike.audit.rescore import Rescorer
 from lookalike.core.cores import cores
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.measures.hit_rate import hit_rate, membership
+from lookalike.evaluate.measures.hit_rate import membership
 from lookalike.evaluate.significance.bootstrap import Resampling
 
 POOLS = "the measure pools all queries, so a single query has no value"
@@ -107,39 +106,32 @@ def coverage_sweep(
     levels, measures = levels_of(covered.k), tuple(one.name for one in rescorers[0].measures)
     used = [i for i, chosen in enumerate(covered.chosen) if chosen.any()]
     encoders = tuple(rescorers[i].encoder for i in used)
-    benchmark = [_on(hit_rate(rescorers[i].judged, covered.k), covered, i) for i in used]
+    every = covered.benchmark(rescorers)
+    benchmark = [every[i] for i in used]
     truth = [values_by_query(score, covered.query) for score in benchmark]
-    swept = {
-        (at, level): _scores(rescorers[i], covered, i, level) for at, i in enumerate(used) for level in levels
+    swept = {(i, level): _scores(rescorers[i], covered, i, level) for i in used for level in levels}
+    scores = {
+        (level, measure): [swept[i, level][measure] for i in used] for level in levels for measure in measures
     }
     over = {
-        (level, measure): [
-            OverQueries(values_by_query(swept[at, level][measure], covered.query), truth[at])
-            for at in range(len(used))
+        key: [
+            OverQueries(values_by_query(score, covered.query), known)
+            for score, known in zip(row, truth, strict=True)
         ]
-        for level in levels
-        for measure in measures
+        for key, row in scores.items()
     }
     bands = _bands(over, resampling, part(progress, 0, 2))
-    replicates = ScoreReplicates(
-        [*benchmark, *(s for row in swept.values() for s in row.values())], resampling, part(progress, 1, 2)
-    )
+    across = agreements(encoders, scores, dict.fromkeys(scores, benchmark), resampling, part(progress, 1, 2))
     cells = []
     for (level, measure), correlators in over.items():
-        scores = [swept[at, level][measure] for at in range(len(used))]
         found = _by_encoder(encoders, correlators, len(covered.query))
-        mean = _mean(found, _why_not(scores))
+        mean = _mean(found, _why_not(scores[level, measure]))
         if (level, measure) in bands:
             mean = with_interval(mean, bands[level, measure])
-        across = agreement(measure, "", scores, benchmark, encoders, replicates).correlations
-        cells.append(SweepCell(level, measure, mean, found, across))
+        cells.append(SweepCell(level, measure, mean, found, across[level, measure][0]))
     counts = tuple(int(covered.chosen[i].sum()) for i in used)
     reason = "" if used else NONE_COVERED
     return CoverageSweep(covered.k, covered.which, measures, levels, encoders, counts, tuple(cells), reason)
-
-
-def _on(score: Score, covered: Covered, encoder: int) -> Score:
-    return on_queries(score, set(covered.query[covered.chosen[encoder]]))
 
 
 def _scores(rescorer: Rescorer, covered: Covered, encoder: int, level: float) -> dict[str, Score]:

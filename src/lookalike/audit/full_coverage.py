@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool
 
-from lookalike.audit.leave_one_out import ScoreAgreement, Subsets, agreement
-from lookalike.audit.replicates import ScoreReplicates
+from lookalike.audit.agreement import ScoreAgreement, agreements
+from lookalike.audit.leave_one_out import Subsets
 from lookalike.audit.rescore import Rescorer, on_queries
 from lookalike.core.checks import one_of
 from lookalike.core.progress import Progress
@@ -33,6 +34,19 @@ class Covered:
     k: int
     query: np.ndarray
     chosen: Bool[np.ndarray, "encoders queries"]
+
+    @cached_property
+    def names(self) -> list[frozenset[str]]:
+        """Each encoder's chosen queries."""
+        return [frozenset(self.query[chosen]) for chosen in self.chosen]
+
+    def benchmark(self, rescorers: Sequence[Rescorer]) -> list[Score]:
+        """Each encoder's HR@K on its chosen queries, where nothing is unjudged."""
+        return self.of([hit_rate(one.judged, self.k) for one in rescorers])
+
+    def of(self, scores: Sequence[Score]) -> list[Score]:
+        """One score per encoder, over its chosen queries only."""
+        return [on_queries(score, names) for score, names in zip(scores, self.names, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -83,37 +97,23 @@ def full_coverage(
     The labels are reduced as in the leave-one-out audit (VSD 7.2.2). Encoders without a covered query are left out;
     with fewer than three others every correlation is undefined.
     """
-    encoders, measures = tuple(found.scores[""]), tuple(next(iter(found.scores[""].values())))
-    omitted = ("", *(one.generator for one in found.omissions))
-    names = [frozenset(covered.query[chosen]) for chosen in covered.chosen]
-    whole = [len(chosen) == len(covered.query) for chosen in names]
-    benchmark = [
-        on_queries(hit_rate(one.judged, covered.k), None if all_ else chosen)
-        for one, chosen, all_ in zip(rescorers, names, whole, strict=True)
-    ]
-    table = {
-        (key, measure): [
-            on_queries(found.scores[key][encoder][measure], None if all_ else chosen)
-            for encoder, chosen, all_ in zip(encoders, names, whole, strict=True)
-        ]
-        for key in omitted
-        for measure in measures
-    }
-    replicates = ScoreReplicates(
-        [*benchmark, *(score for row in table.values() for score in row)], resampling, progress
+    keys = [(measure, omitted) for measure in found.measures for omitted in ("", *found.omitted)]
+    benchmark = covered.benchmark(rescorers)
+    agreed = agreements(
+        found.encoders,
+        {(measure, omitted): covered.of(found.of(omitted, measure)) for measure, omitted in keys},
+        dict.fromkeys(keys, benchmark),
+        resampling,
+        progress,
     )
     return FullCoverage(
         covered.which,
         covered.k,
         tuple(
             CoveredEncoder(name, len(chosen), score.value)
-            for name, chosen, score in zip(encoders, names, benchmark, strict=True)
+            for name, chosen, score in zip(found.encoders, covered.names, benchmark, strict=True)
         ),
-        tuple(
-            agreement(measure, key, table[key, measure], benchmark, encoders, replicates)
-            for measure in measures
-            for key in omitted
-        ),
+        tuple(ScoreAgreement(*key, *one) for key, one in agreed.items()),
         "" if covered.chosen.any() else NONE_COVERED,
     )
 

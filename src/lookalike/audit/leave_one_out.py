@@ -6,8 +6,7 @@ from math import nan
 
 import numpy as np
 
-from lookalike.audit.correlation import Correlations, coefficients, correlate, defined_points, with_interval
-from lookalike.audit.replicates import ScoreReplicates
+from lookalike.audit.agreement import ScoreAgreement, agreements
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced
 from lookalike.core.errors import PoolError
@@ -48,19 +47,6 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class ScoreAgreement:
-    """How scores on other labels correlate, over encoders.
-
-    `omitted` is the generator whose labels are left out ("": none). `left_out` are encoders without both values.
-    """
-
-    measure: str
-    omitted: str
-    correlations: Correlations
-    left_out: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class LeaveOneOut:
     """The whole audit: `bias` has one agreement for each measure and omitted generator, `spreads` for each encoder."""
 
@@ -88,6 +74,25 @@ class Subsets:
     surfaced: Surfaced
     omissions: tuple[Omission, ...]
     scores: Mapping[str, Mapping[str, Mapping[str, Score]]]
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """The encoders that were scored."""
+        return tuple(self.scores[""])
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures they were scored by."""
+        return tuple(next(iter(self.scores[""].values())))
+
+    @property
+    def omitted(self) -> tuple[str, ...]:
+        """The generators whose labels were left out, one at a time."""
+        return tuple(one.generator for one in self.omissions)
+
+    def of(self, omitted: str, measure: str) -> list[Score]:
+        """Every encoder's score by one measure, without one generator's labels ("": on all)."""
+        return [self.scores[omitted][encoder][measure] for encoder in self.encoders]
 
 
 def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surfaced") -> Subsets:
@@ -119,68 +124,36 @@ def leave_one_out(
     s is undefined leaving that encoder out. Each encoder's mean and standard deviation (n - 1) are over the subsets.
     `resampling` adds intervals: all encoders are scored again on the same drawn queries.
     """
-    encoders, measures = tuple(found.scores[""]), tuple(next(iter(found.scores[""].values())))
-    omitted = tuple(one.generator for one in found.omissions)
-    table = {
-        (key, measure): [found.scores[key][encoder][measure] for encoder in encoders]
-        for key in ("", *omitted)
-        for measure in measures
-    }
-    replicates = ScoreReplicates([score for row in table.values() for score in row], resampling, progress)
+    keys = [(measure, omitted) for measure in found.measures for omitted in found.omitted]
+    agreed = agreements(
+        found.encoders,
+        {(measure, omitted): found.of(omitted, measure) for measure, omitted in keys},
+        {(measure, omitted): found.of("", measure) for measure, omitted in keys},
+        resampling,
+        progress,
+    )
     return LeaveOneOut(
         found.rule,
-        measures,
-        encoders,
+        found.measures,
+        found.encoders,
         found.omissions,
-        tuple(
-            spread(measure, encoder, found.scores, omitted) for measure in measures for encoder in encoders
-        ),
-        tuple(
-            agreement(measure, g, table[g, measure], table["", measure], encoders, replicates)
-            for measure in measures
-            for g in omitted
-        ),
+        tuple(spread(found, measure, encoder) for measure in found.measures for encoder in found.encoders),
+        tuple(ScoreAgreement(*key, *one) for key, one in agreed.items()),
     )
 
 
-def spread(
-    measure: str,
-    encoder: str,
-    scores: Mapping[str, Mapping[str, Mapping[str, Score]]],
-    omitted: Sequence[str],
-) -> Spread:
+def spread(found: Subsets, measure: str, encoder: str) -> Spread:
     """Mean and standard deviation over the subsets on which the encoder has a score."""
-    each = [scores[g][encoder][measure] for g in omitted]
+    each = [found.scores[omitted][encoder][measure] for omitted in found.omitted]
     values = np.array([score.value for score in each])
     defined = values[np.isfinite(values)]
     return Spread(
         measure,
         encoder,
-        scores[""][encoder][measure].value,
+        found.scores[""][encoder][measure].value,
         tuple(values.tolist()),
         float(defined.mean()) if len(defined) else nan,
         float(defined.std(ddof=1)) if len(defined) > 1 else nan,
         len(defined),
         tuple(dict.fromkeys(score.reason for score in each if score.reason)),
     )
-
-
-def agreement(
-    measure: str,
-    omitted: str,
-    reduced: Sequence[Score],
-    benchmark: Sequence[Score],
-    encoders: Sequence[str],
-    replicates: ScoreReplicates,
-) -> ScoreAgreement:
-    """Correlate two lists of scores over encoders."""
-    x, y = (np.array([score.value for score in side]) for side in (reduced, benchmark))
-    both = defined_points(x, y)
-    correlations = correlate(x, y)
-    if replicates.any:
-        sides = (
-            [score for score, here in zip(side, both, strict=True) if here] for side in (reduced, benchmark)
-        )
-        correlations = with_interval(correlations, coefficients(*(replicates.of(side) for side in sides)))
-    left_out = tuple(name for name, here in zip(encoders, both, strict=True) if not here)
-    return ScoreAgreement(measure, omitted, correlations, left_out)

@@ -81,10 +81,8 @@ def thinned(
     )
 
 
-def on_queries(score: Score, chosen: AnySet[str] | None) -> Score:
-    """The same score over some of its queries only; None stands for all of them."""
-    if chosen is None:
-        return score
+def on_queries(score: Score, chosen: AnySet[str]) -> Score:
+    """The same score over some of its queries only."""
     here = np.fromiter((query in chosen for query in score.query), bool, len(score.query))
     if here.all():
         return score

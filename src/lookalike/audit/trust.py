@@ -11,7 +11,7 @@ from typing import Any
 from lookalike.core.checks import one_of
 from lookalike.core.errors import ArgumentError
 
-KINDS = ("both fed", "one newcomer", "both newcomers")
+KINDS = ("both generators", "one outside", "both outside")
 """Of two encoders, how many did not feed the pool."""
 BANDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Edges of the bands of coverage@5; a band holds its lower edge, the last one both."""

@@ -7,9 +7,9 @@ from math import isnan, nan
 from pydantic import computed_field
 
 from lookalike.audit.trust import KINDS, Trust, trust
-from lookalike.core.text import percent
+from lookalike.core.text import bracketed, percent, value
 from lookalike.evaluate.significance.compare import Comparison
-from lookalike.evaluate.significance.sentence import is_significant
+from lookalike.evaluate.significance.sentence import full, is_significant, verdict
 
 CANNOT_TELL = "cannot tell"
 STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
@@ -83,6 +83,71 @@ class Steadiness:
     encoders: int
 
 
+@dataclass(frozen=True)
+class CorrectedRate:
+    """HR@K of one encoder, corrected for unjudged candidates, with its interval; `estimated` is its EHR@K."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    queries: int
+    reason: str
+    estimated: float
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Verdicts, and what they rest on.
+
+    `generators` is None if no record says who fed the pool. `corrected` is by encoder; if it is empty, `uncorrected`
+    says why. `comparisons` are by measure. Best encoders first.
+    """
+
+    k: int
+    encoders: tuple[str, ...]
+    generators: tuple[str, ...] | None
+    coverage: Mapping[str, float]
+    verdicts: tuple[Verdict, ...]
+    corrected: Mapping[str, CorrectedRate]
+    comparisons: Mapping[str, tuple[Comparison, ...]]
+    uncorrected: str = ""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def headline(self) -> str:
+        """The best encoder by HR@K corrected, whether that is proved, and what it is worth; "" for want of two."""
+        name = f"HR@{self.k} corrected"
+        compared = self.comparisons.get(name, ())
+        said = verdict(self.encoders[0], compared) if self.encoders and compared else []
+        return f"{full(said[0])}{self._worth(name)}" if said else ""
+
+    def _worth(self, measure: str) -> str:
+        """What the claim about the best two is worth, where it is one and is not trusted."""
+        orders = next((v.orders for v in self.of(self.encoders[0]) if v.measure == measure), ())
+        claim = next((o.trust for o in orders if o.other == self.encoders[1] and o.separated), None)
+        if claim is None or claim.word in ("trusted", "unknown"):
+            return "" if claim is None or claim.word == "trusted" else " No simulation covers this case."
+        share = f"{100 * claim.share:.0f} of 100 such results were right where the ground truth is known"
+        return f" {claim.word.capitalize()}: {share}."
+
+    def correction(self, encoder: str, decimals: int = 3) -> str:
+        """One encoder's corrected HR@K as sentences, or why it is undefined; "" if nothing was corrected."""
+        one = self.corrected.get(encoder)
+        if one is None:
+            return ""
+        if isnan(one.value):
+            return f"HR@{self.k} cannot be corrected: {one.reason}."
+        shown = f"{value(one.value, decimals)} {bracketed(one.low, one.high, decimals)}".rstrip()
+        plain = "" if isnan(one.estimated) else f" EHR@{self.k} is {value(one.estimated, decimals)}."
+        return f"HR@{self.k} corrected for unjudged results: {shown}.{plain}"
+
+    def of(self, encoder: str) -> tuple[Verdict, ...]:
+        """One encoder's verdicts, those to rely on first."""
+        mine = [one for one in self.verdicts if one.encoder == encoder]
+        return tuple(sorted(mine, key=lambda one: 1.0 if isnan(one.right) else -one.right))
+
+
 def verdicts(
     comparisons: Sequence[Comparison],
     coverage: Mapping[str, float],
@@ -111,16 +176,16 @@ def verdicts(
                 for one in ones
                 if encoder in one.encoders and not isnan(one.difference)
             )
-            said, right = _claims(orders)
+            word, right = _claims(orders)
             of_measure = []
             steady = (steadiness or {}).get(measure)
             if steady is not None and not isnan(steady.least):
                 of_measure.append(_steady(steady))
             if _is_too_optimistic(measure, similar):
-                said, right = LOWER.get(said, said), nan
+                word, right = LOWER.get(word, word), nan
                 of_measure.append(TOO_OPTIMISTIC)
             because = _because(encoder, coverage, generators, k, alone or {})
-            found.append(Verdict(measure, encoder, said, right, orders, because, tuple(of_measure)))
+            found.append(Verdict(measure, encoder, word, right, orders, because, tuple(of_measure)))
     return tuple(found)
 
 
@@ -181,12 +246,12 @@ def _because(
     if generators is not None:
         fed = f"The encoder {'fed' if encoder in generators else 'did not feed'} the pool."
     labelled = percent(coverage.get(encoder, nan), 0, missing="An unknown share")
-    said = [
+    reasons = [
         f"{fed} {labelled} of its first {k} results {'is' if labelled.startswith('An') else 'are'} labelled."
     ]
     if encoder in alone:
-        said.append(f"{percent(alone[encoder], 0)} of the labelled pairs came from it alone.")
-    return tuple(said)
+        reasons.append(f"{percent(alone[encoder], 0)} of the labelled pairs came from it alone.")
+    return tuple(reasons)
 
 
 def _steady(found: Steadiness) -> str:

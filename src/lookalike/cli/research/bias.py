@@ -1,6 +1,7 @@
 """`lookalike bias`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,19 +13,18 @@ from lookalike.cli.console import print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import folded, plural
-from lookalike.research.bias.result import BiasResult, bias_result
-from lookalike.research.bias.simulation import (
-    Bias,
+from lookalike.research.bias.run import (
+    BiasResult,
     bias_on_studio,
     bias_on_workspace,
     write_calibration,
     write_results,
 )
-from lookalike.research.bias.statistics import PooledMean, band_name
+from lookalike.research.bias.statistics import BiasFigure, band_name
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.trained import left_out, trained
+from lookalike.workflows.decide.trained import left_out
 
-Cells = Mapping[tuple[str, str, str], PooledMean]  # by measure, figure and place
+Cells = Mapping[tuple[str, str, str], BiasFigure]  # by measure, figure and place
 
 
 @result(BiasResult)
@@ -66,39 +66,37 @@ def bias(
     def bar(doing: str) -> Any:  # noqa: ANN401 - a context manager of progress
         return progress(doing, quiet=json)
 
-    taught: tuple[str, ...] = ()
     if workspace is None:
-        found = bias_on_studio(photos, studios, pools, seed, bar)
+        outcomes, found = bias_on_studio(photos, studios, pools, seed, bar)
         where = f"generated catalogs ({plural(studios, 'catalog')} of {photos:,} photos)"
     else:
-        opened = Workspace(workspace)
-        found, taught = bias_on_workspace(opened, pools, seed, bar), trained(opened)
+        outcomes, found = bias_on_workspace(Workspace(workspace), pools, seed, bar)
         where = "the complete labels of a workspace"
-    written = (
-        write_results(found, output, f"Bias on {where}, {found.pools:,} pools") if output is not None else []
-    )
+    written = []
+    if output is not None:
+        written += write_results(outcomes, found, output, f"Bias on {where}, {found.pools:,} pools")
     if calibration is not None:
-        write_calibration(found, calibration)
+        write_calibration(outcomes, found, calibration)
         written.append(calibration)
     if json:
-        print_json(bias_result(found, taught, written))
+        print_json(replace(found, written=tuple(map(str, written))))
         return
     _print(found, where)
-    say(*left_out(taught))
+    say(*left_out(found.trained_left_out))
     for path in written:
         say(f"Wrote {path}.")
 
 
-def _print(found: Bias, where: str) -> None:
-    measures = list(dict.fromkeys(cell.measure for cell in found.cells))
-    truths = [value for value, _ in found.truth.values()]
+def _print(found: BiasResult, where: str) -> None:
+    measures = list(dict.fromkeys(cell.measure for cell in found.figures))
+    truths = list(found.true_hr5.values())
     say(
         folded(
             f"{plural(found.pools, 'simulated pool')} on {where}; {plural(len(truths), 'encoder')} with a true HR@5 of "
             f"{min(truths):.2f} to {max(truths):.2f}. In brackets: 95% intervals over pools."
         )
     )
-    cells = {(one.measure, one.figure, one.where): one.estimate for one in found.cells}
+    cells = {(one.measure, one.figure, one.where): one for one in found.figures}
     _print_orders(cells, measures)
     _print_errors(cells, measures)
     _print_places(cells, measures)
@@ -111,7 +109,7 @@ def _print(found: Bias, where: str) -> None:
             f"{100 * one.share:.1f}",
             f"{one.pairs:,}",
         ]
-        for one in found.held
+        for one in found.words
     ]
     table(["measure", "word", "expected", "true", "pairs"], rows, left=2)
 
@@ -119,11 +117,11 @@ def _print(found: Bias, where: str) -> None:
 def _print_orders(cells: Cells, measures: Sequence[str]) -> None:
     say("", "How often a measure orders two encoders as the true HR@5 does, in %:")
     columns = [("ordered right", kind) for kind in KINDS] + [
-        ("ordered right where its test separates", "one newcomer"),
-        ("separated", "one newcomer"),
+        ("ordered right where its test separates", "one outside"),
+        ("separated", "one outside"),
     ]
     table(
-        ["measure", "Spearman", *KINDS, "one newcomer, p < .05", "how often"],
+        ["measure", "Spearman", *KINDS, "one outside, p < .05", "how often"],
         [
             [
                 name,
@@ -137,18 +135,18 @@ def _print_orders(cells: Cells, measures: Sequence[str]) -> None:
 
 def _print_errors(cells: Cells, measures: Sequence[str]) -> None:
     say("", "Score minus the true HR@5, for encoders outside the pool:")
-    bands = [f"newcomers, {band_name(place)}" for place in range(len(BANDS) - 1)]
+    bands = [f"outside, {band_name(place)}" for place in range(len(BANDS) - 1)]
     table(
         ["estimate", "encoders outside", "root mean square", *(band.rpartition(", ")[2] for band in bands)],
         [
             [
                 name,
-                _cell(cells[name, "bias", "newcomers"]),
-                f"{cells[name, 'RMSE', 'newcomers'].value:.3f}",
+                _cell(cells[name, "bias", "outside"]),
+                f"{cells[name, 'RMSE', 'outside'].value:.3f}",
                 *(_cell(cells[name, "bias", band], short=True) for band in bands),
             ]
             for name in measures
-            if (name, "bias", "newcomers") in cells
+            if (name, "bias", "outside") in cells
         ],
     )
 
@@ -163,7 +161,7 @@ def _print_places(cells: Cells, measures: Sequence[str]) -> None:
             name,
             *(
                 _cell(cells.get((name, "places gained", who)), percent=True)
-                for who in ("newcomers", "generators")
+                for who in ("outside", "generators")
             ),
         ]
         for name in measures
@@ -171,7 +169,7 @@ def _print_places(cells: Cells, measures: Sequence[str]) -> None:
     table(["measure", "encoders outside", "generators"], rows)
 
 
-def _cell(one: PooledMean | None, *, percent: bool = False, short: bool = False) -> str:
+def _cell(one: BiasFigure | None, *, percent: bool = False, short: bool = False) -> str:
     if one is None or one.n == 0:
         return "-"
     if percent:

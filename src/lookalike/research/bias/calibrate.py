@@ -9,7 +9,7 @@ import numpy as np
 from lookalike.audit.trust import BANDS, KINDS, trust, wilson
 from lookalike.research.bias.estimates import MORE
 from lookalike.research.bias.simulate import MEASURES, SimulatedPools
-from lookalike.research.bias.statistics import pairs
+from lookalike.research.bias.statistics import EncoderPairs, all_pairs, pairs
 
 CALIBRATED = (*MEASURES, "HR@5 corrected", f"HR@5 with {MORE} labels")
 """What the table holds: the measures, and the estimates that did well."""
@@ -39,30 +39,30 @@ def held(
     outcomes: Sequence[SimulatedPools], table: Mapping[str, Any] | None = None
 ) -> tuple[CalibrationCheck, ...]:
     """The words of a calibration against what was so on these pools."""
-    found = []
+    checks = []
     for measure in calibrated_among(outcomes[0].measures):
-        columns = _columns(outcomes, measure)
-        promised = np.full(len(columns["right"]), np.nan)
-        said = np.full(len(promised), "unknown", dtype=object)
+        found = all_pairs(outcomes, measure)
+        promised = np.full(len(found.right), np.nan)
+        words = np.full(len(promised), "unknown", dtype=object)
         for kind, name in enumerate(KINDS):
             for place in range(len(BANDS) - 1):
                 for separated in (True, False):
-                    here = _cell(columns, kind, place, separated)
+                    here = _cell(found, kind, place, separated)
                     known = trust(measure, name, BANDS[place] + 0.1, separated, table)
-                    promised[here], said[here] = known.share, known.word
+                    promised[here], words[here] = known.share, known.word
         for word in WORDS:
-            some = said == word
+            some = words == word
             if some.any():
-                found.append(
+                checks.append(
                     CalibrationCheck(
                         measure,
                         word,
                         float(np.nanmean(promised[some])) if word != "unknown" else float("nan"),
-                        float(columns["right"][some].mean()),
+                        float(found.right[some].mean()),
                         int(some.sum()),
                     )
                 )
-    return tuple(found)
+    return tuple(checks)
 
 
 def calibrated_among(measures: Sequence[str]) -> list[str]:
@@ -110,47 +110,31 @@ def as_toml(outcomes: Sequence[SimulatedPools], made: Mapping[str, int | str | l
 def _of_measure(
     outcomes: Sequence[SimulatedPools], measure: str
 ) -> dict[str, dict[str, list[dict[str, float]]]]:
-    columns = _columns(outcomes, measure)
+    found = all_pairs(outcomes, measure)
     return {
         name: {
-            state: [
-                _summed(columns, _cell(columns, kind, place, separated)) for place in range(len(BANDS) - 1)
-            ]
+            state: [_summed(found, _cell(found, kind, place, separated)) for place in range(len(BANDS) - 1)]
             for state, separated in (("separated", True), ("open", False))
         }
         for kind, name in enumerate(KINDS)
     }
 
 
-def _columns(outcomes: Sequence[SimulatedPools], measure: str) -> dict[str, np.ndarray]:
-    parts = [pairs(one, measure) for one in outcomes]
-    starts = np.cumsum([0, *map(len, outcomes)])[:-1]
-    columns = {
-        name: np.concatenate([getattr(one, name) for one in parts])
-        for name in ("kind", "band", "right", "separated")
-    }
-    return columns | {
-        "pool": np.concatenate([one.pool + start for one, start in zip(parts, starts, strict=True)])
-    }
+def _cell(found: EncoderPairs, kind: int, place: int, separated: bool) -> np.ndarray:
+    return np.asarray((found.kind == kind) & (found.band == place) & (found.separated == separated))
 
 
-def _cell(columns: Mapping[str, np.ndarray], kind: int, place: int, separated: bool) -> np.ndarray:
-    return np.asarray(
-        (columns["kind"] == kind) & (columns["band"] == place) & (columns["separated"] == separated)
-    )
-
-
-def _summed(columns: Mapping[str, np.ndarray], some: np.ndarray) -> dict[str, float]:
+def _summed(found: EncoderPairs, some: np.ndarray) -> dict[str, float]:
     """A cell's share, and Wilson's lower bound with as many trials as the pairs of whole pools are worth.
 
-    EncoderPairs of one pool hang together. The variance of the share over pools, V = sum over pools of (right - share x
+    Pairs of one pool are not independent. The variance of the share over pools, V = sum over pools of (right - share x
     pairs)^2 / pairs^2, says how many independent pairs they amount to: share (1 - share) / V, at most the pairs, and
     the number of pools where every pair is right or every one wrong.
     """
-    right, count = columns["right"][some], int(some.sum())
+    right, count = found.right[some], int(some.sum())
     if count == 0:
         return {"share": 0.0, "low": 0.0, "pairs": 0, "pools": 0}
-    pool, share = columns["pool"][some], float(right.mean())
+    pool, share = found.pool[some], float(right.mean())
     used, place = np.unique(pool, return_inverse=True)
     apart = np.bincount(place, weights=right - share)
     variance = float((apart * apart).sum()) / count**2

@@ -101,7 +101,7 @@ def alone_odds(seen: Seen) -> Score:
 def left_out_shift(seen: Seen) -> Score:
     """EHR@K - (1 - coverage@K) x mean over g of (EHR_g without what g alone found - HR_g) / (1 - coverage_g then).
 
-    What EHR@K of a generator gains when it is treated as a newcomer, by the coverage that it loses.
+    What EHR@K of a generator gains when it is treated as an encoder outside the pool, by the coverage that it loses.
     """
     r = seen.rates
     lost = np.where(r.coverage < 1.0 - 1e-9, 1.0 - r.coverage, np.nan)
@@ -129,7 +129,7 @@ def more_labels(seen: Seen) -> Score:
 
     Stratified sampling: the judged part is known, of the rest a sample is asked. Without bias whatever the pool is.
     The drawn labels' departures from P stay with their queries, so that intervals know of the sample. Where annotators
-    settle none of them, the unjudged count as the judged do.
+    label none of them, the unjudged count as the judged do.
     """
     size = len(seen.open_query)
     if size == 0:

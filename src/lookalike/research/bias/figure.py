@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from lookalike.audit.trust import BANDS, KINDS
 from lookalike.core.text import percent, value
 from lookalike.report.figures.plot import Axis, Plot
-from lookalike.research.bias.statistics import BiasFigure, PooledMean, band_name
+from lookalike.research.bias.statistics import BiasFigure, band_name
 
 LINES = ("HR@5", "EHR@5", "HR@5 alone x own odds", "HR@5 corrected", "HR@5 with 100 labels")
 WIDTH, LEFT, RIGHT, TOP = 784, 72, 580, 54
 PLOT_HEIGHT, ROW, ROWS_LEFT = 250, 30, 222
 
-Found = Mapping[tuple[str, str], PooledMean]  # by measure and where
+Found = Mapping[tuple[str, str], BiasFigure]  # by measure and where
 
 
 def bias_figure(cells: Sequence[BiasFigure], title: str) -> str:
@@ -22,9 +22,9 @@ def bias_figure(cells: Sequence[BiasFigure], title: str) -> str:
     """
     bias, ordered = (
         {
-            (cell.measure, cell.where): cell.estimate
+            (cell.measure, cell.where): cell
             for cell in cells
-            if cell.figure == figure and math.isfinite(cell.estimate.value)
+            if cell.figure == figure and math.isfinite(cell.value)
         }
         for figure in ("bias", "ordered right")
     )
@@ -36,13 +36,13 @@ def bias_figure(cells: Sequence[BiasFigure], title: str) -> str:
     plot, below = Plot("bias", WIDTH, alone=True), TOP + PLOT_HEIGHT + 96
     _biases(plot, bias)
     _orders(plot, by_kind, measures, below)
-    told = (f"{name}: {value(one.value, 2)} ({kind})" for (name, kind), one in by_kind.items())
-    return plot.svg(below + ROW * len(measures) + 40, title, "; ".join(told))
+    shown = (f"{name}: {value(one.value, 2)} ({kind})" for (name, kind), one in by_kind.items())
+    return plot.svg(below + ROW * len(measures) + 40, title, "; ".join(shown))
 
 
 def _biases(plot: Plot, found: Found) -> None:
     """One line for each estimate of HR@5, over the bands of coverage."""
-    wheres = [f"newcomers, {band_name(place)}" for place in range(len(BANDS) - 1)]
+    wheres = [f"outside, {band_name(place)}" for place in range(len(BANDS) - 1)]
     shown = [name for name in LINES if any((name, where) in found for where in wheres)]
     known = [found[name, where] for name in shown for where in wheres if (name, where) in found]
     ends = [end for one in known for end in (one.low, one.high) if math.isfinite(end)]

@@ -1,4 +1,4 @@
-"""Ground truths with a complete truth: the studio, drawn from a seed, and workspaces whose labels are complete."""
+"""Ground truths: the studio, drawn from a seed, and workspaces whose labels are complete."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 from lookalike.api import values
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import LabelsError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
 from lookalike.core.types import Basis, Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
@@ -32,10 +32,10 @@ def studio_encoders(drawn: Studio, photos: Path, progress: Progress | None = Non
     catalog = drawn.catalog()
     made: dict[str, np.ndarray] = {}
     for done, name in enumerate(DESCRIPTORS):
-        tell = None if progress is None else _part(progress, done)
-        made[name] = values.embed(catalog, f"descriptor:{name}", photos=photos, progress=tell).vectors
+        step = part(progress, done, len(DESCRIPTORS))
+        made[name] = values.embed(catalog, f"descriptor:{name}", photos=photos, progress=step).vectors
     for name in JOINED:
-        made[name] = _beside([made[part] for part in name.split("+")])
+        made[name] = _beside([made[one] for one in name.split("+")])
     return [Embeddings(name, catalog.image, v) for name, v in (made | _as_if(drawn, made)).items()]
 
 
@@ -92,7 +92,7 @@ def _as_if(drawn: Studio, descriptors: Mapping[str, np.ndarray]) -> dict[str, np
 
 def _beside(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Vectors side by side, each of length 1."""
-    scaled = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in parts]
+    scaled = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in parts]
     return np.concatenate(scaled, axis=1).astype(np.float32)
 
 
@@ -113,10 +113,3 @@ def _pairs(
     key = np.unique(np.concatenate([place + listed, place + others], axis=1))
     query, found = np.divmod(key, drawn.items)
     return query, found, np.isin(key, place + others)
-
-
-def _part(progress: Progress, done: int) -> Progress:
-    return lambda step, total: progress(done * total + step, len(DESCRIPTORS) * total)
-
-
-__all__ = ["as_if_encoders", "studio_encoders", "studio_ground_truth", "workspace_ground_truth"]

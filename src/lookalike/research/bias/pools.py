@@ -29,7 +29,7 @@ class GroundTruth:
     """Encoders on one set of judged pairs, complete for every encoder's top `depth`.
 
     `ranks` hold the same rows in the same order, labelled with the truth. `answers[kind]` is what one kind of
-    annotators would say of each row: 1, 0, or -1 where they settle nothing; `TRUTH` is always among them.
+    annotators would say of each row: 1, 0, or -1 where their votes give no label; `TRUTH` is always among them.
     `random` marks rows that a pool may draw at random.
     """
 

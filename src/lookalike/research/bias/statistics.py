@@ -1,8 +1,9 @@
 """What simulated pools say of each measure: how often it orders encoders as the truth does, and how biased it is."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,13 @@ from lookalike.research.bias.simulate import SimulatedPools
 SEPARATED = 1.959963984540054
 """|z| from which two encoders differ at p < .05."""
 DRAWS = 1000
+SEPARABLE = "separated by complete labels"
 RATES = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
 """Bands of a pool's positive rate."""
 
 
-@dataclass(frozen=True)
-class PooledMean:
-    """A mean over pairs of encoders or over encoders, its 95 % interval (bootstrap over pools), and over how many."""
+class PooledMean(NamedTuple):
+    """A mean over pairs of encoders or over encoders, its 95% interval (bootstrap over pools), and over how many."""
 
     value: float
     low: float
@@ -31,12 +32,19 @@ class PooledMean:
 
 @dataclass(frozen=True)
 class BiasFigure:
-    """One figure of one measure: `where` says for which pools, encoders or pairs."""
+    """One figure of one measure with its 95% interval, over `n` encoders or pairs on `pools` pools.
+
+    `where` says for which pools, encoders or pairs.
+    """
 
     measure: str
     figure: str
     where: str
-    estimate: PooledMean
+    value: float
+    low: float
+    high: float
+    n: int
+    pools: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +52,15 @@ class EncoderPairs:
     """Every pair of encoders on every pool by one measure, as flat columns.
 
     `right` is 1 where the measure orders the two as the true HR@5 of all queries does, 0 where not, .5 where it ties
-    them. Pairs whose true values are equal, or whose score is undefined, are left out. `settled` says whether complete
-    labels of the pool's queries would separate the two at p < .05, `separated` whether the measure does.
+    them. Pairs whose true values are equal, or whose score is undefined, are left out. `separable` says whether
+    complete labels of the pool's queries separate the two at p < .05, `separated` whether the measure does.
     """
 
     pool: np.ndarray
     kind: np.ndarray
     band: np.ndarray
     right: np.ndarray
-    settled: np.ndarray
+    separable: np.ndarray
     separated: np.ndarray
     undefined: int
 
@@ -73,10 +81,23 @@ def pairs(outcome: SimulatedPools, measure: str) -> EncoderPairs:
         kind=kind[use],
         band=bands(np.minimum(outcome.coverage[:, i], outcome.coverage[:, j]))[use],
         right=right[use],
-        settled=(np.abs(outcome.true_z[:, i, j]) > SEPARATED)[use],
+        separable=(np.abs(outcome.true_z[:, i, j]) > SEPARATED)[use],
         separated=(np.abs(outcome.z[:, m, i, j]) > SEPARATED)[use],
         undefined=int(np.count_nonzero(~np.isfinite(difference) & (truth != 0))),
     )
+
+
+def all_pairs(outcomes: Sequence[SimulatedPools], measure: str) -> EncoderPairs:
+    """The pairs of several outcomes; pools are numbered on."""
+    parts = [pairs(one, measure) for one in outcomes]
+    starts = [0, *np.cumsum([len(one) for one in outcomes])[:-1].tolist()]
+    parts = [replace(one, pool=one.pool + start) for one, start in zip(parts, starts, strict=True)]
+    columns = {
+        one.name: np.concatenate([getattr(part, one.name) for part in parts])
+        for one in fields(EncoderPairs)
+        if one.name != "undefined"
+    }
+    return EncoderPairs(**columns, undefined=sum(one.undefined for one in parts))
 
 
 def bands(coverage: np.ndarray) -> np.ndarray:
@@ -97,7 +118,7 @@ def band_name(place: int) -> str:
 
 
 def pooled_mean(values: np.ndarray, pool: np.ndarray, pools: int, seed: int = 0) -> PooledMean:
-    """A mean with an interval from drawing whole pools again: what one pool says of its pairs hangs together."""
+    """A mean with an interval from drawing whole pools again: pairs of one pool are not independent."""
     total, count = np.bincount(pool, weights=values, minlength=pools), np.bincount(pool, minlength=pools)
     used = count > 0
     total, count = total[used], count[used].astype(float)
@@ -114,8 +135,7 @@ def summary(outcomes: Sequence[SimulatedPools]) -> tuple[BiasFigure, ...]:
     cells: list[BiasFigure] = []
     for measure in outcomes[0].measures:
         cells += _ordering(outcomes, measure)
-        cells += _correlation(outcomes, measure)
-        cells += _spread(outcomes, measure)
+        cells += _of_pools(outcomes, measure)
         cells += _bias(outcomes, measure)
         cells += _shift(outcomes, measure)
     return tuple(cells)
@@ -132,70 +152,47 @@ def on_its_scale(measure: str) -> bool:
 
 
 def _ordering(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
-    parts = [pairs(one, measure) for one in outcomes]
-    joined = {
-        name: np.concatenate([getattr(one, name) for one in parts])
-        for name in ("kind", "band", "right", "settled", "separated")
-    }
-    pool = np.concatenate([one.pool + start for one, start in zip(parts, _starts(outcomes), strict=True)])
-    size = sum(map(len, outcomes))
-    every = np.ones(len(pool), bool)
+    """How often a measure orders and separates encoders, by kind of pair and by coverage."""
+    found, size = all_pairs(outcomes, measure), sum(map(len, outcomes))
     cells = []
-    for name, which in [("all pairs", every), *((kind, joined["kind"] == k) for k, kind in enumerate(KINDS))]:
-        for where, some in ((name, which), (f"{name}, truth settled", which & joined["settled"])):
-            found = pooled_mean(joined["right"][some], pool[some], size)
-            cells.append(BiasFigure(measure, "ordered right", where, found))
-        wrong = which & joined["separated"]
-        claims = pooled_mean(joined["right"][wrong], pool[wrong], size)
-        cells.append(BiasFigure(measure, "ordered right where its test separates", name, claims))
-        share = pooled_mean(joined["separated"][which].astype(float), pool[which], size)
-        cells.append(BiasFigure(measure, "separated", name, share))
+
+    def add(figure: str, where: str, values: np.ndarray, which: np.ndarray) -> None:
+        cells.append(BiasFigure(measure, figure, where, *pooled_mean(values[which], found.pool[which], size)))
+
+    every = np.ones(len(found.pool), bool)
+    for name, which in [("all pairs", every), *((kind, found.kind == k) for k, kind in enumerate(KINDS))]:
+        add("ordered right", name, found.right, which)
+        add("ordered right", f"{name}, {SEPARABLE}", found.right, which & found.separable)
+        add("ordered right where its test separates", name, found.right, which & found.separated)
+        add("separated", name, found.separated.astype(float), which)
     for place in range(len(BANDS) - 1):
-        some = (joined["band"] == place) & joined["settled"]
-        cells.append(
-            BiasFigure(
-                measure,
-                "ordered right",
-                f"{band_name(place)}, truth settled",
-                pooled_mean(joined["right"][some], pool[some], size),
-            )
-        )
+        some = (found.band == place) & found.separable
+        add("ordered right", f"{band_name(place)}, {SEPARABLE}", found.right, some)
     return cells
 
 
-def _spread(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
-    """Standard deviation of a measure over the encoders of a pool, and its order, with random pairs and without."""
+def _of_pools(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
+    """Of every pool: Spearman's correlation with the true HR@5 over its encoders, and the spread of their scores.
+
+    The spread is the standard deviation where all scores are defined. By the pool's positive rate, and by whether it
+    has random pairs.
+    """
     value = [one.value[:, _place(one, measure)] for one in outcomes]
-    apart = np.concatenate([_deviation(one) for one in value])
     order = np.concatenate(
         [[spearman(v, one.true_all) for v in part] for part, one in zip(value, outcomes, strict=True)]
     )
-    drawn = np.concatenate([one.random_pairs for one in outcomes]) > 0
-    cells = []
-    for where, which in (("random pairs too", drawn), ("no random pairs", ~drawn)):
-        for figure, values in (("spread", apart), ("Spearman", order)):
-            good = which & np.isfinite(values)
-            found = pooled_mean(values[good], np.flatnonzero(good), len(values))
-            cells.append(BiasFigure(measure, figure, where, found))
-    return cells
-
-
-def _deviation(value: np.ndarray) -> np.ndarray:
-    """Over the encoders, of each pool where all are defined; NaN elsewhere."""
-    return np.asarray(value.std(axis=1))
-
-
-def _correlation(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
-    """Spearman's correlation with the true HR@5 over the encoders of a pool, also by the pool's positive rate."""
-    found = np.concatenate(
-        [[spearman(v, one.true_all) for v in one.value[:, _place(one, measure)]] for one in outcomes]
-    )
+    spread = np.concatenate([part.std(axis=1) for part in value])
     rate = np.concatenate([one.positive_rate for one in outcomes])
+    drawn = np.concatenate([one.random_pairs for one in outcomes]) > 0
+    asked = [("Spearman", order, "all encoders", np.ones(len(order), bool))]
+    asked += [("Spearman", order, where, which) for where, which in _rates(rate)]
+    for where, which in (("random pairs too", drawn), ("no random pairs", ~drawn)):
+        asked += [("spread", spread, where, which), ("Spearman", order, where, which)]
     cells = []
-    for where, which in [("all encoders", np.ones(len(found), bool)), *_rates(rate)]:
-        good = which & np.isfinite(found)
-        one = pooled_mean(found[good], np.flatnonzero(good), len(found))
-        cells.append(BiasFigure(measure, "Spearman", where, one))
+    for figure, values, where, which in asked:
+        good = which & np.isfinite(values)
+        found = pooled_mean(values[good], np.flatnonzero(good), len(values))
+        cells.append(BiasFigure(measure, figure, where, *found))
     return cells
 
 
@@ -206,13 +203,13 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _bias(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
-    """Score minus the true HR@5 of the pool's queries, in many wheres; its root mean square too."""
+    """Score minus the true HR@5 of the pool's queries, for many groups of encoders; its root mean square too."""
     if not on_its_scale(measure):
         return []
     found = _by_encoder(outcomes, partial(_distance, measure, 1))
     squares = _by_encoder(outcomes, partial(_distance, measure, 2))
-    return [BiasFigure(measure, "bias", where, one) for where, one in found] + [
-        BiasFigure(measure, "RMSE", where, _root(one)) for where, one in squares
+    return [BiasFigure(measure, "bias", where, *one) for where, one in found] + [
+        BiasFigure(measure, "RMSE", where, *_root(one)) for where, one in squares
     ]
 
 
@@ -237,14 +234,14 @@ def _shift(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]
         return np.where(known, (by_measure - rankdata(one.true_all)) / (len(one.encoders) - 1), np.nan)
 
     return [
-        BiasFigure(measure, "places gained", where, found) for where, found in _by_encoder(outcomes, gained)
+        BiasFigure(measure, "places gained", where, *found) for where, found in _by_encoder(outcomes, gained)
     ]
 
 
 def _by_encoder(
     outcomes: Sequence[SimulatedPools], values: Callable[[SimulatedPools], np.ndarray]
 ) -> Iterable[tuple[str, PooledMean]]:
-    """Means of a (pools, encoders) value over generators and newcomers, then over newcomers by what their pool was."""
+    """Means of a (pools, encoders) value over generators and over encoders outside the pool, these also by pool."""
     value = np.concatenate([values(one).ravel() for one in outcomes])
     fed = np.concatenate([one.generator.ravel() for one in outcomes])
     coverage = bands(np.concatenate([one.coverage.ravel() for one in outcomes]))
@@ -256,16 +253,16 @@ def _by_encoder(
     sizes = np.concatenate([np.full(len(one), len(one.encoders)) for one in outcomes])
     pool = np.repeat(np.arange(len(sizes)), sizes)
     rate = np.repeat(of_pool["positive rate"], sizes)
-    wheres = [("generators", fed), ("newcomers", ~fed)]
+    wheres = [("generators", fed), ("outside", ~fed)]
     wheres += [
-        (f"newcomers, {band_name(place)}", ~fed & (coverage == place)) for place in range(len(BANDS) - 1)
+        (f"outside, {band_name(place)}", ~fed & (coverage == place)) for place in range(len(BANDS) - 1)
     ]
     for name, within in _rates(rate):
-        wheres.append((f"newcomers, {name}", ~fed & within))
+        wheres.append((f"outside, {name}", ~fed & within))
     for kind in dict.fromkeys(of_pool["answers"].tolist()):
-        wheres.append((f"newcomers, labels of {kind}", ~fed & np.repeat(of_pool["answers"] == kind, sizes)))
+        wheres.append((f"outside, labels of {kind}", ~fed & np.repeat(of_pool["answers"] == kind, sizes)))
     drawn = np.repeat(of_pool["random"], sizes)
-    wheres += [("newcomers, random pairs too", ~fed & drawn), ("newcomers, no random pairs", ~fed & ~drawn)]
+    wheres += [("outside, random pairs too", ~fed & drawn), ("outside, no random pairs", ~fed & ~drawn)]
     good = np.isfinite(value)
     for where, which in wheres:
         yield where, pooled_mean(value[which & good], pool[which & good], len(sizes))
@@ -277,10 +274,6 @@ def _rates(rate: np.ndarray) -> list[tuple[str, np.ndarray]]:
         (f"{low:.0%} to {min(high, 1):.0%} of the pool similar", (rate >= low) & (rate < high))
         for low, high in RATES
     ]
-
-
-def _starts(outcomes: Sequence[SimulatedPools]) -> list[int]:
-    return [0, *np.cumsum([len(one) for one in outcomes])[:-1].tolist()]
 
 
 def _place(outcome: SimulatedPools, measure: str) -> int:

@@ -1,7 +1,5 @@
 """`reproduce`: a table of the papers, and ours beside it on whatever catalog the workspace holds."""
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from lookalike.research.papers.measure_tables import curve_table
 from lookalike.research.papers.published import PublishedTable, published
 from lookalike.research.papers.tables import BUILDERS, NEEDS
 from lookalike.store.disk import write_file
+from lookalike.store.formats.tables import csv_text
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
@@ -82,14 +81,19 @@ def figure(table: PublishedTable) -> str:
 
 
 def _csv(found: Reproduction) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*found.published.labels, "column", "paper", "ours", "ours_spread"])
-    for cell in cells_of(found.published, found.ours):
-        value = cell.ours.value if cell.ours else ""
-        spread = cell.ours.spread if cell.ours and cell.ours.spread is not None else ""
-        writer.writerow([*cell.names, cell.column, cell.paper or "", value, spread])
-    return text.getvalue()
+    return csv_text(
+        [*found.published.labels, "column", "paper", "ours", "ours_spread"],
+        (
+            [
+                *cell.names,
+                cell.column,
+                cell.paper,
+                cell.ours and cell.ours.value,
+                cell.ours and cell.ours.spread,
+            ]
+            for cell in cells_of(found.published, found.ours)
+        ),
+    )
 
 
 def _curves(table: PublishedTable, points: int) -> ComputedTable:

@@ -42,7 +42,7 @@ _VERSION = 1  # of what an entry holds
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What trials stand on: a catalog, an encoder's vectors of it, labels to learn from, labels to score on.
+    """What trials use: a catalog, an encoder's vectors of it, labels to learn from, labels to score on.
 
     `labels` train and choose the checkpoint. `truth` scores the test split; where it is complete, so is the answer.
     """
@@ -238,7 +238,7 @@ class _Watch:
 
 
 def _among(labels: Labels, inside: Catalog) -> Labels:
-    """The labels whose two images are there; settling a catalog's complete truth takes longer than a trial."""
+    """The labels whose two images are there; matching a catalog's complete truth takes longer than a trial."""
     there = inside.row
     keep = np.fromiter(
         (a in there and b in there for a, b in zip(labels.query, labels.candidate, strict=True)),

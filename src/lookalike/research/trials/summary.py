@@ -1,10 +1,8 @@
 """What trials say together: means over splits, their intervals, and one way of learning against another."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.significance.repeated_splits import Difference, OverSplits, differences, over_splits
 from lookalike.research.trials.run import LAST, PRETRAINED
+from lookalike.store.formats.tables import csv_text
 from lookalike.store.journal import Entry
 
 
@@ -99,7 +98,7 @@ def choices(entries: Sequence[Entry], measure: str) -> str:
         value = np.nanmean([entry["values"][chosen_by]["truth"][measure] for entry in done])
         epochs = [entry["best"].get(chosen_by, entry["settings"]["epochs"]) for entry in done]
         first = 100 * np.mean(np.array(epochs) == 1)
-        rows.append(f"| {chosen_by} | {value:.3f} | {np.median(epochs):.0f} | {first:.0f} % |")
+        rows.append(f"| {chosen_by} | {value:.3f} | {np.median(epochs):.0f} | {first:.0f}% |")
     return "\n".join(rows)
 
 
@@ -119,23 +118,19 @@ def _pairs(methods: Iterable[str]) -> list[tuple[str, str]]:
 
 def as_csv(entries: Sequence[Entry]) -> str:
     """A line for each method, chooser, kind of truth and measure: mean, ends of the interval, splits."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("ground", "method", "chosen_by", "on", "measure", "mean", "low", "high", "splits"))
-    first = entries[0]["values"]
-    for chosen_by in first:
-        if chosen_by == PRETRAINED:
-            continue
-        for on, measured in first[chosen_by].items():
-            for measure in measured:
-                view = View(measure, chosen_by, on)
-                for name, one in means(entries, view).items():
-                    if name == PRETRAINED and chosen_by != LAST:
-                        continue  # it has no epochs
-                    said = "" if name == PRETRAINED else chosen_by
-                    ends = (f"{value:.6g}" for value in (one.value, one.low, one.high))
-                    writer.writerow((entries[0]["ground"], name, said, on, measure, *ends, one.splits))
-    return text.getvalue()
+    heads = ("ground", "method", "chosen_by", "on", "measure", "mean", "low", "high", "splits")
+    lines = []
+    for chosen_by, measured in entries[0]["values"].items():
+        for on, measure in ((on, name) for on, names in measured.items() for name in names):
+            for name, one in (
+                means(entries, View(measure, chosen_by, on)).items() if chosen_by != PRETRAINED else ()
+            ):
+                if name == PRETRAINED and chosen_by != LAST:
+                    continue  # it has no epochs
+                chooser = "" if name == PRETRAINED else chosen_by
+                ends = (f"{value:.6g}" for value in (one.value, one.low, one.high))
+                lines.append((entries[0]["ground"], name, chooser, on, measure, *ends, one.splits))
+    return csv_text(heads, lines)
 
 
 def table(entries: Sequence[Entry], views: Sequence[tuple[str, View]]) -> str:
@@ -150,11 +145,11 @@ def table(entries: Sequence[Entry], views: Sequence[tuple[str, View]]) -> str:
 
 def compared_table(entries: Sequence[Entry], view: View) -> str:
     """The comparisons as Markdown."""
-    rows = ["| | difference | splits ahead | p | p, Holm |", "|---|---|---|---|---|"]
+    rows = ["| | difference | splits won | p | p, Holm |", "|---|---|---|---|---|"]
     for one in compared(entries, view):
         chances = " | ".join(_chance(p) for p in (one.p, one.p_holm))
         name = " - ".join(one.methods)
-        rows.append(f"| {name} | {reached(one.by, signed=True)} | {100 * one.won:.0f} % | {chances} |")
+        rows.append(f"| {name} | {reached(one.by, signed=True)} | {100 * one.won:.0f}% | {chances} |")
     return "\n".join(rows)
 
 

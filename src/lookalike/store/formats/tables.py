@@ -23,6 +23,15 @@ def require_ending(path: Path, what: str, endings: Sequence[str] = ENDINGS) -> N
         )
 
 
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as CSV, with a line of headings; None is an empty cell."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
 def write_table(columns: Mapping[str, Sequence[object]], path: Path, what: str = "labels") -> None:
     """Write columns of one length as a whole file; None is an empty cell. The same columns give the same bytes."""
     write_rows(tuple(columns), zip(*columns.values(), strict=True), path, what)

@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 
 from lookalike.api.trust import audit_measures
 from lookalike.audit.audits import MEASURES, Audits
+from lookalike.audit.verdict import Judgement
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Bar, Progress, no_bar
 from lookalike.core.types import Embeddings, Pool
@@ -14,7 +15,7 @@ from lookalike.evaluate.significance.summary import Settings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.pairs import RankedPairs, rank_on_labels
 from lookalike.workflows.decide.trained import require_untrained, trained, untrained
-from lookalike.workflows.decide.verdict import Judgement, verdict
+from lookalike.workflows.decide.verdict import verdict
 
 ALL, GENERATORS = "all", "generators"
 TOP = 5
@@ -22,11 +23,13 @@ LEAST_REPLICATES = 500  # to tell whether a measure's test is sure, also where n
 
 
 class AuditOptions(TypedDict, total=False):
-    """What to leave out, and which queries count as fully covered (see `audit_measures`)."""
+    """Options of `audit_measures`: list length, what to leave out, which queries are fully covered, replicates."""
 
-    top: int | None
+    k: int
     rule: str
     full_coverage: str
+    replicates: int
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +45,9 @@ def audit_and_verdict(
     encoders: str | Sequence[str] = ALL,
     measures: Sequence[str] = MEASURES,
     *,
-    k: int = 5,
     generators: Sequence[str] = (),
+    top: int | None = None,
     ranked: RankedPairs | None = None,
-    replicates: int = 2000,
-    seed: int = 0,
     bar: Bar = no_bar,
     **options: Unpack[AuditOptions],
 ) -> AuditOutcome:
@@ -60,18 +61,18 @@ def audit_and_verdict(
             workspace,
             encoders,
             measures,
-            k=k,
             generators=generators,
+            top=top,
             ranked=ranked,
-            replicates=replicates,
-            seed=seed,
             progress=progress,
             **options,
         )
+    names = dict.fromkeys([*found.leave_one_out.encoders, *found.generators])
+    vectors = {name: workspace.embeddings(name) for name in names if name in workspace.encoders}
+    settings = Settings(max(found.replicates, LEAST_REPLICATES), found.seed)
     with bar("Judging") as progress:
-        settings = Settings(max(replicates, LEAST_REPLICATES), seed)
         judgement = verdict(
-            workspace, ranked, found, settings, k=k, named=bool(generators), progress=progress
+            workspace.catalog, vectors, ranked, found, settings, named=bool(generators), progress=progress
         )
     return AuditOutcome(**vars(found), verdict=judgement, trained_left_out=trained(workspace))
 
@@ -81,31 +82,30 @@ def audit(
     encoders: str | Sequence[str] = ALL,
     measures: Sequence[str] = MEASURES,
     *,
-    k: int = 5,
     generators: Sequence[str] = (),
+    top: int | None = None,
     ranked: RankedPairs | None = None,
-    replicates: int = 2000,
-    seed: int = 0,
     progress: Progress | None = None,
     **options: Unpack[AuditOptions],
 ) -> Audits:
     """Leave-one-out, full coverage and the coverage sweep on the workspace's labels.
 
     `encoders` are "all", "generators" or names; trained ones are left out, and refused by name (`decide/trained.py`).
-    Who proposed a pair is what the pool has recorded. Without a pool, or with `top` or `generators`, it is rebuilt by
-    rank for those generators (without a pool: all encoders but trained ones). Ranks in `ranked` are not made again.
+    The generators of a pair are those that the pool has recorded. Without a pool, or with `top` or `generators`, they
+    are rebuilt by rank for those generators (without a pool: all encoders but trained ones). Ranks in `ranked` are
+    not made again.
     """
     require_something(workspace)
     for name in measures:
         parse(name)
-    pool, top = workspace.pool(), options.get("top")
+    pool = workspace.pool()
     fed = list(generators) or [*(untrained(workspace) if pool is None else pool.generators)]
     names = _chosen(workspace, encoders, fed)
     ranked = ranked or rank_on_labels(workspace, ())
     kept: Pool | list[Embeddings]
     if pool is not None and top is None and not generators:
         kept = pool
-        # a generator that is not audited still says which queries are fully covered
+        # a generator that is not audited still decides which queries are fully covered
         coverers = [name for name in fed if name in workspace.encoders]
     else:
         kept, coverers = [workspace.embeddings(name) for name in fed], []
@@ -117,13 +117,9 @@ def audit(
         measures,
         coverers=[workspace.embeddings(name) for name in coverers],
         top=top or (pool.top if pool is not None else TOP),
-        k=k,
-        rule=options.get("rule", "surfaced"),
-        full_coverage=options.get("full_coverage", "every"),
-        replicates=replicates,
-        seed=seed,
         ranks=ranked.ranks,
         progress=progress,
+        **options,
     )
 
 
@@ -142,16 +138,16 @@ def require_something(workspace: Workspace) -> None:
 
 def _chosen(workspace: Workspace, encoders: str | Sequence[str], generators: Sequence[str]) -> list[str]:
     """The names of the encoders to audit."""
-    fair = untrained(workspace)
+    comparable = untrained(workspace)
     if encoders == ALL:
-        if not fair:
+        if not comparable:
             raise EncoderError(
                 "Every encoder here was trained on these labels, so there is nothing to audit.",
                 fix="Embed an encoder that was not, such as the one they are on: lookalike embed ENCODER",
             )
-        return list(fair)
+        return list(comparable)
     if encoders == GENERATORS:
-        there = [name for name in generators if name in fair]
+        there = [name for name in generators if name in comparable]
         if not there:
             raise EncoderError(
                 "None of the generators has vectors here, so there is nothing to audit.",

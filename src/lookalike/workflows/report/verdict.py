@@ -2,10 +2,9 @@
 
 from math import isnan
 
-from lookalike.audit.verdict import Verdict
+from lookalike.audit.verdict import Judgement, Verdict
 from lookalike.core.text import listed, percent
 from lookalike.report.content import VerdictCell, VerdictPart, VerdictRow
-from lookalike.workflows.decide.verdict import Judgement
 
 
 def verdict_part(found: Judgement) -> VerdictPart | None:

@@ -3,10 +3,9 @@
 import math
 from pathlib import Path
 
-from lookalike.audit.verdict import Verdict, advice
+from lookalike.audit.verdict import Judgement, Verdict, advice
 from lookalike.cli.console import next_step, say
 from lookalike.core.text import folded
-from lookalike.workflows.decide.verdict import Judgement
 
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
 LEGEND = (

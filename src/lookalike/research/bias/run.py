@@ -1,9 +1,7 @@
 """`bias`: what the measures say on simulated pools, beside a complete truth."""
 
-import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,8 +17,10 @@ from lookalike.research.bias.pools import GroundTruth
 from lookalike.research.bias.simulate import MEASURES, SimulatedPools, simulate
 from lookalike.research.bias.statistics import BiasFigure, summary
 from lookalike.store.disk import disk_errors, write_file
+from lookalike.store.formats.tables import csv_text
 from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
+from lookalike.workflows.decide.trained import trained
 from lookalike.workflows.start.studio import write_studio
 
 CHUNK = 10
@@ -28,31 +28,26 @@ SIZE = 128
 """Width of the studio's photos here: descriptors look at no more."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bias:
-    """Simulated pools, what they say of each measure, and how the shipped calibration holds on them."""
+@dataclass(frozen=True)
+class BiasResult:
+    """All figures, and the words of the shipped calibration against what was true; `true_hr5` by encoder.
 
-    outcomes: tuple[SimulatedPools, ...]
-    cells: tuple[BiasFigure, ...]
-    held: tuple[CalibrationCheck, ...]
+    An encoder's true HR@5 is the mean over the ground truths that have it.
+    """
+
     made: dict[str, int | str | list[str]]
-
-    @property
-    def pools(self) -> int:
-        """How many pools were simulated."""
-        return sum(map(len, self.outcomes))
-
-    @property
-    def truth(self) -> dict[str, tuple[float, int]]:
-        """The true HR@5 of every encoder, mean over the ground truths that have it, and in how many."""
-        found: dict[str, dict[bytes, float]] = {}
-        for one in self.outcomes:
-            for name, value in zip(one.encoders, one.true_all.tolist(), strict=True):
-                found.setdefault(name, {})[one.true_all.tobytes()] = value
-        return {name: (float(np.mean(list(seen.values()))), len(seen)) for name, seen in found.items()}
+    pools: int
+    true_hr5: dict[str, float]
+    figures: tuple[BiasFigure, ...]
+    words: tuple[CalibrationCheck, ...]
+    trained_left_out: tuple[str, ...]
+    written: tuple[str, ...] = ()
 
 
-def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -> Bias:
+Simulated = tuple[tuple[SimulatedPools, ...], BiasResult]  # the pools, and what they say of each measure
+
+
+def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -> Simulated:
     """Pools spread evenly over some studios, of seeds `seed`, `seed + 1`, ...; photos live in a temporary folder."""
     at_least(studios, 1, "studios")
     outcomes: list[SimulatedPools] = []
@@ -68,7 +63,7 @@ def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -
         "pools": pools,
         "seed": seed,
     }
-    return _bias(outcomes, made)
+    return _simulated(outcomes, made)
 
 
 def studio_of(images: int, seed: int, bar: Bar) -> GroundTruth:
@@ -83,13 +78,14 @@ def studio_of(images: int, seed: int, bar: Bar) -> GroundTruth:
     return studio_ground_truth(drawn, encoders)
 
 
-def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Bias:
+def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Simulated:
     """Pools over a workspace whose labels are complete for every encoder's top 10."""
     with bar("Ranking") as progress:
         ground_truth = workspace_ground_truth(workspace, progress)
     with bar("Simulating pools") as progress:
         outcomes = simulated(ground_truth, at_least(pools, 1, "pools"), seed, progress)
-    return _bias(outcomes, {"catalog": "workspace", "pools": pools, "seed": seed})
+    made: dict[str, int | str | list[str]] = {"catalog": "workspace", "pools": pools, "seed": seed}
+    return _simulated(outcomes, made, trained(workspace))
 
 
 def simulated(
@@ -112,26 +108,27 @@ def simulated(
     return found
 
 
-def write_results(found: Bias, folder: Path, title: str) -> list[Path]:
+def write_results(
+    outcomes: Sequence[SimulatedPools], found: BiasResult, folder: Path, title: str
+) -> list[Path]:
     """bias.csv (every figure with its interval), pools.csv (every score of every pool), bias.svg (the figure)."""
     with disk_errors("making the folder", folder):
         folder.mkdir(parents=True, exist_ok=True)
+    columns = tuple(field.name for field in fields(BiasFigure))
+    figures = (tuple(map(_number, astuple(one))) for one in found.figures)
     files = {
-        "bias.csv": _csv(
-            ("measure", "figure", "where", "value", "low", "high", "n", "pools"), _figures(found.cells)
-        ),
-        "pools.csv": _csv(POOL_COLUMNS, _pool_rows(found.outcomes)),
-        "bias.svg": bias_figure(found.cells, title),
+        "bias.csv": csv_text(columns, figures),
+        "pools.csv": csv_text(POOL_COLUMNS, _pool_rows(outcomes)),
+        "bias.svg": bias_figure(found.figures, title),
     }
     for name, content in files.items():
         write_file(folder / name, content.encode())
     return [folder / name for name in files]
 
 
-def write_calibration(found: Bias, path: Path) -> None:
+def write_calibration(outcomes: Sequence[SimulatedPools], found: BiasResult, path: Path) -> None:
     """The calibration file that `audit.trust` reads."""
-    encoders = list(found.truth)
-    write_file(path, as_toml(found.outcomes, found.made | {"encoders": encoders}).encode())
+    write_file(path, as_toml(outcomes, found.made | {"encoders": list(found.true_hr5)}).encode())
 
 
 POOL_COLUMNS = (
@@ -153,31 +150,18 @@ POOL_COLUMNS = (
 )
 
 
-def _bias(outcomes: Sequence[SimulatedPools], made: dict[str, int | str | list[str]]) -> Bias:
-    return Bias(tuple(outcomes), summary(outcomes), held(outcomes), made)
-
-
-def _csv(columns: Sequence[str], rows: Iterator[tuple[object, ...]]) -> str:
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _figures(cells: Sequence[BiasFigure]) -> Iterator[tuple[object, ...]]:
-    for cell in cells:
-        one = cell.estimate
-        yield (
-            cell.measure,
-            cell.figure,
-            cell.where,
-            _number(one.value),
-            _number(one.low),
-            _number(one.high),
-            one.n,
-            one.pools,
-        )
+def _simulated(
+    outcomes: Sequence[SimulatedPools],
+    made: dict[str, int | str | list[str]],
+    left_out: tuple[str, ...] = (),
+) -> Simulated:
+    truths: dict[str, dict[bytes, float]] = {}
+    for one in outcomes:
+        for name, value in zip(one.encoders, one.true_all.tolist(), strict=True):
+            truths.setdefault(name, {})[one.true_all.tobytes()] = value
+    true_hr5 = {name: float(np.mean(list(seen.values()))) for name, seen in truths.items()}
+    size = sum(map(len, outcomes))
+    return tuple(outcomes), BiasResult(made, size, true_hr5, summary(outcomes), held(outcomes), left_out)
 
 
 def _pool_rows(outcomes: Sequence[SimulatedPools]) -> Iterator[tuple[object, ...]]:
@@ -209,6 +193,8 @@ def _pool_rows(outcomes: Sequence[SimulatedPools]) -> Iterator[tuple[object, ...
                 )
 
 
-def _number(value: float) -> str:
-    """Six digits; nothing where undefined."""
-    return "" if not np.isfinite(value) else f"{value:.6g}"
+def _number(value: object) -> object:
+    """Six digits; nothing where undefined. Text and counts stay."""
+    if not isinstance(value, float):
+        return value
+    return f"{value:.6g}" if np.isfinite(value) else ""
