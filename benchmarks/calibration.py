@@ -74,7 +74,7 @@ def tests(folder: Path, draws: int, queries: int) -> None:
             replace(evaluate(mixed(*pair, rows, place, swap), MEASURES), encoder=name)
             for name, pair in (("a", (one, other)), ("b", (other, one)))
         ]
-        settings = Settings(REPLICATES, draw, method="percentile")
+        settings = Settings(replicates=REPLICATES, seed=draw, method="percentile")
         for measure, (pair,) in significance(scores, settings).comparisons.items():
             found.setdefault(measure, []).append((pair.p_t, pair.p_permutation, pair.p_bootstrap))
     print(f"\nTwo equal encoders, {draws:,} draws of {queries}: % with p < .05")

@@ -82,12 +82,12 @@ def jackknife(scores: list[Scores], count: int) -> None:
 
 def everything(scores: list[Scores], count: int) -> None:
     """Intervals, and all pairs of encoders with every test."""
-    significance(scores, Settings(count))
+    significance(scores, Settings(replicates=count))
 
 
 def intervals(scores: list[Scores], count: int) -> None:
     """Intervals alone."""
-    significance(scores, Settings(count), comparisons=False)
+    significance(scores, Settings(replicates=count), comparisons=False)
 
 
 WORK: dict[str, tuple[Callable[[list[Scores], int], None], int]] = {

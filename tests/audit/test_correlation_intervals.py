@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from lookalike.audit.audits import ENOUGH, require_replicates
+from lookalike.audit.audits import ENOUGH, AuditSettings
 from lookalike.audit.correlation import FEWEST, KINDS, correlate, possible_values, with_interval
 from lookalike.core.errors import ArgumentError
 
@@ -46,13 +46,12 @@ def test_an_undefined_value_has_no_interval():
 
 @pytest.mark.parametrize("replicates", [1, 50, 99, -1])
 def test_too_few_draws_are_refused(replicates):
-    with pytest.raises(ArgumentError, match=f"replicates is {replicates}; it must be 100 or more"):
-        require_replicates(replicates, 0)
+    with pytest.raises(ArgumentError, match="100 to 1,000,000"):
+        AuditSettings(replicates=replicates)
 
 
 def test_none_and_enough_draws_are_taken():
-    require_replicates(0, 0)
-    require_replicates(100, 0)
+    assert [AuditSettings(replicates=number).replicates for number in (0, 100)] == [0, 100]
 
 
 @pytest.mark.parametrize("n", range(FEWEST, ENOUGH))

@@ -47,7 +47,7 @@ def sound(found: Interval) -> bool:
 def test_ends_are_ordered_and_values_of_the_measure_or_there_is_a_reason(
     asked: list[Ranking], seed: int, method: str
 ):
-    given_ = Settings(REPLICATES, seed, method=method)
+    given_ = Settings(replicates=REPLICATES, seed=seed, method=method)
     found = significance([two(asked, seed)[0]], given_).intervals["one"]
     assert len(found) == len(set(found))
     assert [name for name, one in found.items() if not sound(one)] == []
@@ -58,7 +58,9 @@ def test_ends_are_ordered_and_values_of_the_measure_or_there_is_a_reason(
 def test_more_confidence_is_never_narrower(asked: list[Ranking], seed: int):
     scores = [two(asked, seed)[0]]
     narrow, wide = (
-        significance(scores, Settings(REPLICATES, seed, level, "percentile")).intervals["one"]
+        significance(
+            scores, Settings(replicates=REPLICATES, seed=seed, level=level, method="percentile")
+        ).intervals["one"]
         for level in (0.6, 0.9)
     )
     assert [m for m in narrow if narrow[m].low < wide[m].low or narrow[m].high > wide[m].high] == []
@@ -81,7 +83,8 @@ def mirrored(one: Comparison, other: Comparison) -> bool:
 def test_swapping_two_encoders_turns_the_sign_and_keeps_every_p(asked: list[Ranking], seed: int, method: str):
     a, b = two(asked, seed)
     one, other = (
-        significance(pair, Settings(REPLICATES, seed, method=method)).comparisons for pair in ([a, b], [b, a])
+        significance(pair, Settings(replicates=REPLICATES, seed=seed, method=method)).comparisons
+        for pair in ([a, b], [b, a])
     )
     assert [name for name in one if not mirrored(one[name][0], other[name][0])] == []
 
@@ -90,7 +93,9 @@ def test_swapping_two_encoders_turns_the_sign_and_keeps_every_p(asked: list[Rank
 @given(enough, st.integers(0, 99))
 def test_an_encoder_does_not_differ_from_itself(asked: list[Ranking], seed: int):
     a, _ = two(asked, seed)
-    found = significance([a, replace(a, encoder="twin")], Settings(REPLICATES, seed)).comparisons
+    found = significance(
+        [a, replace(a, encoder="twin")], Settings(replicates=REPLICATES, seed=seed)
+    ).comparisons
     for family in found.values():
         one = family[0]
         assert one.difference == 0.0 or isnan(one.difference)
@@ -103,7 +108,9 @@ def test_an_encoder_does_not_differ_from_itself(asked: list[Ranking], seed: int)
 def test_every_p_is_a_share_and_holm_never_lowers_it(asked: list[Ranking], seed: int):
     a, b = two(asked, seed)
     third = replace(two(asked, seed + 1)[1], encoder="third")
-    for family in significance([a, b, third], Settings(REPLICATES, seed)).comparisons.values():
+    for family in significance(
+        [a, b, third], Settings(replicates=REPLICATES, seed=seed)
+    ).comparisons.values():
         for one in family:
             known = [p for p in (one.p_t, one.p_permutation, one.p_bootstrap) if not isnan(p)]
             assert all(0 <= p <= 1 for p in known)
@@ -118,7 +125,9 @@ def test_other_encoders_change_neither_intervals_nor_single_comparisons(
     """Draws are shared, so what is said of two encoders does not depend on who else is there, but for Holm."""
     a, b = two(asked, seed)
     third = replace(two(asked, shuffle)[1], encoder="third")
-    few, many = (significance(scores, Settings(OF_THREE, 1)) for scores in ([a, b], [a, b, third]))
+    few, many = (
+        significance(scores, Settings(replicates=OF_THREE, seed=1)) for scores in ([a, b], [a, b, third])
+    )
     for name, family in few.comparisons.items():
         alone, among = family[0], many.comparisons[name][0]
         assert mirrored(replace(alone, p_holm=0.0), replace(among, p_holm=0.0).swapped)

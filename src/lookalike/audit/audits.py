@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, isnan
+from typing import Any, Literal
+
+from pydantic import Field
 
 from lookalike.audit.correlation import FEWEST, possible_values
 from lookalike.audit.coverage_sweep import CoverageSweep, coverage_sweep
@@ -10,17 +13,41 @@ from lookalike.audit.full_coverage import FullCoverage, covered_queries, full_co
 from lookalike.audit.leave_one_out import LeaveOneOut, leave_one_out, subsets
 from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced, require_aligned
-from lookalike.core.checks import at_least
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Progress, part
+from lookalike.core.settings import CheckedSettings
 from lookalike.core.text import listed, plural, quoted
 from lookalike.core.types import Basis, JudgedRanks
 from lookalike.evaluate.measures.table import Measure
 from lookalike.evaluate.significance.bootstrap import Resampling
-from lookalike.evaluate.significance.intervals import LEVEL, require_settings
+from lookalike.evaluate.significance.intervals import REPLICATES
+from lookalike.evaluate.significance.summary import Enough, Seed
 
 MEASURES = ("DCS", "EHR@5", "AUC_mic", "AUC_mac", "BPREF")  # VSD Table 1
 ENOUGH = 5
+
+
+class AuditSettings(CheckedSettings):
+    """Which labels to leave out, and which queries count as fully covered."""
+
+    rule: Literal["surfaced", "only"] = Field(
+        "surfaced",
+        description="Which labels to leave out: all pairs that a generator proposed, or those that only it proposed.",
+    )
+    top: int | None = Field(
+        None,
+        ge=1,
+        description="Distinct items that each generator proposed per query (default: as recorded in the pool).",
+    )
+    k: int = Field(5, ge=1, description="Number of items in a result list (the K of HR@K).")
+    full_coverage: Literal["every", "each"] = Field(
+        "every",
+        description="Use queries that are fully labelled for every generator, or for each encoder on its own.",
+    )
+    replicates: Literal[0] | Enough = Field(
+        REPLICATES, description="Bootstrap samples for intervals and p-values. 0: no intervals."
+    )
+    seed: Seed = 0
 
 
 @dataclass(frozen=True)
@@ -65,8 +92,8 @@ def audits(
 
     `generators` are the judged ranks by which a query is fully covered (`which="every"`); encoders alone are scored.
     """
-    at_least(k, 1, "k")
-    require_replicates(replicates, seed)
+    given: dict[str, Any] = {"rule": rule, "k": k, "full_coverage": which, "replicates": replicates}
+    AuditSettings(**given, seed=seed)
     if not encoders:
         raise EncoderError("There are no encoders to audit.", fix="Name encoders, or embed some first.")
     if len({one.encoder for one in encoders}) < len(encoders):
@@ -106,12 +133,6 @@ def audits(
         ),
         of_coverage,
     )
-
-
-def require_replicates(replicates: int, seed: int) -> None:
-    """Refuse a number of replicates that makes no interval; 0 requests none."""
-    if replicates:
-        require_settings(replicates, seed, LEVEL, "percentile")
 
 
 def _few(encoders: int) -> tuple[str, ...]:

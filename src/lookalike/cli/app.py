@@ -2,18 +2,18 @@
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from lookalike.cli.console import err, print_json
-from lookalike.cli.lazy import Group
+from lookalike.cli.lazy import Group, UsageError
 from lookalike.core.errors import LookalikeError
 from lookalike.core.text import printable
 from lookalike.core.version import __version__
 
-FAILED = 1
+FAILED, WRONG_USAGE = 1, 2
 
 app = typer.Typer(
     name="lookalike",
@@ -41,7 +41,7 @@ def options(
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return the exit status: 0 done, 1 refused, 2 wrong usage."""
+    """Run one command and return the exit status: 0 done, 1 refused, 2 a wrong option, found before the command."""
     try:
         left = app(args=arguments, prog_name="lookalike", standalone_mode=False)
     except LookalikeError as error:
@@ -64,7 +64,7 @@ def run(arguments: list[str]) -> int:
 
 def _refused(error: LookalikeError, *, as_json: bool) -> int:
     _print_error(type(error).__name__, error.problem, error.fix, as_json=as_json)
-    return FAILED
+    return WRONG_USAGE if isinstance(error, UsageError) else FAILED
 
 
 def _print_error(kind: str, problem: str, fix: str, *, as_json: bool) -> None:
@@ -74,14 +74,18 @@ def _print_error(kind: str, problem: str, fix: str, *, as_json: bool) -> None:
         print_json({"error": {"kind": kind, "problem": problem, "fix": fix}})
 
 
-def _usage(error: Exception, *, as_json: bool) -> int:
-    """Wrong options or arguments, as the parser says it."""
+def _usage(error: Any, *, as_json: bool) -> int:  # noqa: ANN401 - the parser's own type
+    """Print what is wrong with an option or argument: its value and what is allowed, where the parser names it."""
     context = getattr(error, "ctx", None)
     if context is None or type(error).__name__ == "NoArgsIsHelpError":
         getattr(error, "show", str)()
     else:
-        said = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-        problem = said if said.endswith((".", "?")) else f"{said}."
+        message = error.format_message().replace("Value error, ", "")
+        problem = message if message.endswith((".", "?")) else f"{message}."
         fix = f"To see all options: {context.command_path} --help"
+        if hasattr(error.__cause__, "errors"):  # of pydantic, by which the parser checks values
+            value = error.__cause__.errors(include_url=False)[0]["input"]
+            problem = f"Invalid value for {error.param.opts[-1]}: {value}."
+            fix = f"Use {context.command.allowed(error.param.name)}."
         _print_error("UsageError", problem, fix, as_json=as_json)
-    return int(getattr(error, "exit_code", 2))
+    return int(getattr(error, "exit_code", WRONG_USAGE))

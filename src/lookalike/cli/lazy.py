@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from importlib import import_module
 from pathlib import Path
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
@@ -15,9 +15,15 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo, OptionInfo
 
 from lookalike.cli.commands import COMMANDS, PANELS, Entry
+from lookalike.core.errors import ArgumentError
 
 METAVARS = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
+NAMED = re.compile(r'(?<=^Invalid value )for "(\w+)"')
 SCHEMA = "--json-schema"  # prints the JSON schema of what --json prints
+
+
+class UsageError(ArgumentError):
+    """A wrong option or argument, found before the command starts."""
 
 
 class Command(TyperCommand):
@@ -25,6 +31,20 @@ class Command(TyperCommand):
 
     entry: Entry
     result: Any = None
+    types: Mapping[str, Any] = MappingProxyType({})  # of its parameters, with their bounds
+
+    def allowed(self, parameter: str) -> str:
+        """What a parameter takes: "a whole number, 2 or more"."""
+        from pydantic import Field, TypeAdapter
+
+        from lookalike.core.settings import allowed
+
+        kind, *notes = get_args(self.types[parameter])
+        parts = [one for one in get_args(kind) if one is not type(None)]
+        bounds = next((Field(ge=note.min, le=note.max) for note in notes if hasattr(note, "min")), None)
+        value = parts[0] if get_origin(kind) in (Union, UnionType, list) else kind
+        bounded: Any = Annotated[value, bounds]
+        return allowed(TypeAdapter(bounded).json_schema())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
         """Read the arguments, renaming old options."""
@@ -97,9 +117,10 @@ def _group(name: str, entry: Entry) -> Group:
 def _command(name: str, entry: Entry) -> TyperCommand:
     module, _, called = entry.target.partition(":")
     function = getattr(import_module(f"lookalike.cli.{module}"), called)
-    found = {"entry": entry, "result": getattr(function, "result", None)}
+    run = shown(function)
+    found = {"entry": entry, "result": getattr(function, "result", None), "types": run.__annotations__}
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, cls=type("Command", (Command,), found))(shown(function))
+    alone.command(name, cls=type("Command", (Command,), found))(run)
     made: TyperCommand = typer.main.get_command(alone)  # type: ignore[assignment]
     return made
 
@@ -155,7 +176,15 @@ def shown(function: Callable[..., None]) -> Callable[..., None]:
 
     def called(**values: Any) -> None:  # noqa: ANN401 - what the parser read
         for name, model in models.items():
-            values[name] = model(**{field: values.pop(field) for field in model.model_fields})
+            given = {
+                option: values.pop(option)
+                for option in (_option_of(*one) for one in model.model_fields.items())
+            }
+            try:
+                values[name] = model(**given)
+            except ArgumentError as error:
+                problem = NAMED.sub(lambda found: f"for --{found[1].replace('_', '-')}", error.problem)
+                raise UsageError(problem, fix=error.fix) from None
         function(**values)
 
     called.__doc__, called.__name__ = function.__doc__, function.__name__
@@ -165,23 +194,31 @@ def shown(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def settings_of(model: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - a pydantic model
-    """The fields of declared settings as options: help, default and bounds are theirs."""
+    """The fields of declared settings as options: name, type, help, default and bounds are theirs."""
     return [
         inspect.Parameter(
-            name,
+            _option_of(name, field),
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[field.annotation, typer.Option(help=field.description, **_bounds(field))],
+            annotation=_option_type(name, field),
         )
         for name, field in model.model_fields.items()
     ]
 
 
-def _bounds(field: Any) -> dict[str, Any]:  # noqa: ANN401 - a field of a pydantic model
-    found: dict[str, Any] = {}
+def _option_of(name: str, field: Any) -> str:  # noqa: ANN401 - a field of a pydantic model
+    return field.validation_alias or name
+
+
+def _option_type(name: str, field: Any) -> Any:  # noqa: ANN401 - a type with its option
+    """A number with an exception, such as 0 or at least 100, is a number to the parser: the model checks it."""
+    kind, bounds = field.annotation, dict[str, Any]()
+    if get_origin(kind) in (Union, UnionType) and type(None) not in get_args(kind):
+        kind = get_args(get_args(kind)[-1])[0]
     for rule in field.metadata:
-        found |= {"min": rule.ge} if hasattr(rule, "ge") else {"max": rule.le} if hasattr(rule, "le") else {}
-    return found
+        bounds |= {"min": rule.ge} if hasattr(rule, "ge") else {"max": rule.le} if hasattr(rule, "le") else {}
+    short = [f"-{name}"] if len(name) == 1 else []
+    return Annotated[kind, typer.Option(*short, help=field.description, **bounds)]
 
 
 def _with_metavar(annotation: Any) -> Any:  # noqa: ANN401 - a type with its option

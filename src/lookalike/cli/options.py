@@ -66,9 +66,6 @@ Where = Annotated[
     ),
 ]
 K = Annotated[int, typer.Option("-k", help="Number of items in a result list (the K of HR@K).", min=1)]
-Replicates = Annotated[
-    int, typer.Option(help="Bootstrap samples for intervals and p-values. 0: no intervals.", min=0)
-]
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random choices.", min=0)]
 WorkspaceSeed = Annotated[

@@ -72,6 +72,8 @@ def allowed(field: Mapping[str, Any]) -> str:
     'a whole number from 1 to 10,000'
     >>> allowed({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]})
     'a number above 0, or nothing'
+    >>> allowed({"anyOf": [{"const": 0}, {"type": "integer", "minimum": 100}]})
+    '0, or a whole number, 100 or more'
     >>> allowed({"enum": ["similar", "dissimilar"]})
     'one of: similar, dissimilar'
     >>> allowed({"type": "string", "minLength": 1, "maxLength": 500})
@@ -79,6 +81,8 @@ def allowed(field: Mapping[str, Any]) -> str:
     """
     if "anyOf" in field:
         return ", or ".join(map(allowed, field["anyOf"]))
+    if "const" in field:
+        return str(field["const"])
     if "enum" in field:
         return f"one of: {', '.join(map(str, field['enum']))}"
     kind = field.get("type")
@@ -115,10 +119,14 @@ def _argument_error(model: type[BaseModel], error: ValidationError) -> ArgumentE
         )
     first = errors[0]
     name = str(first["loc"][0])
-    field = next(one for key, one in model.model_fields.items() if name in (key, one.alias))
+    key, field = next(
+        (str(one.validation_alias or one.alias or key), one)
+        for key, one in model.model_fields.items()
+        if name in (key, one.alias, one.validation_alias)
+    )
     value = "nothing" if first["type"] == "missing" else repr(first["input"])[:LONGEST_VALUE]
     title = f" ({field.title})" if field.title else ""
     example = f", for example {field.examples[0]}" if field.examples else ""
     return ArgumentError(
-        f'Invalid value for "{name}"{title}: {value}.', fix=f"Use {allowed(schema[name])}{example}."
+        f'Invalid value for "{name}"{title}: {value}.', fix=f"Use {allowed(schema[key])}{example}."
     )

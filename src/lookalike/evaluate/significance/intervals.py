@@ -1,16 +1,15 @@
 """Bootstrap intervals over queries, from the parts of scores, without ranking again."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float64
 from scipy.special import ndtr, ndtri
 
-from lookalike.core.checks import one_of
-from lookalike.core.errors import ArgumentError
-
-METHODS = ("percentile", "bca")
-METHOD = "bca"
+Method = Literal["bca", "percentile"]
+METHODS = get_args(Method)
+METHOD: Method = "bca"
 LEVEL = 0.95
 REPLICATES = 2000
 FEWEST_QUERIES = 10  # fewer queries give intervals that are too narrow: docs/research/calibration.md
@@ -100,28 +99,6 @@ def acceleration(without_each: Float64[np.ndarray, " queries"]) -> float:
     if np.abs(d).max(initial=0.0) <= SAME:
         return 0.0
     return float(np.sum(d**3) / (6.0 * np.sum(d**2) ** 1.5))
-
-
-def require_settings(replicates: int, seed: int, level: float, method: str) -> None:
-    """Refuse impossible settings before the work starts."""
-    one_of(method, METHODS, "interval")
-    if not LEAST_LEVEL <= level < 1.0:
-        raise ArgumentError(
-            f"confidence is {level}; it must be at least {LEAST_LEVEL} and below 1.",
-            fix="Use 0.95, the default.",
-        )
-    if replicates < FEWEST_REPLICATES:
-        raise ArgumentError(
-            f"replicates is {replicates}; it must be {FEWEST_REPLICATES} or more.",
-            fix=f"Use {REPLICATES:,}, the default.",
-        )
-    if replicates > MOST_REPLICATES:
-        raise ArgumentError(
-            f"replicates is {replicates:,}; it must be {MOST_REPLICATES:,} or less.",
-            fix=f"Use {REPLICATES:,}, the default.",
-        )
-    if seed < 0:
-        raise ArgumentError(f"seed is {seed}; it must be 0 or more.", fix="Use 0, for example.")
 
 
 def too_few(queries: int) -> str:

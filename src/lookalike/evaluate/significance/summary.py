@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress, part
+from lookalike.core.settings import CheckedSettings
 from lookalike.core.types import Score, Scores
 from lookalike.evaluate.significance.bootstrap import Resampling, queries_of, replicates, without_each
 from lookalike.evaluate.significance.compare import (
@@ -23,28 +26,51 @@ from lookalike.evaluate.significance.compare import (
     t_test,
 )
 from lookalike.evaluate.significance.intervals import (
+    FEWEST_REPLICATES,
+    LEAST_LEVEL,
     LEVEL,
     METHOD,
+    MOST_REPLICATES,
     REPLICATES,
     Interval,
+    Method,
     interval,
-    require_settings,
     too_few,
 )
 from lookalike.evaluate.significance.permutation import ScorePair, permutation_p, swaps
 
+Enough = Annotated[int, Field(ge=FEWEST_REPLICATES, le=MOST_REPLICATES)]
+Seed = Annotated[int, Field(ge=0, description="Seed of the random choices.")]
 
-@dataclass(frozen=True)
-class Settings:
-    """How intervals and comparisons are made."""
 
-    replicates: int = REPLICATES
-    seed: int = 0
-    level: float = LEVEL
-    method: str = METHOD
+class Settings(CheckedSettings):
+    """How intervals and comparisons are made. Commands call `level` and `method` --confidence and --interval."""
 
-    def __post_init__(self) -> None:
-        require_settings(self.replicates, self.seed, self.level, self.method)
+    model_config = ConfigDict(populate_by_name=True)
+
+    replicates: Enough = REPLICATES
+    seed: Seed = 0
+    level: float = Field(
+        LEVEL,
+        ge=LEAST_LEVEL,
+        lt=1,
+        validation_alias="confidence",
+        description="Confidence level of the intervals.",
+    )
+    method: Method = Field(METHOD, validation_alias="interval", description="Kind of bootstrap interval.")
+
+
+class OptionalSettings(Settings):
+    """The same for a command, which makes no intervals with 0 replicates."""
+
+    replicates: Literal[0] | Enough = Field(
+        REPLICATES, description="Bootstrap samples for intervals and p-values. 0: no intervals."
+    )
+
+    @property
+    def settings(self) -> Settings | None:
+        """The settings of the intervals, None for no intervals."""
+        return Settings(**dict(self)) if self.replicates else None
 
 
 @dataclass(frozen=True, eq=False)

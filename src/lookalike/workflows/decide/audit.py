@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any
 
 from lookalike.api.trust import audit_measures
-from lookalike.audit.audits import MEASURES, Audits
+from lookalike.audit.audits import MEASURES, Audits, AuditSettings
 from lookalike.audit.verdict import Judgement
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Bar, Progress, no_bar
@@ -22,16 +22,6 @@ TOP = 5
 LEAST_REPLICATES = 500  # to tell whether a measure's test is sure, also where no intervals are asked for
 
 
-class AuditOptions(TypedDict, total=False):
-    """Options of `audit_measures`: list length, what to leave out, which queries are fully covered, replicates."""
-
-    k: int
-    rule: str
-    full_coverage: str
-    replicates: int
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
 class AuditOutcome(Audits):
     """The audits, the verdict that follows from them, and the trained encoders that were left out."""
@@ -46,10 +36,9 @@ def audit_and_verdict(
     measures: Sequence[str] = MEASURES,
     *,
     generators: Sequence[str] = (),
-    top: int | None = None,
     ranked: RankedPairs | None = None,
     bar: Bar = no_bar,
-    **options: Unpack[AuditOptions],
+    **options: Any,  # noqa: ANN401 - fields of AuditSettings
 ) -> AuditOutcome:
     """`audit`, and the verdict on the same ranks: labels are matched and encoders ranked once."""
     if ranked is None:
@@ -62,14 +51,13 @@ def audit_and_verdict(
             encoders,
             measures,
             generators=generators,
-            top=top,
             ranked=ranked,
             progress=progress,
             **options,
         )
     names = dict.fromkeys([*found.leave_one_out.encoders, *found.generators])
     vectors = {name: workspace.embeddings(name) for name in names if name in workspace.encoders}
-    settings = Settings(max(found.replicates, LEAST_REPLICATES), found.seed)
+    settings = Settings(replicates=max(found.replicates, LEAST_REPLICATES), seed=found.seed)
     with bar("Judging") as progress:
         judgement = verdict(
             workspace.catalog, vectors, ranked, found, settings, named=bool(generators), progress=progress
@@ -83,10 +71,9 @@ def audit(
     measures: Sequence[str] = MEASURES,
     *,
     generators: Sequence[str] = (),
-    top: int | None = None,
     ranked: RankedPairs | None = None,
     progress: Progress | None = None,
-    **options: Unpack[AuditOptions],
+    **options: Any,  # noqa: ANN401 - fields of AuditSettings
 ) -> Audits:
     """Leave-one-out, full coverage and the coverage sweep on the workspace's labels.
 
@@ -98,12 +85,12 @@ def audit(
     require_something(workspace)
     for name in measures:
         parse(name)
-    pool = workspace.pool()
+    pool, settings = workspace.pool(), AuditSettings(**options)
     fed = list(generators) or [*(untrained(workspace) if pool is None else pool.generators)]
     names = _chosen(workspace, encoders, fed)
     ranked = ranked or rank_on_labels(workspace, ())
     kept: Pool | list[Embeddings]
-    if pool is not None and top is None and not generators:
+    if pool is not None and settings.top is None and not generators:
         kept = pool
         # a generator that is not audited still decides which queries are fully covered
         coverers = [name for name in fed if name in workspace.encoders]
@@ -116,10 +103,9 @@ def audit(
         kept,
         measures,
         coverers=[workspace.embeddings(name) for name in coverers],
-        top=top or (pool.top if pool is not None else TOP),
         ranks=ranked.ranks,
+        **{**dict(settings), "top": settings.top or (pool.top if pool is not None else TOP)},
         progress=progress,
-        **options,
     )
 
 

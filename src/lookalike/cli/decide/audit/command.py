@@ -1,11 +1,11 @@
 """`lookalike audit`."""
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from lookalike.audit.audits import MEASURES, require_replicates
+from lookalike.audit.audits import MEASURES, AuditSettings
 from lookalike.cli import options
 from lookalike.cli.console import names_of, print_json, progress, say
 from lookalike.cli.decide.audit.text import print_audits
@@ -16,6 +16,8 @@ from lookalike.evaluate.measures.table import names
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.trained import left_out
+
+DEFAULT = AuditSettings()
 
 
 @result(AuditOutcome)
@@ -37,47 +39,19 @@ def audit(
             show_default="as recorded in the pool",
         ),
     ] = None,
-    rule: Annotated[
-        Literal["surfaced", "only"],
-        typer.Option(
-            help="Which labels to leave out: all pairs that a generator proposed, or those that only it proposed."
-        ),
-    ] = "surfaced",
     measures: options.Measures = None,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            help="Distinct items that each generator proposed per query.",
-            min=1,
-            show_default="as recorded in the pool",
-        ),
-    ] = None,
-    k: options.K = 5,
-    full_coverage: Annotated[
-        Literal["every", "each"],
-        typer.Option(
-            help="Use queries that are fully labelled for every generator, or for each encoder on its own."
-        ),
-    ] = "every",
-    replicates: options.Replicates = 2000,
-    seed: options.Seed = 0,
+    settings: AuditSettings = DEFAULT,
     json: options.Json = False,
 ) -> None:
     """Check which measures these labels support, and for which encoders."""
-    require_replicates(replicates, seed)
     opened = Workspace(workspace)
     outcome = audit_and_verdict(
         opened,
         _chosen(encoder or []),
         MEASURES if measures is None else list(dict.fromkeys(names(measures))),
         generators=names_of(generators),
-        top=top,
-        k=k,
-        rule=rule,
-        full_coverage=full_coverage,
-        replicates=replicates,
-        seed=seed,
         bar=partial(progress, quiet=json),
+        **dict(settings),
     )
     if json:
         print_json(outcome)

@@ -15,11 +15,13 @@ from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import LEVELS, Rule
 from lookalike.evaluate.measures.table import DEFAULT, names
-from lookalike.evaluate.significance.summary import Settings
+from lookalike.evaluate.significance.summary import OptionalSettings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
 from lookalike.workflows.decide.measured import EvaluationResult, LevelsResult, measure_levels, results
 from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION
+
+INTERVALS = OptionalSettings()
 
 
 @result(EvaluationResult | LevelsResult)
@@ -56,12 +58,7 @@ def evaluate(
         Literal["all", "pool", "random"],
         typer.Option(help="Labels to measure on: all, those of the pool, or those of random pairs."),
     ] = "all",
-    replicates: options.Replicates = 2000,
-    seed: options.Seed = 0,
-    interval: Annotated[
-        Literal["bca", "percentile"], typer.Option(help="Kind of bootstrap interval.")
-    ] = "bca",
-    confidence: options.Confidence = 0.95,
+    intervals: OptionalSettings = INTERVALS,
     per: Annotated[
         str | None,
         typer.Option(help="Also measure by this column of the catalog, e.g. category.", metavar="COLUMN"),
@@ -112,7 +109,7 @@ def evaluate(
         levels=levels,
         similarity=similarity,
         split=split,
-        settings=Settings(replicates, seed, confidence, interval) if replicates else None,
+        settings=intervals.settings,
         runs=files.read,
         task=task,
         where=conditions(where),
