@@ -11,6 +11,7 @@ from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import certainty, evaluate
+from lookalike.workflows.decide.trained import trained_encoders
 from lookalike.workflows.report.learning import gains, how, learning_part
 from lookalike.workflows.report.strips import Photos
 
@@ -60,9 +61,9 @@ def test_all_else_on_the_page_is_of_the_others(lookalike, taught):
 
 
 def test_every_strip_is_of_the_test_split_and_both_better_and_worse_are_shown(taught):
-    part = learning_part(taught, Photos(taught))
-    (lesson,) = part.lessons
     found = evaluate(taught, ["plain", "run-7"], DEFAULT)
+    gallery, seed = Photos(taught.catalog, taught.photos), taught.settings.seed
+    (lesson,) = learning_part(gallery, taught.embeddings, trained_encoders(taught), found, seed).lessons
     gain = dict(zip(found.scores[0]["HR@5"].query, gains(*found.scores), strict=True))
     assert (np.array(list(gain.values())) > 0).any()
     assert (np.array(list(gain.values())) < 0).any()

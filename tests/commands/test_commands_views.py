@@ -125,7 +125,7 @@ def test_an_encoder_that_has_become_another_makes_no_views(lookalike, shop):
         if seed == 1:
             text = "timm:test_resnet?weights=w.safetensors&size=64"
             assert lookalike("embed", text, "--name", "net").status == 0
-    with pytest.raises(EmbeddingsError, match="net is not what it was") as refused:
+    with pytest.raises(EmbeddingsError, match="net has changed") as refused:
         augmented_views(Workspace(shop), "net", 1, 5)
     assert "--name net" in refused.value.fix
 

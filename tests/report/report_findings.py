@@ -4,17 +4,16 @@ import math
 import re
 from collections.abc import Sequence
 
+from lookalike.audit.verdict import CorrectedRate, Judgement, Verdict
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.content import (
     Cell,
     GroupRow,
     GroupTable,
     MeasureFinding,
-    VerdictCell,
-    VerdictPart,
-    VerdictRow,
 )
 
+VERDICT_MEASURES = ("DCS(alpha=10)", "AUC_mac", "HR@5", "BPREF")
 ALL_ALIKE = "all queries give the same value, so drawing them again shows no spread"
 GROUPS = (("chair", 92), ("sofa", 61), ("table", 44), ("lamp", 31), ("shelf", 9), ("", 3))
 
@@ -69,41 +68,29 @@ def groups(encoders: Sequence[str]) -> GroupTable:
     return GroupTable("category", "AUC_mac", tuple(encoders), tuple(rows))
 
 
-def verdict_part(fed: Sequence[str], others: Sequence[str]) -> VerdictPart:
+def judgement(fed: Sequence[str], others: Sequence[str]) -> Judgement:
     """Every word at least once."""
-    trusted = VerdictCell("trusted", "right 94 times of 100", "DCS put such encoders right 94 times of 100.")
-    care = VerdictCell("with care", "right 81 times of 100", "AUC_mac was right 81 times of 100 here.")
-    never = VerdictCell(
-        "not to be trusted", "right 55 times of 100", "HR@5 counts unjudged results as misses."
+    trusted = "trusted", 0.94, "DCS orders such encoders right 94 times of 100."
+    care = "with care", 0.81, "AUC_mac was right 81 times of 100 here."
+    never = "not to be trusted", 0.55, "HR@5 counts unjudged results as misses."
+    cannot = "cannot tell", math.nan, "The labels cannot separate this encoder from the others."
+    unknown = "unknown", math.nan, "Fewer than 3 encoders: nothing to compare."
+    words = {name: (trusted, care, trusted, cannot) for name in fed}
+    words |= {name: (care, care, never, unknown) for name in others}
+    alone = "16.4% of the labelled pairs came from it alone."
+    return Judgement(
+        k=5,
+        encoders=(*fed, *others),
+        generators=tuple(fed),
+        coverage={name: 1.0 if name in fed else 0.64 for name in words},
+        verdicts=tuple(
+            Verdict(measure, name, word, right, (), ("It is in the head of the row.", alone), (sentence,))
+            for name, cells in words.items()
+            for measure, (word, right, sentence) in zip(VERDICT_MEASURES, cells, strict=True)
+        ),
+        corrected={name: CorrectedRate("HR@5 corrected", 0.71, 0.62, 0.8, 240, "", 0.85) for name in others},
+        comparisons={},
     )
-    open_ = VerdictCell("cannot tell", "", "The labels do not tell this encoder from its neighbours.")
-    unknown = VerdictCell("unknown", "", "Fewer than 3 encoders: nothing to compare.")
-    rows = [
-        VerdictRow(
-            name,
-            True,
-            "all of its first 5 labelled",
-            (trusted, care, trusted, open_),
-            ("It put forward 16.4% of the labelled pairs alone.",),
-            "Use its values as they are.",
-        )
-        for name in fed
-    ]
-    rows += [
-        VerdictRow(
-            name,
-            False,
-            "64% of its first 5 labelled",
-            (care, care, never, unknown),
-            (
-                "36% of its first 5 results have no label.",
-                "Its order moves when one generator's labels are taken away.",
-            ),
-            "Label 240 more pairs of it before you decide.",
-        )
-        for name in others
-    ]
-    return VerdictPart(("DCS(alpha=10)", "AUC_mac", "HR@5", "BPREF"), tuple(rows))
 
 
 def text(page: str) -> str:

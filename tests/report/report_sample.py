@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from furniture import KINDS, thumbnail
 from report_audits import sample_audits
-from report_findings import around, findings, groups, verdict_part
+from report_findings import around, findings, groups, judgement
 from report_lessons import learning_part
 
 from lookalike.discover.statistics import PoolFigures
@@ -70,7 +70,7 @@ def sample_report() -> Report:
         ),
         pool=pool_part(),
         measures=measure_table(),
-        verdict=verdict_part(GENERATORS, OTHERS),
+        verdict=judgement(GENERATORS, OTHERS),
         audit=sample_audits(GENERATORS, GENERATORS + OTHERS),
         strips=strip_groups(),
         learning=learning_part(_strips),

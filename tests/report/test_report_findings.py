@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from report_findings import around, groups, section, text, verdict_part
+from report_findings import around, groups, judgement, section, text
 from report_sample import GENERATORS, MEASURES, NASTY, OTHERS
 
 from lookalike.core.errors import ArgumentError
@@ -183,6 +183,7 @@ def test_names_and_words_from_outside_are_escaped(report):
         findings=(MeasureFinding("DCS(alpha=10)", (f"{NASTY} is better",)),),
         groups=groups((NASTY, "b")),
     )
-    part = verdict_part((NASTY,), ("b",))
-    page = render(replace(report, measures=table, verdict=replace(part, measures=(NASTY, "x", "y", "z"))))
+    part = judgement((NASTY,), ("b",))
+    nasty = tuple(replace(one, measure=f"{NASTY} {one.measure}") for one in part.verdicts)
+    page = render(replace(report, measures=table, verdict=replace(part, verdicts=nasty)))
     assert "<script>alert(1)" not in page.split("</style>")[1]

@@ -1,4 +1,4 @@
-"""HR@K corrected for the candidates that nobody judged, by what the encoder's own judged candidates show.
+"""HR@K corrected for unjudged candidates, by the judged candidates of the encoder.
 
 EHR@K assumes that the unjudged candidates of a top K are as good as the judged ones. For an encoder outside the pool
 they are worse: a judged candidate was retrieved by a generator too, and what two encoders retrieve is more often
@@ -32,7 +32,7 @@ def corrected_hit_rate(
 
     P = 1 / (1 + exp(-(b0 + b1 s))), the fitted curve logit P(similar) = b0 + b1 s + b2 f at f = 0. s is the encoder's
     own score of a candidate (standardised over its labelled pairs), f the share of the generators, the encoder itself
-    left out, that put the pair forward. The curve is fitted on all labelled pairs of the encoder by logistic
+    left out, that proposed the pair. The curve is fitted on all labelled pairs of the encoder by logistic
     regression with a ridge of .1. `share` holds f; `open_query` (places in `judged.query_codes`) and `open_score`
     the unjudged candidates of the encoder's top K, queries without any label left out, as HR@K does.
 
@@ -40,7 +40,7 @@ def corrected_hit_rate(
     A query's part holds, beside its own candidates, what the curve would give to those of all queries if this one
     counted twice, to first order: g H^-1 (sum of x (y - P) over its pairs), H the curve's information and g the sum of
     P (1 - P) x / K over all unjudged. So intervals and tests know that the curve is fitted; the parts of a query may
-    leave 0 to 1. No measure of the papers: `docs/research/bias.md` tells how it was tested.
+    leave 0 to 1. No measure of the papers: `docs/research/bias.md` describes how it was tested.
     """
     label = judged.label
     if len(label) == 0 or label.min() == label.max():
@@ -64,7 +64,7 @@ def _of_curve(
     weights: Float64[np.ndarray, " features"],
     pull: Float64[np.ndarray, " features"],
 ) -> Float64[np.ndarray, " queries"]:
-    """What each query's pairs do to the sum of all parts by bending the curve; they add up to nothing."""
+    """The effect of each query's pairs on the sum of all parts through the curve; the effects add up to 0."""
     p = chance(x, weights)
     gain = np.linalg.solve(_information(x, p), pull) @ x * (judged.label - p)
     moved = per_query(judged, gain)

@@ -23,7 +23,7 @@ class Correlation:
     """One coefficient over `n` points, NaN with a `reason` where undefined.
 
     `p` is two-sided against no correlation, by the `test` named: "exact" (all orders), "t" or "normal"; NaN where none
-    is made. `low` and `high` bound the 95 % bootstrap interval over queries, in which `undefined` replicates had no
+    is made. `low` and `high` bound the 95% bootstrap interval over queries, in which `undefined` replicates had no
     value. They are NaN where none was made: `no_interval` says why, "" where none was requested.
     """
 
@@ -99,7 +99,7 @@ def with_interval(
 ) -> Correlations:
     """The same with percentile intervals; replicates that are undefined are counted and left out.
 
-    No interval, with a reason: the value is undefined, or more than 5 % of the replicates are.
+    No interval, with a reason: the value is undefined, or more than 5% of the replicates are.
     """
     parts = {}
     for kind, column in zip(KINDS, replicates.T, strict=True):

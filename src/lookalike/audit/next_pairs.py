@@ -53,7 +53,7 @@ class TopLabels:
 
     @cached_property
     def open(self) -> Bool[np.ndarray, "encoders queries k"]:
-        """Telling places that nobody has judged."""
+        """Distinguishing places that are unjudged."""
         return self.distinguishing & (self.label == UNJUDGED)
 
     def pairs(self, which: Bool[np.ndarray, "encoders queries k"]) -> Int64[np.ndarray, " queries"]:
@@ -278,5 +278,5 @@ def _doubled(queries: int) -> bool:
 
 
 def _within(items: Int[np.ndarray, "queries k"], others: Int[np.ndarray, "queries k"]) -> np.ndarray:
-    """Which items of each query stand in the other list of that query."""
+    """Which items of each query are in the other list of that query."""
     return np.asarray((items[:, :, None] == others[:, None, :]).any(axis=2))

@@ -59,7 +59,7 @@ def rebuilt(generators: Sequence[JudgedRanks], top: int) -> Surfaced:
     if not generators:
         raise PoolError(
             "No generator is known, so no label can be left out for one.",
-            fix="Say which encoders put the labelled pairs forward.",
+            fix="Name the encoders that proposed the labelled pairs.",
         )
     require_aligned(generators)
     _require_items(generators[0])
@@ -76,7 +76,7 @@ def require_aligned(judged: Sequence[JudgedRanks]) -> None:
             np.array_equal(first.query, other.query) and np.array_equal(first.candidate, other.candidate)
         ):
             raise PoolError(
-                f"The judged ranks of {first.encoder} and {other.encoder} are of other pairs or in another order.",
+                f"The judged ranks of {first.encoder} and {other.encoder} are of different pairs or orders.",
                 fix="Rank every encoder on the same labels, and leave no rows out.",
             )
 

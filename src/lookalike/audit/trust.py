@@ -106,7 +106,7 @@ def calibration() -> dict[str, Any]:
 
 
 def wilson(share: float, n: float, z: float = 1.959963984540054) -> float:
-    """Wilson's lower bound of a share seen over n trials (Wilson 1927), 95 % two-sided.
+    """Wilson's lower bound of a share seen over n trials (Wilson 1927), 95% two-sided.
 
     (share + z^2/2n - z sqrt(share (1 - share)/n + z^2/4n^2)) / (1 + z^2/n)
 

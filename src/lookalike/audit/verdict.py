@@ -119,8 +119,8 @@ class Judgement:
         """The best encoder by HR@K corrected, whether that is proved, and what it is worth; "" for want of two."""
         name = f"HR@{self.k} corrected"
         compared = self.comparisons.get(name, ())
-        said = verdict(self.encoders[0], compared) if self.encoders and compared else []
-        return f"{full(said[0])}{self._worth(name)}" if said else ""
+        sentences = verdict(self.encoders[0], compared) if self.encoders and compared else []
+        return f"{full(sentences[0])}{self._worth(name)}" if sentences else ""
 
     def _worth(self, measure: str) -> str:
         """What the claim about the best two is worth, where it is one and is not trusted."""
@@ -141,6 +141,11 @@ class Judgement:
         shown = f"{value(one.value, decimals)} {bracketed(one.low, one.high, decimals)}".rstrip()
         plain = "" if isnan(one.estimated) else f" EHR@{self.k} is {value(one.estimated, decimals)}."
         return f"HR@{self.k} corrected for unjudged results: {shown}.{plain}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any two encoders can be compared, and it is recorded who fed the pool."""
+        return bool(self.verdicts) and self.generators is not None
 
     def of(self, encoder: str) -> tuple[Verdict, ...]:
         """One encoder's verdicts, those to rely on first."""

@@ -7,6 +7,7 @@ and which command makes it.
 from dataclasses import dataclass
 
 from lookalike.audit.audits import Audits
+from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.significance.intervals import Interval
@@ -149,43 +150,6 @@ class MeasureTable:
 
 
 @dataclass(frozen=True)
-class VerdictCell:
-    """How far one measure of one encoder can be trusted.
-
-    `word` is one of `verdict_part.WORDS`, `right` how often the measure is right about it, in a few words ("right in
-    93 % of trials"; may be empty), `sentence` the same in full.
-    """
-
-    word: str
-    right: str
-    sentence: str
-
-
-@dataclass(frozen=True)
-class VerdictRow:
-    """One encoder: whether it fed the pool, its coverage in words, a cell per measure, why, and what to do."""
-
-    encoder: str
-    fed: bool
-    coverage: str
-    cells: tuple[VerdictCell, ...]
-    because: tuple[str, ...]
-    advice: str
-
-
-@dataclass(frozen=True)
-class VerdictPart:
-    """Which numbers to trust: encoders in rows, measures in columns, in the order of `measures`.
-
-    `headline` is the sentence that the whole page begins with ("": none).
-    """
-
-    measures: tuple[str, ...]
-    rows: tuple[VerdictRow, ...]
-    headline: str = ""
-
-
-@dataclass(frozen=True)
 class MeasureChange:
     """One measure of an encoder before and after learning, and the difference with its interval (NaN: none).
 
@@ -247,7 +211,7 @@ class Report:
     left_out: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
     pool: PoolPart | None = None
     measures: MeasureTable | None = None
-    verdict: VerdictPart | None = None
+    verdict: Judgement | None = None
     audit: Audits | None = None
     strips: tuple[StripGroup, ...] = ()
     learning: LearningPart | None = None

@@ -47,7 +47,7 @@ def render(report: Report) -> str:
             confidence=confidence(table.settings) if table else "",
             groups=shown_groups(table.groups) if table and table.groups else None,
             cards=cards(table) if table else (),
-            verdict=shown_verdict(report.verdict) if report.verdict else (),
+            verdict=shown_verdict(report.verdict) if report.verdict else None,
             audit=shown_audit(report.audit) if report.audit else None,
             overlap=_overlap(report),
             lessons=shown_learning(report.learning) if report.learning else (),

@@ -53,7 +53,7 @@ def score_figure(lines: Sequence[ScoreLine], ticks: Sequence[str], title: str) -
                 plot.mark("circle", px, py, "own", 5)
     _end_names(plot, lines, x, y, right)
     longest = max((len(short(tick, ROOM)) for tick in ticks), default=0)
-    return plot.svg(BOTTOM + 22 + 5.2 * longest, title, _told(lines, ticks))
+    return plot.svg(BOTTOM + 22 + 5.2 * longest, title, _described(lines, ticks))
 
 
 def coverage_figure(line: ScoreLine, ticks: Sequence[str], title: str, low: float = 0.0) -> str:
@@ -70,7 +70,7 @@ def coverage_figure(line: ScoreLine, ticks: Sequence[str], title: str, low: floa
         upper, lower = ([(x(i), y(end[i])) for i in at] for end in (line.high, line.low))
         plot.area([*upper, *lower[::-1]], "band")
     _draw(plot, line, x, y)
-    return plot.svg(BOTTOM + 40, title, _told([line], ticks))
+    return plot.svg(BOTTOM + 40, title, _described([line], ticks))
 
 
 def _ticks_axis(count: int, right: float) -> Axis:
@@ -113,7 +113,7 @@ def _apart(places: Sequence[float], bottom: float) -> list[float]:
     return moved
 
 
-def _told(lines: Sequence[ScoreLine], ticks: Sequence[str]) -> str:
+def _described(lines: Sequence[ScoreLine], ticks: Sequence[str]) -> str:
     return "; ".join(
         f"{line.name}: " + ", ".join(f"{tick} {value(y)}" for tick, y in zip(ticks, line.y, strict=True))
         for line in lines

@@ -41,11 +41,11 @@ def credit_curves(
         plot.line((place, BOTTOM + 52), (place + 26, BOTTOM + 52), f"curve dash-{dash}")
         plot.text(place + 31, BOTTOM + 56, name)
         place += _room(name)
-    told = "; ".join(
+    described = "; ".join(
         f"{name}: {value(phi(np.array([0.9]), alpha)[0])} at 0.9"
         for name, alpha in zip(names, alphas, strict=True)
     )
-    return plot.svg(BOTTOM + 66, title, f"Credit of a similar pair, phi(p, alpha): {told}")
+    return plot.svg(BOTTOM + 66, title, f"Credit of a similar pair, phi(p, alpha): {described}")
 
 
 def _room(name: str) -> int:

@@ -69,10 +69,10 @@ def heat_map(names: Sequence[str], overlap: np.ndarray, title: str) -> str:
     for step in range(HEAT_STEPS):
         plot.box(left + 34 + 22 * step, bottom, 22, 10, f"heat-{step}")
     plot.text(left + 42 + 22 * HEAT_STEPS, bottom + 9, f"{limit:.0f}%")
-    told = (
+    described = (
         f"{names[i]} and {names[j]}: {value(overlap[i, j], 1)}%" for i in range(len(names)) for j in range(i)
     )
-    return plot.svg(bottom + 24, title, "; ".join(told))
+    return plot.svg(bottom + 24, title, "; ".join(described))
 
 
 def _cell(plot: Plot, x: float, y: float, percentage: float, limit: float) -> None:
@@ -98,10 +98,10 @@ def dot_plot(marks: Sequence[Mark], title: str) -> str:
     for i, mark in enumerate(ordered):
         _row(plot, axis, mark, i * ROW_HEIGHT)
     height = _legend(plot, ordered, bottom + 42)
-    return plot.svg(height, title, "; ".join(map(_told, ordered)))
+    return plot.svg(height, title, "; ".join(map(_described, ordered)))
 
 
-def _told(mark: Mark) -> str:
+def _described(mark: Mark) -> str:
     truth = f", ground truth {value(mark.truth)}" if math.isfinite(mark.truth) else ""
     around = f", interval {mark.interval}" if mark.interval else ""
     return f"{mark.encoder} ({mark.kind}): {value(mark.value)}{around}{truth}"

@@ -1,6 +1,6 @@
-"""`Plot`: one figure as SVG, told in words too. No plotting library, no script, colours from `figures.css`.
+"""`Plot`: one figure as SVG, with a description in words. No plotting library, no script, colours from `figures.css`.
 
-Nothing is told by colour alone: marks differ in shape, lines in dashes, and both carry names.
+Nothing is shown by colour alone: marks differ in shape, lines in dashes, and both carry names.
 """
 
 import math
@@ -112,8 +112,8 @@ class Plot:
 
     def curve(self, points: Iterable[Point], name: str, title: str = "") -> None:
         """A line through points."""
-        told = f"<title>{escape(printable(title))}</title>" if title else ""
-        self.parts.append(f'<polyline points="{places(points)}" class="{name}">{told}</polyline>')
+        described = f"<title>{escape(printable(title))}</title>" if title else ""
+        self.parts.append(f'<polyline points="{places(points)}" class="{name}">{described}</polyline>')
 
     def area(self, points: Iterable[Point], name: str) -> None:
         """A filled outline."""
@@ -155,10 +155,10 @@ class Plot:
             self.line((left, axis(tick)), (right, axis(tick)), "grid")
             self.text(left - 6, axis(tick) + 4, write(tick), anchor="end")
 
-    def svg(self, height: float, title: str, told: str) -> str:
+    def svg(self, height: float, title: str, described: str) -> str:
         """The whole figure, with its title and what it shows in words, for screen readers."""
         size = f'viewBox="0 0 {self.width:.0f} {height:.0f}" width="{self.width:.0f}" height="{height:.0f}"'
-        head = f"<title>{escape(printable(title))}</title><desc>{escape(printable(told))}</desc>"
+        head = f"<title>{escape(printable(title))}</title><desc>{escape(printable(described))}</desc>"
         space = ' xmlns="http://www.w3.org/2000/svg"' if self.alone else ""
         style = f"<style>{_style()}svg {{ background: var(--paper); }}</style>" if self.alone else ""
         return f'<svg{space} class="{self.name}" {size} role="img">{head}{style}{"".join(self.parts)}</svg>'

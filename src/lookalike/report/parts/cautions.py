@@ -52,14 +52,14 @@ def _unknown_coverage(row: MeasureRow, name: MeasureName) -> str:
 
 def _low_hr(row: MeasureRow, name: MeasureName, shown: Cell, covered: Cell) -> str:
     outside = "" if row.is_generator else ", which did not fill the pool,"
-    said = (
+    sentence = (
         f"{percent(1 - covered.value)} of the first {name.top} results of {row.encoder}{outside} are unjudged. "
         f"{value(shown.value)} counts all of them as misses"
     )
     if shown.queries != covered.queries:
-        return said + "."
+        return sentence + "."
     most = min(1.0, shown.value + 1 - covered.value)
-    return f"{said}. With all of them judged it would be {value(shown.value)} to {value(most)}."
+    return f"{sentence}. With all of them judged it would be {value(shown.value)} to {value(most)}."
 
 
 def _low_ehr(row: MeasureRow, name: MeasureName, shown: Cell, covered: Cell) -> str:

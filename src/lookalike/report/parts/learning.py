@@ -56,12 +56,12 @@ def learned_in_short(part: LearningPart) -> str:
     if lesson is None:
         return ""
     words = _lead(lesson.changes).words
-    said = f"Training on the labels: {words}." if words else ""
+    by_labels = f"Training on the labels: {words}." if words else ""
     if not lesson.truth:
-        return said
+        return by_labels
     true = _lead(lesson.truth)
     change = f"{true.measure} went from {value(true.before.value)} to {value(true.after.value)}"
-    return f"{said} On the ground truth {change}."
+    return f"{by_labels} On the ground truth {change}."
 
 
 def _lead(changes: Sequence[MeasureChange]) -> MeasureChange:

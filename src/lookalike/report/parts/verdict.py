@@ -1,9 +1,10 @@
-"""The verdict as the page shows it: a word per encoder and measure, and what to do with each encoder."""
+"""The verdict as the page shows it: a word per encoder and measure, why, and what HR@K is likely to be."""
 
 from dataclasses import dataclass
+from math import isnan
 
-from lookalike.core.errors import ArgumentError
-from lookalike.report.content import VerdictPart, VerdictRow
+from lookalike.audit.verdict import Judgement, Verdict
+from lookalike.core.text import listed, percent
 
 COLOURS = {
     "trusted": "yes",
@@ -15,28 +16,77 @@ COLOURS = {
 
 
 @dataclass(frozen=True)
+class VerdictCell:
+    """How far one measure of one encoder can be trusted.
+
+    `word` is one of `COLOURS`, `right` how often the measure is right about it, in a few words ("right 93 in 100"; may
+    be empty), `sentence` the same in full.
+    """
+
+    word: str
+    right: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One encoder: whether it fed the pool, its coverage in words, a cell per measure, why, and what to do.
+
+    `sentences` are those of its cells with the measures that they are about, equal ones once.
+    """
+
+    encoder: str
+    fed: bool
+    coverage: str
+    cells: tuple[VerdictCell, ...]
+    because: tuple[str, ...]
+    advice: str
+    sentences: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class ShownVerdict:
-    """One encoder's line; `said` are its sentences by measure, the same sentence once."""
+    """Which numbers to trust: encoders in rows, measures in columns, corrected hit rates first."""
 
-    row: VerdictRow
-    said: tuple[tuple[str, str], ...]
-
-
-def shown_verdict(part: VerdictPart) -> tuple[ShownVerdict, ...]:
-    """The verdict ready for the page; refuses rows that do not fit and words that have no colour."""
-    return tuple(_row(part, row) for row in part.rows)
+    measures: tuple[str, ...]
+    rows: tuple[VerdictRow, ...]
 
 
-def _row(part: VerdictPart, row: VerdictRow) -> ShownVerdict:
-    if len(row.cells) != len(part.measures):
-        raise ArgumentError(
-            f"The verdict on {row.encoder!r} has {len(row.cells)} words for {len(part.measures)} measures.",
-            fix="Give every row one VerdictCell per measure.",
-        )
-    measures: dict[str, list[str]] = {}
-    for name, cell in zip(part.measures, row.cells, strict=True):
-        if cell.word not in COLOURS:
-            raise ArgumentError(f"A verdict says {cell.word!r}.", fix=f"Use one of: {', '.join(COLOURS)}.")
+def shown_verdict(found: Judgement) -> ShownVerdict:
+    """The verdict ready for the page."""
+    measures = dict.fromkeys(one.measure for one in found.verdicts)
+    ordered = tuple(sorted(measures, key=lambda name: "corrected" not in name))
+    return ShownVerdict(ordered, tuple(_row(found, encoder, ordered) for encoder in found.encoders))
+
+
+def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRow:
+    by_measure = {one.measure: one for one in found.of(encoder)}
+    coverage = found.coverage[encoder]
+    because = next((one.because for one in by_measure.values()), ())
+    cells = tuple(_cell(by_measure.get(name)) for name in measures)
+    sentences: dict[str, list[str]] = {}
+    for name, cell in zip(measures, cells, strict=True):
         if cell.sentence:
-            measures.setdefault(cell.sentence, []).append(name)
-    return ShownVerdict(row, tuple((", ".join(names), said) for said, names in measures.items()))
+            sentences.setdefault(cell.sentence, []).append(name)
+    return VerdictRow(
+        encoder=encoder,
+        fed=encoder in (found.generators or ()),
+        coverage="" if isnan(coverage) else f"{percent(coverage, 0)} of its first {found.k} labelled",
+        cells=cells,
+        because=because[1:],  # the first repeats the head of the row
+        advice=found.correction(encoder, 2),
+        sentences=tuple((", ".join(names), sentence) for sentence, names in sentences.items()),
+    )
+
+
+def _cell(one: Verdict | None) -> VerdictCell:
+    if one is None:
+        return VerdictCell("unknown", "", "")
+    right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
+    about: tuple[str, ...] = ()
+    if one.else_word not in ("", one.word):
+        about = (
+            f"Compared with {listed(one.against)}: {one.word}. Compared with the others: {one.else_word}.",
+        )
+        right += f"; else {one.else_word}"
+    return VerdictCell(one.word, right, " ".join((*about, *one.of_measure)))

@@ -127,7 +127,7 @@ def corrected(seen: Seen) -> Score:
 def more_labels(seen: Seen) -> Score:
     """HR = (positives + sum over unjudged of P) / K with P the positive rate of `MORE` of them, drawn and labelled.
 
-    Stratified sampling: the judged part is known, of the rest a sample is asked. Without bias whatever the pool is.
+    Stratified sampling: the judged part is known, of the rest a sample is labelled. Without bias whatever the pool is.
     The drawn labels' departures from P stay with their queries, so that intervals know of the sample. Where annotators
     label none of them, the unjudged count as the judged do.
     """

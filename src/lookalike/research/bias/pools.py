@@ -1,4 +1,4 @@
-"""Simulated pools over a complete truth: what the measures would have said, and what was so.
+"""Simulated pools over a complete truth: what the measures show on them, and what is true.
 
 A ground truth holds the judged ranks of many encoders on labels that are complete where it matters. A pool keeps the
 labels of the pairs that a few generators proposed: a mask over the rows, never a new ranking.
@@ -19,9 +19,9 @@ TRUTH = "truth"
 GENERATORS, TOPS = (2, 5), (3, 8)
 """The fewest and the most generators of a pool, and the least and the largest k of their top lists."""
 LEAST_SHARE = 0.25
-"""The smallest share of the ground truth's queries that a pool asks."""
+"""The smallest share of the ground truth's queries that a pool has."""
 RANDOM_SHARES = (0.0, 0.0, 0.1, 0.5)
-"""Random pairs among a pool's questions, as shares of its pairs; each equally likely."""
+"""Random pairs among a pool's pairs, as shares of its pairs; each equally likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,8 @@ def draw(ground_truth: GroundTruth, seed: int, number: int) -> Drawn:
     count = int(random.integers(min(GENERATORS[0], most), most + 1))
     generators = np.sort(random.choice(len(ground_truth.ranks), count, replace=False))
     top = int(random.integers(TOPS[0], min(TOPS[1], ground_truth.depth) + 1))
-    asked = max(2, round(ground_truth.queries * random.uniform(LEAST_SHARE, 1.0)))
-    queries = np.sort(random.choice(ground_truth.queries, min(asked, ground_truth.queries), replace=False))
+    size = max(2, round(ground_truth.queries * random.uniform(LEAST_SHARE, 1.0)))
+    queries = np.sort(random.choice(ground_truth.queries, min(size, ground_truth.queries), replace=False))
     kind = tuple(ground_truth.answers)[int(random.integers(len(ground_truth.answers)))]
     share = RANDOM_SHARES[int(random.integers(len(RANDOM_SHARES)))]
     in_sample = np.isin(ground_truth.query, queries)

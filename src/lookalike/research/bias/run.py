@@ -1,4 +1,4 @@
-"""`bias`: what the measures say on simulated pools, beside a complete truth."""
+"""`bias`: the measures on simulated pools, compared with a complete truth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -44,7 +44,7 @@ class BiasResult:
     written: tuple[str, ...] = ()
 
 
-Simulated = tuple[tuple[SimulatedPools, ...], BiasResult]  # the pools, and what they say of each measure
+Simulated = tuple[tuple[SimulatedPools, ...], BiasResult]  # the pools, and their figures
 
 
 def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -> Simulated:

@@ -1,4 +1,4 @@
-"""What all measures and estimates say on many simulated pools, beside the truth."""
+"""Scores of all measures and estimates on many simulated pools, with the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ REPLICATES = 100
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPools:
-    """Pools of one ground truth: what each measure said of each encoder, and what was so.
+    """Pools of one ground truth: the score of each measure for each encoder, and the truth.
 
     `value` is NaN where a measure was undefined. `z[p, m, i, j]` is the difference of encoders i and j by measure m
     over its bootstrap standard deviation (paired, over the pool's queries); `true_z` is the same for HR@5 with complete

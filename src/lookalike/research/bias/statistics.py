@@ -184,12 +184,12 @@ def _of_pools(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigu
     spread = np.concatenate([part.std(axis=1) for part in value])
     rate = np.concatenate([one.positive_rate for one in outcomes])
     drawn = np.concatenate([one.random_pairs for one in outcomes]) > 0
-    asked = [("Spearman", order, "all encoders", np.ones(len(order), bool))]
-    asked += [("Spearman", order, where, which) for where, which in _rates(rate)]
+    wanted = [("Spearman", order, "all encoders", np.ones(len(order), bool))]
+    wanted += [("Spearman", order, where, which) for where, which in _rates(rate)]
     for where, which in (("random pairs too", drawn), ("no random pairs", ~drawn)):
-        asked += [("spread", spread, where, which), ("Spearman", order, where, which)]
+        wanted += [("spread", spread, where, which), ("Spearman", order, where, which)]
     cells = []
-    for figure, values, where, which in asked:
+    for figure, values, where, which in wanted:
         good = which & np.isfinite(values)
         found = pooled_mean(values[good], np.flatnonzero(good), len(values))
         cells.append(BiasFigure(measure, figure, where, *found))

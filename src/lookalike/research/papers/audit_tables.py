@@ -119,17 +119,17 @@ def _score(audit: LeaveOneOut, measure: str, name: str) -> ComputedFigure | None
 
 def _fewer_subsets(audit: LeaveOneOut, measures: Sequence[str]) -> tuple[str, ...]:
     """Which scores are means over fewer label sets than the others, and why."""
-    said = []
+    sentences = []
     for measure in measures:
         some = [one for one in audit.spreads if one.measure == measure and _is_partly_undefined(one)]
         if some:
             why = dict.fromkeys(reason for one in some for reason in one.reasons)
             counts = [f"{one.encoder} ({one.n} of {len(one.without)})" for one in some]
-            said.append(
+            sentences.append(
                 f"{printed_metric(measure)} is a mean over fewer label sets for {', '.join(counts)}: on the others "
                 f"{'; or '.join(why)}."
             )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _is_partly_undefined(one: Spread) -> bool:

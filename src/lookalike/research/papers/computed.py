@@ -12,7 +12,7 @@ class ComputedFigure:
     """One number, with its standard deviation where the paper prints one. NaN is undefined, for a `reason`.
 
     For files alone, since the papers print none of it beside a figure: over how many it is (`n`), its p-value and
-    the ends of its 95 % interval (NaN: none was made).
+    the ends of its 95% interval (NaN: none was made).
     """
 
     value: float

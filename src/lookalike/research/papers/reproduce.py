@@ -20,7 +20,7 @@ from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
 POINTS, PRINTED_POINTS = 401, 21
-LACKING = (CatalogError, EncoderError, LabelsError, PoolError)  # said under the paper's figures
+LACKING = (CatalogError, EncoderError, LabelsError, PoolError)  # shown below the paper's figures
 
 
 @dataclass(frozen=True)

@@ -68,14 +68,14 @@ def _consistency(workspace: Workspace, progress: Progress | None) -> ComputedTab
     found = audit(workspace, measures=MEASURES, progress=progress)
     covered = max(one.queries for one in found.full_coverage.covered)
     if covered:
-        said = (
+        remarks = (
             *found.cautions,
             f"FC: on {covered:,} queries whose top {found.full_coverage.k} are all labelled.",
         )
     else:
-        said = (*_but_coverage(found), NONE_COVERED.format(k=found.full_coverage.k))
+        remarks = (*_but_coverage(found), NONE_COVERED.format(k=found.full_coverage.k))
     return audit_tables.consistency_table(
-        found.leave_one_out, found.full_coverage, (_of(found, workspace), *said)
+        found.leave_one_out, found.full_coverage, (_of(found, workspace), *remarks)
     )
 
 

@@ -30,7 +30,7 @@ class Series:
 
 def dots(grounds: Sequence[GroundMeans], title: str) -> str:
     """A row for each way of learning, a panel for each ground; bars are intervals, a line the first row's value."""
-    plot, top, told = Plot("trials", WIDTH, alone=True), TOP, []
+    plot, top, described = Plot("trials", WIDTH, alone=True), TOP, []
     plot.text(12, 22, title, "name")
     for ground in grounds:
         bottom = top + 22 + ROW * len(ground.means)
@@ -42,9 +42,9 @@ def dots(grounds: Sequence[GroundMeans], title: str) -> str:
             plot.line((axis(reference.value), top + 16), (axis(reference.value), bottom), "zero")
         for row, (name, one) in enumerate(ground.means.items()):
             _dot(plot, axis, name, one, top + 32 + ROW * row)
-            told.append(f"{ground.title}, {name}: {value(one.value)}")
+            described.append(f"{ground.title}, {name}: {value(one.value)}")
         top = bottom + 44
-    return plot.svg(top - 10, title, "; ".join(told))
+    return plot.svg(top - 10, title, "; ".join(described))
 
 
 def _dot(plot: Plot, axis: Axis, name: str, one: OverSplits, y: float) -> None:
@@ -78,12 +78,12 @@ def series(lines: Sequence[Series], title: str, along: str) -> str:
             plot.interval(tone, (at, y(one.low)), (at, y(one.high)))
             plot.tone(tone, at, y(one.value))
         plot.tone(tone, 596, TOP + 20 + 24 * tone, line.name)
-    told = (
+    described = (
         f"{line.name} at {percent(place, 0)}: {value(one.value)}"
         for line in lines
         for place, one in line.points
     )
-    return plot.svg(BOTTOM + 56, title, "; ".join(told))
+    return plot.svg(BOTTOM + 56, title, "; ".join(described))
 
 
 def _numbers(found: Iterable[OverSplits]) -> list[float]:

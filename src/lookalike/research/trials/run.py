@@ -68,7 +68,7 @@ class Trial:
     """One run on one split of the catalog, drawn by the seed `split`; the head and its batches take that seed too.
 
     `choosers` are measures on the validation split's labels, each of which chooses an epoch of the same run beside the
-    settings' own, so that what a choice is worth can be told.
+    settings' own, to compare the choices.
     """
 
     split: int
@@ -80,7 +80,7 @@ class Trial:
     def key(self, ground: Ground) -> str:
         """Equal exactly when the outcome must be."""
         settings = self.settings.changed(seed=0).as_values()  # the split's is taken
-        del settings["keep"]  # a trial tells what every choice of an epoch comes to
+        del settings["keep"]  # a trial scores every choice of an epoch
         ours = (settings, self.projection, self.choosers, self.measures)
         return fingerprint([_VERSION, ground.fingerprint, self.split, *ours])
 
@@ -104,10 +104,10 @@ def run_trials(
 
     Trials of one split are best given together: what they share is made once.
     """
-    asked = list(trials)
+    listed = list(trials)
     divided: Divided | None = None
     found = []
-    for done, trial in enumerate(asked):
+    for done, trial in enumerate(listed):
         key = trial.key(ground)
         entry = journal.get(key)
         if entry is None:
@@ -117,7 +117,7 @@ def run_trials(
             journal.add(entry)
         found.append(entry)
         if progress is not None:
-            progress(done + 1, len(asked))
+            progress(done + 1, len(listed))
     return found
 
 

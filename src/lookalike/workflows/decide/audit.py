@@ -19,7 +19,7 @@ from lookalike.workflows.decide.verdict import verdict
 
 ALL, GENERATORS = "all", "generators"
 TOP = 5
-LEAST_REPLICATES = 500  # to tell whether a measure's test is sure, also where no intervals are asked for
+LEAST_REPLICATES = 500  # for a measure's test, also where no intervals are requested
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,12 +72,12 @@ def compare_encoders(
     catalog, pool = workspace.catalog, workspace.pool()
     rule, notes = comparable_rule(workspace, encoders, Rule())
     queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
-    asked = set(catalog.image[catalog.is_query(rule.split)])
+    allowed = set(catalog.image[catalog.is_query(rule.split)])
     found = pairs_to_label(
         catalog,
         [workspace.embeddings(name) for name in encoders],
         workspace.labels(),
-        [query for query in queries if query in asked],
+        [query for query in queries if query in allowed],
         k=k,
         width=width,
         margin=margin,

@@ -52,7 +52,7 @@ class Evaluation:
 
     @property
     def rule(self) -> Rule:
-        """The rule all were scored by: the one asked for, or the test split where an encoder is trained."""
+        """The rule all were scored by: the one requested, or the test split where an encoder is trained."""
         return self.scores[0].basis.rule
 
     @property
@@ -62,7 +62,7 @@ class Evaluation:
 
     @property
     def printed(self) -> dict[str, str]:
-        """Name as asked for -> printable name."""
+        """Name as requested -> printable name."""
         return {name: parse(name).name for name in self.measures}
 
 
@@ -99,18 +99,20 @@ def evaluate(
     the pool's generators. With a trained encoder among them, all are scored on the test split (see `comparable_rule`),
     and a note says so.
     """
-    asked = [parse(name) for name in measures]
-    drawings(asked)
+    parsed = [parse(name) for name in measures]
+    drawings(parsed)
     names = list(dict.fromkeys(encoders or workspace.encoders))
-    fair, said = comparable_rule(workspace, names, rule or Rule())
-    chosen = selected or select_pairs(workspace, fair, task=task, where=where, source=source)
+    comparable, remarks = comparable_rule(workspace, names, rule or Rule())
+    chosen = selected or select_pairs(workspace, comparable, task=task, where=where, source=source)
     if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
         )
     vectors = [workspace.embeddings(name) for name in names]
-    drawn_from = baselines(workspace, vectors) if drawings(asked) else []
-    pairs = values.with_negatives(workspace.catalog, chosen.pairs, asked, drawn_from, workspace.settings.seed)
+    drawn_from = baselines(workspace, vectors) if drawings(parsed) else []
+    pairs = values.with_negatives(
+        workspace.catalog, chosen.pairs, parsed, drawn_from, workspace.settings.seed
+    )
     others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
     judged = [
         *values.ranks(workspace.catalog, vectors, pairs, progress=progress),
@@ -119,14 +121,14 @@ def evaluate(
     pool = workspace.pool()
     return Evaluation(
         measures=tuple(measures),
-        scores=tuple(score_all(one, asked) for one in judged),
+        scores=tuple(score_all(one, parsed) for one in judged),
         generators=() if pool is None else pool.generators,
         labels=len(chosen.pairs),
         unusable=pairs.unusable,
         pairs=chosen.pairs,
         judged=tuple(judged),
-        absences=tuple(said for other in others for said in absences(other)),
-        notes=(*said, *chosen.notes, *notes_on_negatives(pairs)),
+        absences=tuple(sentence for other in others for sentence in absences(other)),
+        notes=(*remarks, *chosen.notes, *notes_on_negatives(pairs)),
         sources=chosen.counts,
     )
 

@@ -86,27 +86,29 @@ def read_runs(paths: Iterable[Path], taken: Sequence[str]) -> list[Run]:
 
 
 def absences(ranks: RunRanks) -> list[str]:
-    """What of a run and of the labels did not meet, in sentences."""
+    """Which lines of a run and which labels do not match, in sentences."""
     name, pairs = ranks.judged.encoder, len(ranks.judged)
-    said = []
+    sentences = []
     if ranks.queries_absent:
-        said.append(
+        sentences.append(
             f"{name} lacks {ranks.queries_absent:,} of {ranks.queries:,} labelled queries; "
             "all their pairs count as not retrieved."
         )
     if ranks.pairs_absent:
-        said.append(
+        sentences.append(
             f"{name} did not retrieve {ranks.pairs_absent:,} of {pairs:,} labelled pairs; "
-            "they stand tied behind what it retrieved."
+            "these are tied behind the retrieved ones."
         )
     if ranks.unknown:
-        said.append(f"Lines of {name} that name what the catalog lacks, passed over: {ranks.unknown:,}.")
-    if ranks.not_candidates:
-        said.append(
-            f"{ranks.not_candidates:,} lines of {name} name no candidate of their query (its own item, "
-            "another split or role) and were passed over."
+        sentences.append(
+            f"Lines of {name} with an id that is not in the catalog, skipped: {ranks.unknown:,}."
         )
-    return said
+    if ranks.not_candidates:
+        sentences.append(
+            f"{ranks.not_candidates:,} lines of {name} name no candidate of their query (its own item, "
+            "another split or role) and were skipped."
+        )
+    return sentences
 
 
 def write_runs(
@@ -151,5 +153,5 @@ def _asked(workspace: Workspace, pairs: JudgedPairs, queries: str) -> np.ndarray
     if pool is None:
         raise PoolError("There is no pool yet.", fix="Make one: lookalike discover")
     rows = query_rows(workspace.catalog, pool)
-    asked = workspace.catalog.is_query(pairs.basis.rule.split)
-    return np.asarray(rows[asked[rows]])
+    allowed = workspace.catalog.is_query(pairs.basis.rule.split)
+    return np.asarray(rows[allowed[rows]])

@@ -69,10 +69,10 @@ class Measured:
         best = ranked(self.found.scores, name)[0]
         if self.sure is None or not self.sure.comparisons or math.isnan(best[name].value):
             return []
-        said = verdict(best.encoder, self.sure.comparisons[name])
+        sentences = verdict(best.encoder, self.sure.comparisons[name])
         if self.is_identification:  # by the catalog alone
-            return [one.replace("these labels", "these photos") for one in said]
-        return said
+            return [one.replace("these labels", "these photos") for one in sentences]
+        return sentences
 
     def caveats(self, name: str) -> list[str]:
         """Whether a claim for the best encoder depends on which encoders fed the pool."""

@@ -58,12 +58,12 @@ class SelectedPairs:
 
 
 def select_pairs(workspace: Workspace, rule: Rule, *, task: str, where: Where, source: str) -> SelectedPairs:
-    """The pairs to measure on; an error says so where there are none.
+    """The pairs to measure on; an error where there are none.
 
     `where` keeps the queries with certain values, such as [("domain", "wild")]. `source="pool"` leaves out labels of
-    random pairs that no generator put forward, `"random"` keeps only the labels of random pairs. A pair counts as
-    of the pool or random by its query image and its item. For the task of identification the catalog itself says
-    what is positive, at image level with the own item kept (EDS 6.5).
+    random pairs that no generator proposed, `"random"` keeps only the labels of random pairs. A pair counts as
+    of the pool or random by its query image and its item. For the task of identification the catalog itself
+    defines what is positive, at image level with the own item kept (EDS 6.5).
     """
     one_of(task, TASKS, "task")
     one_of(source, SOURCES, "source")
@@ -89,7 +89,7 @@ def select_pairs(workspace: Workspace, rule: Rule, *, task: str, where: Where, s
         "neither": int((~of_pool & ~of_random).sum()),
     }
     kept = {"all": np.ones(len(matched), bool), "pool": of_pool, "random": of_random}[source]
-    asked = _asked(matched, workspace.catalog, rule, where)
+    selected = _of_queries(matched, workspace.catalog, rule, where)
     notes = []
     if source != "all":
         notes.append(
@@ -98,17 +98,17 @@ def select_pairs(workspace: Workspace, rule: Rule, *, task: str, where: Where, s
             f"{counts['both']:,}; neither {counts['neither']:,})."
         )
     if where:
-        notes.append(f"Only queries with {_said(where)}: {int((kept & asked).sum()):,} labels.")
-    if len(matched) and not (kept & asked).any():
+        notes.append(f"Only queries with {_shown(where)}: {int((kept & selected).sum()):,} labels.")
+    if len(matched) and not (kept & selected).any():
         raise LabelsError(
             f"None of the {len(matched):,} labels that can be ranked is in the selection.",
             fix="Leave out --where or --source, or label some of those pairs.",
         )
-    return SelectedPairs(matched.only(kept & asked), tuple(notes), counts)
+    return SelectedPairs(matched.only(kept & selected), tuple(notes), counts)
 
 
 def notes_on_negatives(pairs: JudgedPairs) -> tuple[str, ...]:
-    """What was drawn beside the labels, in words."""
+    """Which negatives were sampled, in words."""
     return tuple(
         f"negatives={one.how}: {one.drawn:,} drawn by seed {one.seed}, {one.n} a query"
         + (f", from ranks 100 to 500 of {', '.join(one.baselines)}" if one.baselines else " from the gallery")
@@ -126,17 +126,17 @@ def baselines(workspace: Workspace, measured: Sequence[Embeddings]) -> list[Embe
 
 def _identified(catalog: Catalog, rule: Rule, where: Where) -> SelectedPairs:
     found = identification(catalog, similarity=rule.similarity, split=rule.split)
-    asked = _asked(found.pairs, catalog, rule, where)
-    if not asked.any():
+    selected = _of_queries(found.pairs, catalog, rule, where)
+    if not selected.any():
         raise LabelsError(
-            f"No query with {_said(where)} has another photo of its item to find.", fix="Leave out --where."
+            f"No query with {_shown(where)} has another photo of its item to find.", fix="Leave out --where."
         )
     left = f"{found.queries:,} queries have another photo of their item, {found.alone:,} have none and are left out."
-    notes = (left, f"Only queries with {_said(where)}.") if where else (left,)
-    return SelectedPairs(found.pairs.only(asked), notes, {"identification": len(found.pairs)})
+    notes = (left, f"Only queries with {_shown(where)}.") if where else (left,)
+    return SelectedPairs(found.pairs.only(selected), notes, {"identification": len(found.pairs)})
 
 
-def _asked(pairs: JudgedPairs, catalog: Catalog, rule: Rule, where: Where) -> np.ndarray:
+def _of_queries(pairs: JudgedPairs, catalog: Catalog, rule: Rule, where: Where) -> np.ndarray:
     if not where:
         return np.ones(len(pairs), dtype=bool)
     return np.isin(pairs.query_row, rows_where(catalog, where, rule.split))
@@ -155,5 +155,5 @@ def _of(pairs: JudgedPairs, catalog: Catalog, workspace: Workspace) -> tuple[np.
     )
 
 
-def _said(where: Where) -> str:
+def _shown(where: Where) -> str:
     return " and ".join(f"{column}={value}" for column, value in where)

@@ -1,8 +1,8 @@
 """Encoders trained on this workspace's labels, and what that means for every number.
 
-The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint that says it learned
-something, and lies in this workspace's own models/ or was learned from what is here: a head keeps what it has seen
-wherever its folder is copied to. Such an encoder has seen the answers of the training split, and its
+The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint with a record of
+its training, and is in models/ of this workspace or was trained on its data: a head keeps this record wherever its
+folder is copied to. Such an encoder has seen the answers of the training split, and its
 checkpoint was selected by those of the validation split: it is scored on the test split only, and so is whatever is
 compared with it. On all labels only the other encoders are judged.
 """
@@ -10,16 +10,17 @@ compared with it. On all labels only the other encoders are judged.
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Rule
-from lookalike.encode.sources.checkpoint_file import heads_down, read_about
+from lookalike.encode.sources.checkpoint_file import head_of, heads_down, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.heads import embedded
 
 TEST = "test"
 
@@ -42,10 +43,10 @@ def learned(workspace: Workspace, spec: EncoderSpec) -> Mapping[str, Any]:
     folder = checkpoint_folder(spec.name, workspace.folder)
     if folder is None:
         return {}
-    told = read_about(folder, str(spec)).get("learned")
-    if not isinstance(told, dict):
+    found = read_about(folder, str(spec)).get("learned")
+    if not isinstance(found, dict):
         return {}
-    return told if _is_within(folder, workspace.folder / MODELS) or _from_here(workspace, told) else {}
+    return found if _is_within(folder, workspace.folder / MODELS) or _from_here(workspace, found) else {}
 
 
 def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -58,57 +59,83 @@ def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[s
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class TrainedEncoder:
+    """An encoder trained on these labels, the one it was trained on, and what it was trained with.
+
+    `base` is "" where the workspace has no vectors of that encoder for the catalog as it is now.
+    """
+
+    name: str
+    base: str
+    learned: Mapping[str, Any]
+
+
+def trained_encoders(workspace: Workspace) -> tuple[TrainedEncoder, ...]:
+    """The trained encoders, each with its base; nothing is known of one whose checkpoint is gone."""
+    found = []
+    for name in trained(workspace):
+        base, known = "", cast(Mapping[str, Any], {})
+        with suppress(EncoderError, EmbeddingsError):
+            spec = parse(workspace.manifest(name).spec)
+            known = learned(workspace, spec)
+            head = head_of(spec, workspace.folder)
+            base = (embedded(workspace, head) if head is not None else None) or ""
+        found.append(TrainedEncoder(name, base, known))
+    return tuple(found)
+
+
 def untrained(workspace: Workspace) -> tuple[str, ...]:
     """The encoders that may be judged on all labels."""
-    taught = trained(workspace)
-    return tuple(name for name in workspace.encoders if name not in taught)
+    affected = trained(workspace)
+    return tuple(name for name in workspace.encoders if name not in affected)
 
 
 def comparable_rule(workspace: Workspace, names: Sequence[str], rule: Rule) -> tuple[Rule, tuple[str, ...]]:
-    """The rule on which some encoders may be scored together, and a note where it is not the one asked for.
+    """The rule on which some encoders may be scored together, and a note where it is not the one requested.
 
     With a trained encoder among them that is the test split, for all. Raises ArgumentError where another split was
-    asked for: what is wrong with that, and the two ways out.
+    requested.
     """
-    taught = trained(workspace, names)
-    if not taught or rule.split == TEST:
+    affected = trained(workspace, names)
+    if not affected or rule.split == TEST:
         return rule, ()
     if rule.split is not None:
         raise ArgumentError(
-            f"{_were(taught)} trained on this workspace's labels, so the {rule.split} split cannot measure "
-            f"{'it' if len(taught) == 1 else 'them'}: training or selecting the checkpoint used its labels.",
+            f"{_were(affected)} trained on this workspace's labels, so the {rule.split} split cannot measure "
+            f"{'it' if len(affected) == 1 else 'them'}: training or selecting the checkpoint used its labels.",
             fix=f"Leave out --split to measure all of them on the test split, or name others{_others(workspace)}.",
         )
     note = (
-        f"{_were(taught)} trained on this workspace's labels: every encoder is measured on the test split, which "
+        f"{_were(affected)} trained on this workspace's labels: every encoder is measured on the test split, which "
         "training did not use."
     )
     alone = _others(workspace)
-    more = (f"On all labels, the others{alone}",) if alone and set(names) - set(taught) else ()
+    more = (f"On all labels, the others{alone}",) if alone and set(names) - set(affected) else ()
     return replace(rule, split=TEST), (note, *more)
 
 
 def require_untrained(workspace: Workspace, names: Sequence[str], doing: str) -> None:
     """Refuse trained encoders where all labels are used; `doing` says for what."""
-    taught = trained(workspace, names)
-    if taught:
+    affected = trained(workspace, names)
+    if affected:
         raise ArgumentError(
-            f"{_were(taught)} trained on this workspace's labels, and {doing} uses all of them.",
-            fix=f"Leave out {', '.join(taught)}, or compare on the test split: lookalike evaluate {' '.join(names)}",
+            f"{_were(affected)} trained on this workspace's labels, and {doing} uses all of them.",
+            fix=f"Leave out {', '.join(affected)}, or compare on the test split: lookalike evaluate {' '.join(names)}",
         )
 
 
-def left_out(taught: Sequence[str]) -> tuple[str, ...]:
-    """What is said where trained encoders are left out; nothing where there are none."""
-    if not taught:
+def left_out(affected: Sequence[str]) -> tuple[str, ...]:
+    """The remark on trained encoders that are left out; nothing where there are none."""
+    if not affected:
         return ()
     return (
-        f"{_were(taught)} trained on these labels and left out here; `lookalike evaluate` compares on the test split.",
+        f"{_were(affected)} trained on these labels and left out here. `lookalike evaluate` uses the test split.",
     )
 
 
-def _were(taught: Sequence[str]) -> str:
-    return f"{', '.join(taught)} {'was' if len(taught) == 1 else 'were'}"
+def _were(affected: Sequence[str]) -> str:
+    return f"{', '.join(affected)} {'was' if len(affected) == 1 else 'were'}"
 
 
 def _others(workspace: Workspace) -> str:
@@ -120,15 +147,15 @@ def _is_within(folder: Path, outer: Path) -> bool:
     return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(outer))
 
 
-def _from_here(workspace: Workspace, told: Mapping[str, Any]) -> bool:
+def _from_here(workspace: Workspace, learned: Mapping[str, Any]) -> bool:
     """Whether a head says that it learned from this workspace's labels, or from its split of its vectors.
 
     The second holds when labels were added or mended since.
     """
     labels = workspace.labels()
-    if told.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):
+    if learned.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):
         return True
-    return told.get("split") == fingerprint(workspace.catalog.split) and told.get("vectors") in _sums(
+    return learned.get("split") == fingerprint(workspace.catalog.split) and learned.get("vectors") in _sums(
         workspace
     )
 

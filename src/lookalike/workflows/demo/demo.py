@@ -19,7 +19,7 @@ from lookalike.studio import studio
 from lookalike.workflows.decide.evaluate import Evaluation, certainty, evaluate
 from lookalike.workflows.demo.learning import Learned, learn
 from lookalike.workflows.demo.truth import complete_labels, simulated_labels
-from lookalike.workflows.label.discover import discover, figures, positive_rate
+from lookalike.workflows.label.discover import discover, figures
 from lookalike.workflows.report.report import report
 from lookalike.workflows.start.embed import embed
 from lookalike.workflows.start.init import init
@@ -80,10 +80,10 @@ def demo(
             workspace, names, top=5, queries=queries, seed=seed, random=RANDOM_PAIRS, progress=progress
         )
     pool, questions = found_pairs.pool, found_pairs.questions
-    told = figures(workspace, pool)
+    pool_size = figures(catalog, pool)
     tell(
-        f"2. The pool: {told.pairs:,} pairs that {len(names)} encoders proposed for {told.queries} queries, "
-        f"{told.saving_pairs:,.0f} times fewer than all pairs."
+        f"2. The pool: {pool_size.pairs:,} pairs that {len(names)} encoders proposed for {pool_size.queries} queries, "
+        f"{pool_size.saving_pairs:,.0f} times fewer than all pairs."
     )
     labels, agreement = simulated_labels(drawn, catalog, questions, seed)
     workspace.add_labels(labels, "simulated experts")
@@ -92,7 +92,7 @@ def demo(
         f"3. Two simulated experts agree on {percent(agreement, 0)} of the pairs; {len(labels):,} are labelled, "
         f"{similar:,} of them similar. The others have no label."
     )
-    rate = positive_rate(workspace, pool)
+    rate = values.positive_rate(catalog, pool, found_pairs.random, workspace.labels())
     tell(
         f"   {len(found_pairs.random):,} of them are random pairs. By these, {percent(rate.rate)} of all pairs are "
         f"similar, and {percent(rate.pool_rate, 0)} of the pool."
@@ -119,7 +119,7 @@ def demo(
             learned_truth=() if learned is None else learned.truth,
             progress=progress,
         )
-    return Demo(workspace, told, found, sure, truth, agreement, learned, path)
+    return Demo(workspace, pool_size, found, sure, truth, agreement, learned, path)
 
 
 def _require_own(folder: Path) -> None:

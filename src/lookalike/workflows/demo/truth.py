@@ -16,15 +16,15 @@ def simulated_labels(
 
     Returns the labels and the share of pairs they agree on.
     """
-    asked = unordered_pairs(questions)
-    _, first = np.unique(asked, return_index=True)
+    pair = unordered_pairs(questions)
+    _, first = np.unique(pair, return_index=True)
     a, b = (_item_places(drawn, catalog, images[first]) for images in (questions.query, questions.candidate))
     one, two = experts(2, seed)
-    settled = consensus(vote(drawn, one, a, b), vote(drawn, two, a, b))
-    label = settled[asked]
+    agreed = consensus(vote(drawn, one, a, b), vote(drawn, two, a, b))
+    label = agreed[pair]
     use = label >= 0
     labels = Labels.of(questions.query[use], questions.candidate[use], label[use])
-    return labels, float(np.mean(settled >= 0))
+    return labels, float(np.mean(agreed >= 0))
 
 
 def complete_labels(drawn: Studio, catalog: Catalog, pool: Pool) -> Labels:

@@ -10,9 +10,8 @@ from lookalike.api import values
 from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Pool, Rule
+from lookalike.core.types import Catalog, Labels, Pool, Rule
 from lookalike.discover.pool import extended
-from lookalike.discover.prevalence import LEVEL, PositiveRate
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.queries import Where
 from lookalike.discover.questions import Questions, questions
@@ -46,7 +45,7 @@ class Discovery:
 
     @property
     def only_random_left(self) -> bool:
-        """Whether nothing of the pool is left to label, so that a list of questions tells what it is."""
+        """Whether nothing of the pool is left to label, so that a list of questions has random pairs only."""
         pooled = set(zip(self.pool.query, self.pool.item, strict=True))
         return len(self.questions) > 0 and pooled.isdisjoint(
             zip(self.questions.query, self.questions.item, strict=True)
@@ -70,11 +69,10 @@ def discover(
 ) -> Discovery:
     """Pool the generators' top lists, draw random pairs, and keep both.
 
-    An existing pool is extended with the generators named, on its own queries and top unless others are asked
-    for; where nothing is asked for it stays as it is. A new one takes all encoders, all queries and top 5.
-    `random` is how many random pairs there shall be in all; those that are there stay, and the workspace's own
-    seed draws them. `pairs` is a file to write what is left to label to, `provenance` one for who put each
-    pair forward.
+    An existing pool is extended with the generators named, on its own queries and top unless others are
+    given; without any of these arguments it does not change. A new one takes all encoders, all queries and top 5.
+    `random` is the total number of random pairs; existing ones stay, and the seed of the workspace samples the rest.
+    `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair.
     """
     stored = workspace.pool()
     old = None if replace else stored
@@ -91,7 +89,7 @@ def discover(
         pool = _pooled(workspace, old, generators, top, queries, where, stratify, seed, progress)
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
-    left = questions(pool, drawn, judged_labels(workspace))
+    left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
     if pairs is not None:
         write_pair_file(left, pairs)
     if provenance is not None:
@@ -163,27 +161,20 @@ def _drawn(
     return values.random_pairs(catalog, pool, wanted, seed=seed), True
 
 
-def figures(workspace: Workspace, pool: Pool) -> PoolFigures:
-    """The figures of a pool over the workspace's gallery."""
-    gallery = workspace.catalog.is_gallery()
-    outside = int(np.sum(~gallery[values.query_rows(workspace.catalog, pool)]))
+def figures(catalog: Catalog, pool: Pool) -> PoolFigures:
+    """The figures of a pool over a catalog's gallery."""
+    gallery = catalog.is_gallery()
+    outside = int(np.sum(~gallery[values.query_rows(catalog, pool)]))
     return pool_figures(pool, int(gallery.sum()), outside)
 
 
-def labelled(workspace: Workspace, pool: Pool) -> tuple[int, int | None]:
+def labelled(catalog: Catalog, labels: Labels, pool: Pool) -> tuple[int, int | None]:
     """How many pairs of the pool are labelled, and how many of them similar (None while none is labelled)."""
-    judged = judged_labels(workspace)
+    judged = judged_labels(catalog, labels)
     found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
     return len(found), sum(found) if found else None
 
 
-def positive_rate(workspace: Workspace, pool: Pool, level: float = LEVEL) -> PositiveRate:
-    """The positive rate by the workspace's random pairs and labels, and what the pool gains (EDS 3.3.1)."""
-    return values.positive_rate(
-        workspace.catalog, pool, workspace.random_pairs(), workspace.labels(), level=level
-    )
-
-
-def judged_labels(workspace: Workspace) -> dict[tuple[str, str], int]:
+def judged_labels(catalog: Catalog, labels: Labels) -> dict[tuple[str, str], int]:
     """The labels that measures use, by (query image, candidate item)."""
-    return judged_items(judged_pairs(workspace.catalog, workspace.labels(), Rule()))
+    return judged_items(judged_pairs(catalog, labels, Rule()))

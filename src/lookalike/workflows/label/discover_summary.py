@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass
 
+from lookalike.api import values
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
 from lookalike.discover.statistics import expert_hours
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import Discovery, figures, labelled, positive_rate
+from lookalike.workflows.label.discover import Discovery, figures, labelled
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,10 @@ def discover_summary(
     workspace: Workspace, found: Discovery, votes: int, precision: float | None, confidence: float
 ) -> DiscoverySummary:
     """The figures of a discovery, with `votes` per pair for the hours."""
-    pool = figures(workspace, found.pool)
-    count, positives = labelled(workspace, found.pool)
-    rate = positive_rate(workspace, found.pool, confidence)
+    catalog, labels = workspace.catalog, workspace.labels()
+    pool = figures(catalog, found.pool)
+    count, positives = labelled(catalog, labels, found.pool)
+    rate = values.positive_rate(catalog, found.pool, found.random, labels, level=confidence)
 
     def hours(pairs: int) -> LabellingHours:
         return LabellingHours(*expert_hours(pairs, votes), votes)

@@ -146,5 +146,5 @@ def label_statistics(workspace: Workspace, level: str = "item") -> LabelStatisti
         usable=len(pairs),
         unusable=pairs.unusable,
         pool_pairs=None if pool is None else len(pool),
-        pool_labelled=None if pool is None else labelled(workspace, pool)[0],
+        pool_labelled=None if pool is None else labelled(workspace.catalog, labels, pool)[0],
     )

@@ -39,7 +39,7 @@ def queue_pairs(workspace: Workspace) -> Queued:
     Pairs that are in the queue already do not change. The order is balanced over queries, see `annotate.order`.
     """
     pool, drawn = workspace.pool(), workspace.random_pairs()
-    labelled = judged_labels(workspace)
+    labelled = judged_labels(workspace.catalog, workspace.labels())
     left = questions(pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
@@ -57,7 +57,7 @@ def count_waiting(workspace: Workspace) -> int:
     pool, drawn = workspace.pool(), workspace.random_pairs()
     if pool is None:
         return 0
-    left = questions(pool, drawn, judged_labels(workspace))
+    left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
     pairs = {
         (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
     }

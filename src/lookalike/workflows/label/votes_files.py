@@ -81,13 +81,13 @@ def export_tasks(workspace: Workspace, path: Path, prefix: str) -> int:
     If the queue was never filled, these are the pairs of the pool and the random pairs without a label.
     """
     with workspace.database.read() as connection:
-        asked = labelling_schema.question
-        count = connection.execute(select(func.count()).select_from(asked)).scalar_one()
-        listed = select(asked.c.query, asked.c.candidate).where(asked.c.state == OPEN)
-        waiting = [(q, c) for q, c in connection.execute(listed.order_by(asked.c.place, asked.c.id))]
+        question = labelling_schema.question
+        count = connection.execute(select(func.count()).select_from(question)).scalar_one()
+        listed = select(question.c.query, question.c.candidate).where(question.c.state == OPEN)
+        waiting = [(q, c) for q, c in connection.execute(listed.order_by(question.c.place, question.c.id))]
     pool = workspace.pool()
     if not count and pool is not None:
-        left = questions(pool, workspace.random_pairs(), judged_labels(workspace))
+        left = questions(pool, workspace.random_pairs(), judged_labels(workspace.catalog, workspace.labels()))
         once = {tuple(sorted(ends)): ends for ends in zip(left.query, left.candidate, strict=True)}
         waiting = list(once.values())
     if not waiting:

@@ -16,12 +16,12 @@ from lookalike.positive.positiveness import BEYOND, weights
 from lookalike.store.formats.soft_files import SoftFile, write_given_pairs
 
 NAMES = (("image_a", "image_b"), ("query", "candidate"))
-FIRST = 100_000  # rows of the block the size of a file is told by
+FIRST = 100_000  # rows of the block from which the size of a file is estimated
 
 
 @dataclass(frozen=True)
 class ListedPairs:
-    """What became of the pairs of a list: how many were asked for, written, above 0, and outside of the split."""
+    """What became of the pairs of a list: how many were listed, written, above 0, and outside of the split."""
 
     pairs: int
     written: int
@@ -29,9 +29,9 @@ class ListedPairs:
     outside: int
 
 
-def estimated_bytes(ahead: Outlook, path: Path) -> float:
+def estimated_bytes(found: Outlook, path: Path) -> float:
     """About how large the file of all pairs will be, by its first rows."""
-    blocks = listed(ahead)
+    blocks = listed(found)
     try:
         first = next((block for block in blocks if len(block.a)), None)
     finally:
@@ -39,31 +39,31 @@ def estimated_bytes(ahead: Outlook, path: Path) -> float:
     if first is None:
         return 0.0
     few = Block(*(column[:FIRST] for column in first))
-    return ahead.pairs * SoftFile(ahead.catalog.image, weights(ahead.soft)).bytes_per_row(few, path)
+    return found.pairs * SoftFile(found.catalog.image, weights(found.soft)).bytes_per_row(few, path)
 
 
-def write_pairs(ahead: Outlook, path: Path, progress: Progress | None = None) -> list[int]:
+def write_pairs(found: Outlook, path: Path, progress: Progress | None = None) -> list[int]:
     """Write every pair with positiveness above 0, whole or not at all; how many there are at each distance."""
-    return SoftFile(ahead.catalog.image, weights(ahead.soft)).write(listed(ahead, progress), path)
+    return SoftFile(found.catalog.image, weights(found.soft)).write(listed(found, progress), path)
 
 
-def write_given(ahead: Outlook, table: Path, path: Path) -> ListedPairs:
+def write_given(found: Outlook, table: Path, path: Path) -> ListedPairs:
     """Write the positiveness of the pairs of a table, in its order, zeros included.
 
     Pairs that no path of at most L hops joins have an empty distance. With a least positiveness, pairs below it are
     left out. An image outside of the split has no labels there: both cells are empty.
     """
-    names, rows = read_pairs(table, ahead.catalog)
-    inside = np.zeros(len(ahead.catalog), bool)
-    inside[ahead.photo.node] = True
+    names, rows = read_pairs(table, found.catalog)
+    inside = np.zeros(len(found.catalog), bool)
+    inside[found.photo.node] = True
     known = inside[rows[0]] & inside[rows[1]]
-    a, b = (ahead.graph.node[one] for one in rows)
-    hops = hops_between(ahead.graph, a, b, ahead.soft.max_distance)
+    a, b = (found.graph.node[one] for one in rows)
+    hops = hops_between(found.graph, a, b, found.soft.max_distance)
     hops[~known] = BEYOND
-    weight = weights(ahead.soft)[hops]
-    weight[are_among(ahead.graph.negative, a, b)] = 0
+    weight = weights(found.soft)[hops]
+    weight[are_among(found.graph.negative, a, b)] = 0
     weight[~known] = np.nan
-    kept = np.flatnonzero((hops <= ahead.limit) | (ahead.limit == ahead.soft.max_distance))
+    kept = np.flatnonzero((hops <= found.limit) | (found.limit == found.soft.max_distance))
     write_given_pairs(
         [names[0][at] for at in kept],
         [names[1][at] for at in kept],

@@ -38,8 +38,8 @@ def augmented_views(
     """Vectors of `count` augmented views of every image, rows in catalog order, memory-mapped.
 
     They are made by the workspace's encoder of that name, kept in `views/ENCODER/1` and so on, and made again only
-    where the photos, the encoder or the seed have become others. A run that was stopped goes on. `begin` is told
-    what lies ahead, of all views together, unless all are there.
+    where the photos, the encoder or the seed have changed. A stopped run is resumed. `begin` is called with the
+    estimated cost of all views together, unless all exist.
     Raises EmbeddingsError where there are no photos to make views of.
     """
     at_least(count, 1, "count")
@@ -70,7 +70,7 @@ def _opened(workspace: Workspace, name: str, origin: Origin) -> Encoder:
     opened = open_encoder(spec, workspace.folder)
     if replace(opened.origin, precision="") != replace(origin, precision=""):
         raise EmbeddingsError(
-            f"{name} is not what it was when the catalog was embedded, so views would not go with its vectors.",
+            f"{name} has changed since the catalog was embedded, so views would not match its vectors.",
             fix=f"Embed the catalog again: lookalike embed {shlex.quote(str(spec))} --name {name}",
         )
     return opened

@@ -48,7 +48,7 @@ def _page(rows: Mapping[str, Any]) -> str:
     lines = [
         "# Agreement",
         "",
-        "Agreement of votes that were given independently. Brackets have 95 % intervals; - means undefined.",
+        "Agreement of votes that were given independently. Brackets have 95% intervals; - means undefined.",
     ]
     groups = (
         ("All pairs", {"all": rows["all"]}),

@@ -90,7 +90,7 @@ def _what(facts: Facts) -> str:
         else ""
     )
     categories = f" in {facts.categories:,} categories" if facts.categories else ""
-    share = f" {100 * facts.similar / facts.labels:.1f} % of the labels are similar." if facts.labels else ""
+    share = f" {100 * facts.similar / facts.labels:.1f}% of the labels are similar." if facts.labels else ""
     lost = "".join(f"\n- `{image}`: {reason}" for image, reason in facts.missing)
     missing = (
         f"\n\n{len(facts.missing):,} photos could not be read and are missing:\n{lost}"
@@ -119,7 +119,7 @@ def _files(facts: Facts) -> str:
         f"| `images/` | {photos} |\n"
         "| `catalog.csv`, `splits/` | each image with its item, category, role and split |\n"
         "| `labels.csv` | query, candidate, label: 1 similar, 0 dissimilar |\n"
-        "| `votes.csv` | each pair that was asked, and all answers in the order of time |\n"
+        "| `votes.csv` | each pair in the queue, and all answers in the order of time |\n"
         f"{provenance}"
         "| `agreement.md`, `agreement.json` | agreement between annotators, and of annotators with themselves |\n"
         "| `guidelines.md` | the guidelines that annotators followed |\n"

@@ -1,17 +1,18 @@
-"""What a report says of the catalog and of the encoders, in plain facts."""
+"""The facts of a report on the catalog and the encoders."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from lookalike.core.types import Catalog
 from lookalike.encode.spec import parse, without_folders
 from lookalike.report.content import EncoderLine
-from lookalike.store.workspace import Workspace
+from lookalike.store.vectors.arrays import Manifest
 
 CATEGORIES = 12  # the largest are named, the others counted
 
 
-def facts(workspace: Workspace) -> tuple[tuple[str, str], ...]:
+def facts(catalog: Catalog, encoders: Sequence[str], labels: int) -> tuple[tuple[str, str], ...]:
     """The catalog in figures."""
-    catalog = workspace.catalog
     items = Counter(catalog.item)
     splits = ", ".join(
         f"{split} {(catalog.split == split).sum():,}" for split in ("train", "validation", "test")
@@ -25,24 +26,21 @@ def facts(workspace: Workspace) -> tuple[tuple[str, str], ...]:
         ("Items", f"{len(items):,}, {len(catalog) / max(len(items), 1):.1f} photos each"),
         ("Categories", largest or "none"),
         ("Splits", splits),
-        ("Encoders", ", ".join(workspace.encoders) or "none yet"),
-        ("Labels", f"{workspace.label_count():,}"),
+        ("Encoders", ", ".join(encoders) or "none yet"),
+        ("Labels", f"{labels:,}"),
     )
 
 
-def encoders(workspace: Workspace) -> tuple[EncoderLine, ...]:
+def encoder_lines(manifests: Mapping[str, Manifest]) -> tuple[EncoderLine, ...]:
     """What made each encoder's vectors."""
-    lines = []
-    for name in workspace.encoders:
-        manifest = workspace.manifest(name)
-        lines.append(
-            EncoderLine(
-                name=name,
-                spec=str(without_folders(parse(manifest.spec))),
-                preprocessing=manifest.preprocessing,
-                weights=manifest.weights[:12],
-                precision=manifest.precision,
-                dimension=manifest.dimension,
-            )
+    return tuple(
+        EncoderLine(
+            name=name,
+            spec=str(without_folders(parse(one.spec))),
+            preprocessing=one.preprocessing,
+            weights=one.weights[:12],
+            precision=one.precision,
+            dimension=one.dimension,
         )
-    return tuple(lines)
+        for name, one in manifests.items()
+    )

@@ -12,7 +12,7 @@ from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Settings, 
 from lookalike.report.content import Cell, GroupRow, GroupTable, MeasureFinding, MeasureRow, MeasureTable
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, certainty
 
-MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families whose findings the page tells
+MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families with findings on the page
 BY_CATEGORY = ("AUC_mac", "EHR")  # the first of them that was measured is shown by category
 MOST_CATEGORIES = 20
 
@@ -42,13 +42,13 @@ def measure_table(
 
 def findings(found: Evaluation, sure: Significance) -> tuple[MeasureFinding, ...]:
     """The best encoder against the others by each main measure, in words."""
-    told = []
+    listed = []
     for name in found.printed.values():
         defined = [one for one in found.scores if not math.isnan(one[name].value)]
         if parse(name).family in MAIN and defined:
             best = max(defined, key=lambda one: one[name].value)
-            told.append(MeasureFinding(name, tuple(verdict(best.encoder, sure.comparisons[name]))))
-    return tuple(told)
+            listed.append(MeasureFinding(name, tuple(verdict(best.encoder, sure.comparisons[name]))))
+    return tuple(listed)
 
 
 def by_category(

@@ -1,4 +1,4 @@
-"""`report`: everything a workspace knows, as one page."""
+"""`report`: the content of a workspace as one page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,27 +8,27 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.audit.audits import Audits
+from lookalike.api import values
 from lookalike.audit.verdict import advice
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.text import plural
-from lookalike.core.types import Catalog, Scores
+from lookalike.core.types import Catalog, Labels, Pool, Scores
+from lookalike.discover.random_pairs import RandomPairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.evaluate.measures.table import DEFAULT
-from lookalike.report.content import PoolPart, Report, VerdictPart
+from lookalike.report.content import PoolPart, Report
 from lookalike.report.page import render
 from lookalike.store.disk import write_file
 from lookalike.store.workspace import REPORTS, Workspace
-from lookalike.workflows.decide.audit import audit_and_verdict
+from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
-from lookalike.workflows.decide.trained import left_out, trained, untrained
-from lookalike.workflows.label.discover import figures, labelled, positive_rate
-from lookalike.workflows.report.facts import encoders, facts
+from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
+from lookalike.workflows.label.discover import figures, labelled
+from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import Photos, strips
-from lookalike.workflows.report.verdict import verdict_part
 from lookalike.workflows.start.status import next_command, status
 
 SAMPLES = 18
@@ -65,37 +65,48 @@ def gather(
     progress: Progress | None = None,
 ) -> Report:
     """The report's content: every part that the workspace has."""
-    catalog, settings = workspace.catalog, workspace.settings
-    gallery = Photos(workspace)
-    pool = workspace.pool()
-    found = (
-        evaluate(workspace, untrained(workspace), DEFAULT, progress=progress)
-        if workspace.encoders and workspace.label_count()
-        else None
-    )
-    taught = trained(workspace)
-    remarks = () if found is None else found.notes or left_out(taught)
-    audits, shown, settling = (None, None, "") if found is None else _audit(workspace, found, progress)
+    catalog, settings, pool = workspace.catalog, workspace.settings, workspace.pool()
+    labels, encoders = workspace.labels(), workspace.encoders
+    gallery, vectors = Photos(catalog, workspace.photos), workspace.embeddings
+    heads = trained_encoders(workspace)
+    found, learning = None, None
+    if encoders and len(labels):
+        found = evaluate(workspace, untrained(workspace), DEFAULT, progress=progress)
+        names = [
+            name
+            for name in dict.fromkeys([*(one.base for one in heads), *(one.name for one in heads)])
+            if name
+        ]
+        if heads:
+            on_test = evaluate(workspace, names, DEFAULT)
+            learning = learning_part(gallery, vectors, heads, on_test, settings.seed, learned_truth)
+    remarks = () if found is None else found.notes or left_out([one.name for one in heads])
+    audits = None if found is None else _audits(workspace, found, progress)
+    judgement = None if audits is None else audits.verdict
+    pair = None if judgement is None else advice(judgement.encoders, judgement.verdicts)
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
         created=now.strftime("%d %B %Y"),
         generated=settings.generated,
-        facts=facts(workspace),
-        encoders=encoders(workspace),
+        facts=facts(catalog, encoders, len(labels)),
+        encoders=encoder_lines({name: workspace.manifest(name) for name in encoders}),
         samples=tuple(gallery.photo(row) for row in sample_rows(catalog, SAMPLES, settings.seed)),
         left_out=_left_out(catalog),
-        pool=None if pool is None else _pool_part(workspace),
+        pool=None if pool is None else _pool_part(catalog, labels, pool, workspace.random_pairs()),
         measures=None
         if found is None
         else measure_table(catalog, found, truth, remarks=remarks, progress=progress),
-        verdict=shown,
+        verdict=judgement if judgement is not None and judgement.is_known else None,
         audit=audits,
-        strips=strips(workspace, gallery, found),
-        learning=None if found is None else learning_part(workspace, gallery, learned_truth),
+        strips=strips(gallery, encoders, vectors, settings.seed, found),
+        learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        next_steps=tuple(filter(None, (next_command(status(workspace)), settling))),
+        next_steps=(
+            next_command(status(workspace)),
+            *([f"lookalike compare {' '.join(pair)}"] if pair is not None else ()),
+        ),
     )
 
 
@@ -129,39 +140,22 @@ def _left_out(catalog: Catalog) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
     return tuple((reason, len(images), tuple(images[:5])) for reason, images in by_reason.items())
 
 
-def _pool_part(workspace: Workspace) -> PoolPart | None:
-    pool = workspace.pool()
-    if pool is None:
-        return None
-    told = figures(workspace, pool)
-    count, positives = labelled(workspace, pool)
-    low, high = expert_hours(told.asked)
-    return PoolPart(
-        figures=told,
-        hours_low=low,
-        hours_high=high,
-        labelled=count,
-        positives=positives,
-        rate=positive_rate(workspace, pool),
-    )
+def _pool_part(catalog: Catalog, labels: Labels, pool: Pool, drawn: RandomPairs) -> PoolPart:
+    size = figures(catalog, pool)
+    count, positives = labelled(catalog, labels, pool)
+    low, high = expert_hours(size.asked)
+    rate = values.positive_rate(catalog, pool, drawn, labels)
+    return PoolPart(size, low, high, count, positives, rate)
 
 
-def _audit(
-    workspace: Workspace, found: Evaluation, progress: Progress | None
-) -> tuple[Audits | None, VerdictPart | None, str]:
-    """The audits, the verdict and the command that would separate encoders; none if no label can be ranked."""
+def _audits(workspace: Workspace, found: Evaluation, progress: Progress | None) -> AuditOutcome | None:
+    """The audits and the verdict; None if no label can be ranked."""
     try:
-        outcome = audit_and_verdict(
+        return audit_and_verdict(
             workspace, ranked=found.ranked, replicates=REPLICATES, bar=lambda _: nullcontext(progress)
         )
     except LookalikeError:
-        return None, None, ""
-    pair = advice(outcome.verdict.encoders, outcome.verdict.verdicts)
-    return (
-        outcome,
-        verdict_part(outcome.verdict),
-        f"lookalike compare {' '.join(pair)}" if pair else "",
-    )
+        return None
 
 
 def _notes(found: Evaluation | None, unreadable: list[str]) -> tuple[str, ...]:

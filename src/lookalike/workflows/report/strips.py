@@ -1,26 +1,27 @@
 """A report's retrieval strips: queries, and what encoders find for them, with the labels marked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from lookalike.catalog.photos.decode import thumbnail
 from lookalike.core.errors import LookalikeError
-from lookalike.core.types import Rule
+from lookalike.core.types import Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
 from lookalike.search.exact import judged_items, results
-from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation
 
+Vectors = Callable[[str], Embeddings]  # those of an encoder, by its name
 THUMBNAIL, STRIPS, HITS, ENCODERS = 120, 3, 5, 4
 
 
 class Photos:
-    """Thumbnails of the workspace's photos, each made once."""
+    """Thumbnails of a catalog's photos below a folder (None: there are no photos), each made once."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.catalog, self.root = workspace.catalog, workspace.photos
+    def __init__(self, catalog: Catalog, root: Path | None) -> None:
+        self.catalog, self.root = catalog, root
         self.made: dict[int, ReportPhoto] = {}
         self.unreadable: list[str] = []
 
@@ -40,22 +41,22 @@ class Photos:
         return self.made[row]
 
 
-def strips(workspace: Workspace, gallery: Photos, found: Evaluation | None) -> tuple[StripGroup, ...]:
+def strips(
+    gallery: Photos, encoders: Sequence[str], vectors: Vectors, seed: int, found: Evaluation | None
+) -> tuple[StripGroup, ...]:
     """Best, worst and random queries, each with what every encoder finds for it."""
-    encoders, rule = workspace.encoders[:ENCODERS], Rule()
+    catalog, rule = gallery.catalog, Rule()
     if not encoders:
         return ()
     if found is None:
-        rows = np.random.default_rng(workspace.settings.seed).permutation(
-            np.flatnonzero(workspace.catalog.is_query())
-        )
+        rows = np.random.default_rng(seed).permutation(np.flatnonzero(catalog.is_query()))
         chosen = {"Random queries": (rows[:STRIPS].tolist(), "A random sample. Nothing is labelled yet.")}
     else:
-        encoders = [one.encoder for one in found.scores][:ENCODERS]
-        chosen, rule = _chosen(workspace, found), found.rule
+        encoders = [one.encoder for one in found.scores]
+        chosen, rule = _chosen(catalog, seed, found), found.rule
     rows_shown = [row for rows, _ in chosen.values() for row in rows]
     judged = {} if found is None else judged_items(found.pairs)
-    found_by = strips_of(workspace, gallery, encoders, rows_shown, rule, judged)
+    found_by = strips_of(gallery, vectors, encoders[:ENCODERS], rows_shown, rule, judged)
     return tuple(
         StripGroup(title, why, tuple(strip for row in rows for strip in found_by[row]))
         for title, (rows, why) in chosen.items()
@@ -63,16 +64,16 @@ def strips(workspace: Workspace, gallery: Photos, found: Evaluation | None) -> t
     )
 
 
-def _chosen(workspace: Workspace, found: Evaluation) -> dict[str, tuple[list[int], str]]:
+def _chosen(catalog: Catalog, seed: int, found: Evaluation) -> dict[str, tuple[list[int], str]]:
     """Catalog rows of the best, worst and random labelled queries, by what all encoders show at the top."""
     hits, labelled = (
         np.mean([one[name].numerator for one in found.scores], axis=0) for name in ("HR@5", "coverage@5")
     )
-    rows = np.array([workspace.catalog.row[query] for query in found.scores[0]["HR@5"].query], np.int64)
+    rows = np.array([catalog.row[query] for query in found.scores[0]["HR@5"].query], np.int64)
     best = rows[np.lexsort((rows, -hits))][:STRIPS].tolist()
     worst = [row for row in rows[np.lexsort((rows, hits, -(labelled - hits)))] if row not in best][:STRIPS]
     rest = [row for row in rows.tolist() if row not in {*worst, *best}]
-    drawn = np.random.default_rng(workspace.settings.seed).permutation(len(rest))[:STRIPS]
+    drawn = np.random.default_rng(seed).permutation(len(rest))[:STRIPS]
     return {
         "Best queries": (best, "The most results known to be similar in the first 5, over all encoders."),
         "Worst queries": (
@@ -84,18 +85,18 @@ def _chosen(workspace: Workspace, found: Evaluation) -> dict[str, tuple[list[int
 
 
 def strips_of(
-    workspace: Workspace,
     gallery: Photos,
+    vectors: Vectors,
     encoders: Sequence[str],
     rows: Sequence[int],
     rule: Rule,
     judged: Mapping[tuple[str, str], int],
 ) -> dict[int, list[Strip]]:
     """For each query row, one strip per encoder; `judged` are the labels by query and item."""
-    catalog = workspace.catalog
+    catalog = gallery.catalog
     found_by: dict[int, list[Strip]] = {row: [] for row in rows}
     for encoder in encoders:
-        lists = top_lists(catalog, workspace.embeddings(encoder), np.array(rows, np.int64), HITS, rule)
+        lists = top_lists(catalog, vectors(encoder), np.array(rows, np.int64), HITS, rule)
         for at, row in enumerate(rows):
             found = results(catalog, lists, at, catalog.image[row], judged)
             hits = tuple(Hit(gallery.photo(catalog.row[one.image]), one.score, one.label) for one in found)

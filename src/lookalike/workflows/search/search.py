@@ -18,7 +18,7 @@ from lookalike.store.workspace import Workspace
 
 @dataclass(frozen=True)
 class SearchAnswer:
-    """A search's answer. `image` is the catalog image asked about, None for a new photo."""
+    """A search's answer. `image` is the catalog image searched for, None for a new photo."""
 
     query: str
     image: str | None
@@ -40,7 +40,7 @@ def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: i
     opened = open_encoder(parse(embeddings.spec), workspace.folder)
     if changed := _changed(workspace.manifest(encoder).origin, opened.origin):
         raise SearchError(
-            f"{encoder} is not what it was when the catalog was embedded: its {' and '.join(changed)} changed.",
+            f"{encoder} has changed since the catalog was embedded: its {' and '.join(changed)} changed.",
             fix=f"Embed the catalog again: lookalike embed {shlex.quote(embeddings.spec)} --name {encoder}",
         )
     vector = encode_photo(load_rgb(Path(query), size_hint=opened.size_hint), opened)
@@ -72,7 +72,7 @@ def _only_encoder(workspace: Workspace) -> str:
     names = workspace.encoders
     if len(names) != 1:
         listed = ", ".join(names) or "none yet: lookalike embed ENCODER"
-        raise SearchError(f"Say which encoder to search with; there are {listed}.", fix="Add --encoder NAME.")
+        raise SearchError(f"Several encoders can search here, or none: {listed}.", fix="Add --encoder NAME.")
     return names[0]
 
 

@@ -13,14 +13,14 @@ from lookalike.store.sql.database import Database
 from lookalike.store.sql.rows import read_catalog
 from lookalike.store.workspace import DATABASE, Workspace
 
-TOLD = (
+MAIN_TABLES = (
     "image",
     "label",
     "pool_pair",
     "question",
     "vote",
     "annotator",
-)  # what people want to know of a backup
+)  # whose rows a backup reports
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def backup(workspace: Workspace, path: Path, progress: Progress | None = None) -
         )
     write_backup(workspace.database, path, progress)
     rows = counts(Database(path)) if workspace.database.is_sqlite else counts(workspace.database)
-    return BackedUp(str(path), _told(rows), path.stat().st_size, tuple(_not_in_it(workspace)))
+    return BackedUp(str(path), _main_rows(rows), path.stat().st_size, tuple(_not_in_it(workspace)))
 
 
 def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progress | None = None) -> Restored:
@@ -76,7 +76,7 @@ def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progre
         rows = counts(held)
         restore_backup(Path(str(held.url.database)), database, progress)
     looked, missing = _photos(folder, settings, catalog)
-    return Restored(str(path), _told(rows), was, lost, back, looked, missing)
+    return Restored(str(path), _main_rows(rows), was, lost, back, looked, missing)
 
 
 def _catalog(database: Database) -> Catalog:
@@ -85,7 +85,7 @@ def _catalog(database: Database) -> Catalog:
 
 
 def _before(database: Database, replace: bool) -> Catalog | None:
-    """The catalog that is here, None where there is none; what is here is lost only where that was asked for."""
+    """The catalog that is here, None where there is none; what is here is replaced only on request."""
     if database.is_sqlite and not Path(str(database.url.database)).is_file():
         return None
     try:
@@ -93,7 +93,7 @@ def _before(database: Database, replace: bool) -> Catalog | None:
             return None
         found = "holds a workspace already"
     except StorageError:
-        found = "is damaged, and perhaps not all of it is lost"
+        found = "is damaged, and part of it may be readable"
     if not replace:
         raise WorkspaceError(
             f"{database.name} {found}.",
@@ -146,5 +146,5 @@ def _not_in_it(workspace: Workspace) -> list[str]:
     ]
 
 
-def _told(rows: dict[str, int]) -> dict[str, int]:
-    return {name: rows[name] for name in TOLD}
+def _main_rows(rows: dict[str, int]) -> dict[str, int]:
+    return {name: rows[name] for name in MAIN_TABLES}

@@ -79,7 +79,7 @@ class Status:
     unfinished: tuple[str, ...]
     trained: tuple[str, ...] = ()
     unfinished_runs: tuple[str, ...] = ()
-    run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it cannot be told
+    run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it is not known
     next: str = ""  # command
     cost: str = ""  # of that command
 
@@ -101,7 +101,7 @@ def status(workspace: Workspace) -> Status:
         duplicates=count_duplicates(catalog),
         encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
         pool=None if pool is None else len(pool),
-        pool_labelled=0 if pool is None else labelled(workspace, pool)[0],
+        pool_labelled=0 if pool is None else labelled(catalog, workspace.labels(), pool)[0],
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
         labels=workspace.label_count(),
         open_pairs=labelling.questions,

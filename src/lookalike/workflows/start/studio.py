@@ -53,7 +53,7 @@ class DrawnPhotos:
 
 @dataclass(frozen=True)
 class StudioSummary:
-    """A generated catalog: its size, what was drawn where, and its claims; None for what was not asked for."""
+    """A generated catalog: its size, what was drawn where, and its claims; None for what was not requested."""
 
     images: int
     items: int
