@@ -22,7 +22,7 @@ from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.labelling.votes import answer
-from lookalike.store.people.leaving import release_all
+from lookalike.store.people.people import release_all
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql.database import Database
 

@@ -422,7 +422,7 @@ def test_other_labels_and_other_settings_are_told_by_name(lookalike, shop):
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), 2)
     said = lookalike(*ON, "--rate", "0.01")
-    assert "cannot be resumed: rate is 0.01, there 0.0003." in flat(said.err)
+    assert "cannot be resumed: rate is 0.01, not 0.0003." in flat(said.err)
     (shop / "more.csv").write_text("query,candidate,label\ni0-0,i1-0,1\n")
     assert lookalike("labels", "import", "more.csv").status == 0
     assert "the labels have changed" in flat(lookalike(*ON).err)

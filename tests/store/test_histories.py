@@ -21,7 +21,7 @@ from lookalike.store.labelling.closing import pattern
 from lookalike.store.labelling.discussions import AGAIN, add_comment, add_decision, add_proposal
 from lookalike.store.labelling.queue import Asked, add_gold
 from lookalike.store.labelling.votes import Receipt
-from lookalike.store.people.leaving import release_all
+from lookalike.store.people.people import release_all
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database

@@ -6,7 +6,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from lookalike.core.errors import AccessError, ArgumentError
-from lookalike.store.people import access, invites, leaving, passwords, people
+from lookalike.store.people import access, invites, passwords, people
 from lookalike.store.sql.database import Database
 
 KEPT = passwords.hashed("a long password", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -103,7 +103,7 @@ def test_a_new_link_to_set_a_password_ends_the_one_before_and_using_it_ends_sess
 def test_a_link_of_somebody_who_was_removed_does_not_work(connection):
     ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
     invites.reset(connection, ann.id, "secret", 10)
-    leaving.remove(connection, ann.id, 11)
+    people.remove(connection, ann.id, 11)
     assert ended(connection, "secret", 12)
     with pytest.raises(AccessError, match="was removed"):
         invites.reset(connection, ann.id, "another", 13)
@@ -134,7 +134,7 @@ def test_a_token_is_its_owners_until_it_is_revoked_or_they_are_removed(connectio
     assert [one.revoked for one in access.tokens(connection, ann.id)] == [None, 11]
     assert access.token_owner(connection, "lk_1") is None
     assert access.token_owner(connection, "lk_2") == ann
-    leaving.remove(connection, ann.id, 13)
+    people.remove(connection, ann.id, 13)
     assert access.token_owner(connection, "lk_2") is None
     assert newest.name == "sorter"
 

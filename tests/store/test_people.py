@@ -6,7 +6,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from lookalike.core.errors import AccessError, ArgumentError
-from lookalike.store.people import leaving, passwords, people
+from lookalike.store.people import passwords, people
 from lookalike.store.sql.database import Database
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -79,7 +79,7 @@ def test_whoever_is_not_let_in_learns_nothing_of_the_name(database):
     add(database, "Unset", password="")
     gone = add(database, "Gone")
     with database.write() as connection:
-        leaving.remove(connection, gone.id, 9)
+        people.remove(connection, gone.id, 9)
     for name, password in (("Nobody", PASSWORD), ("Lea", "another one"), ("Gone", PASSWORD), ("Unset", "")):
         with pytest.raises(AccessError) as refused:
             log_in(database, name, password)
@@ -122,7 +122,7 @@ def test_a_new_password_another_role_and_removal_end_sessions(database):
         lambda c: people.set_password(c, ann.id, kept("quite another one")),
         lambda c: people.set_role(c, ann.id, "lead"),
         lambda c: people.end_sessions(c, ann.id),
-        lambda c: leaving.remove(c, ann.id, 9),
+        lambda c: people.remove(c, ann.id, 9),
     ]
     for change in changes:
         with database.write() as connection:
@@ -141,11 +141,11 @@ def test_who_was_removed_cannot_be_changed(database):
     add(database, "Lea", "lead")
     ann = add(database, "Ann")
     with database.write() as connection:
-        leaving.remove(connection, ann.id, 9)
+        people.remove(connection, ann.id, 9)
     for change in (
         lambda c: people.set_role(c, ann.id, "lead"),
         lambda c: people.set_password(c, ann.id, kept()),
-        lambda c: leaving.remove(c, ann.id, 10),
+        lambda c: people.remove(c, ann.id, 10),
     ):
         with pytest.raises(AccessError, match="was removed"), database.write() as connection:
             change(connection)
@@ -156,7 +156,7 @@ def test_the_last_lead_who_can_log_in_stays(database):
     add(database, "Invited", "lead", password="")  # has not set a password: could not manage anything
     for change in (
         lambda c: people.set_role(c, lea.id, "annotator"),
-        lambda c: leaving.remove(c, lea.id, 9),
+        lambda c: people.remove(c, lea.id, 9),
     ):
         with pytest.raises(AccessError, match="last lead") as refused, database.write() as connection:
             change(connection)
@@ -191,7 +191,7 @@ def test_of_two_leads_who_demote_each_other_one_stays(database):
         refused = at_once(
             database,
             lambda c, max_=max_: people.set_role(c, max_.id, "annotator"),
-            lambda c, lea=lea: leaving.remove(c, lea.id, 9),
+            lambda c, lea=lea: people.remove(c, lea.id, 9),
         )
         assert refused == ["last-lead"]
         with database.write() as connection:

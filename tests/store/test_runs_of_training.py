@@ -1,4 +1,4 @@
-"""The folder of a run: whole files, one command at a time, gone on from only by what was told the same."""
+"""The folder of a run: whole files, one command at a time, resumed only with the same identity."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import pytest
 from lookalike.core.errors import LearningError, StorageError, WorkspaceError
 from lookalike.store.vectors import models
 
-TOLD = {"settings": {"rate": 0.1, "soft": {"beta": 0.7}}, "labels": "a", "vectors": "v", "views": 1}
+IDENTITY = {"settings": {"rate": 0.1, "soft": {"beta": 0.7}}, "labels": "a", "vectors": "v", "views": 1}
 FILES = {"head.safetensors": b"head", "checkpoint.json": b"{}"}
 
 
@@ -17,7 +17,7 @@ def epoch(number: int, value: float = 0.5) -> tuple[dict[str, float], dict[str, 
 
 
 def finished(folder, name="one"):
-    run = models.begin(folder, name, TOLD)
+    run = models.begin(folder, name, IDENTITY)
     run.keep(b"state")
     run.write(FILES)
     run.finish()
@@ -41,7 +41,7 @@ def scalars(folder) -> dict[str, list[tuple[int, float]]]:
 
 def test_a_state_is_kept_when_it_is_due_by_the_clock(folder):
     now = [100.0]
-    run = models.begin(folder, "one", TOLD, clock=lambda: now[0], every=20.0)
+    run = models.begin(folder, "one", IDENTITY, clock=lambda: now[0], every=20.0)
     assert (run.last(), run.due()) == (None, False)
     now[0] = 120.0
     assert run.due()
@@ -50,11 +50,11 @@ def test_a_state_is_kept_when_it_is_due_by_the_clock(folder):
     now[0] = 139.0
     assert not run.due()
     run.keep(b"second")
-    assert models.begin(folder, "one", TOLD).last() == b"second"
+    assert models.begin(folder, "one", IDENTITY).last() == b"second"
 
 
 def test_a_run_from_its_beginning_to_its_end(folder):
-    run = models.begin(folder, "one", TOLD)
+    run = models.begin(folder, "one", IDENTITY)
     assert (models.trained(folder), models.unfinished(folder)) == ([], ["one"])
     run.keep(b"state")
     run.write(FILES)
@@ -65,13 +65,13 @@ def test_a_run_from_its_beginning_to_its_end(folder):
 
 
 def test_history_and_events_have_each_epoch_once_when_a_run_goes_on(folder):
-    run = models.begin(folder, "one", TOLD)
+    run = models.begin(folder, "one", IDENTITY)
     run.begin_history([])
     for number in range(1, 6):
         run.note(*epoch(number, float("nan") if number == 2 else 0.5))
     with (folder / "models/one/history.jsonl").open("ab") as file:
         file.write(b'{"number": 6, "lo')  # a kill in a line
-    again = models.begin(folder, "one", TOLD)
+    again = models.begin(folder, "one", IDENTITY)
     again.begin_history([epoch(1), epoch(2, float("nan")), epoch(3)])
     for number in (4, 5, 6):
         again.note(*epoch(number))
@@ -86,28 +86,28 @@ def test_history_and_events_have_each_epoch_once_when_a_run_goes_on(folder):
 
 
 def test_an_unfinished_run_goes_on_only_with_what_it_was_told(folder):
-    models.begin(folder, "one", TOLD).keep(b"state")
-    assert models.begin(folder, "one", TOLD).last() == b"state"
-    other = TOLD | {"settings": {"rate": 0.2, "soft": None}, "labels": "b", "vectors": "w"}
+    models.begin(folder, "one", IDENTITY).keep(b"state")
+    assert models.begin(folder, "one", IDENTITY).last() == b"state"
+    other = IDENTITY | {"settings": {"rate": 0.2, "soft": None}, "labels": "b", "vectors": "w"}
     with pytest.raises(LearningError) as error:
         models.begin(folder, "one", other)
     assert error.value.problem == (
-        "The unfinished run 'one' cannot be resumed: rate is 0.2, there 0.1; soft is not given, there beta 0.7; "
+        "The unfinished run 'one' cannot be resumed: rate is 0.2, not 0.1; soft is not given, not beta 0.7; "
         "the labels have changed; the encoder's vectors have changed."
     )
     assert "--replace" in error.value.fix
-    assert models.begin(folder, "one", TOLD).last() == b"state"
+    assert models.begin(folder, "one", IDENTITY).last() == b"state"
     assert models.begin(folder, "one", other, replace=True).last() is None
 
 
 def test_a_finished_run_is_not_written_over(folder):
     finished(folder)
-    for told, said in ((TOLD, "told exactly the same"), (TOLD | {"views": 3}, "views is 3, there 1")):
+    for told, said in ((IDENTITY, "same settings and data"), (IDENTITY | {"views": 3}, "views is 3, not 1")):
         with pytest.raises(LearningError, match="There is a finished run") as error:
             models.begin(folder, "one", told)
         assert said in error.value.problem
     assert (folder / "models/one/head.safetensors").read_bytes() == b"head"
-    models.begin(folder, "one", TOLD, replace=True)
+    models.begin(folder, "one", IDENTITY, replace=True)
     assert models.unfinished(folder) == ["one"]
 
 
@@ -115,9 +115,9 @@ def test_another_encoder_is_told_in_words():
     one = {"encoder": {"spec": "timm:a", "weights": "0a1b", "preprocessing": "p"}}
     other = {"encoder": {"spec": "timm:b", "weights": "9f8e", "preprocessing": "q"}}
     assert models.differences(one, other) == [
-        "the encoder is timm:b, there timm:a",
-        "the encoder's weights are others",
-        "photos are fitted otherwise for the encoder",
+        "the encoder is timm:b, not timm:a",
+        "the encoder's weights have changed",
+        "the encoder's preprocessing has changed",
     ]
 
 
@@ -126,8 +126,8 @@ def test_a_folder_that_no_run_wrote_is_left_alone(folder):
     for file in ("weights.safetensors", "checkpoint.json"):
         (folder / "models/mine" / file).write_bytes(b"precious")
         for replace in (False, True):
-            with pytest.raises(LearningError, match="is there already, and no run wrote it"):
-                models.begin(folder, "mine", TOLD, replace=replace)
+            with pytest.raises(LearningError, match="no training run wrote it"):
+                models.begin(folder, "mine", IDENTITY, replace=replace)
         assert (folder / "models/mine" / file).read_bytes() == b"precious"
 
 
@@ -135,15 +135,15 @@ def test_what_a_kill_left_before_the_first_file_is_no_obstacle(folder):
     (folder / "models/one").mkdir()
     (folder / "models/one/.run.json.999999999.new").write_bytes(b"{")
     (folder / "models/.one.old.new").mkdir()
-    assert models.begin(folder, "one", TOLD).last() is None
+    assert models.begin(folder, "one", IDENTITY).last() is None
     assert not (folder / "models/.one.old.new").exists()
 
 
 def test_a_run_that_cannot_be_read_is_damaged(folder):
-    models.begin(folder, "one", TOLD)
+    models.begin(folder, "one", IDENTITY)
     (folder / "models/one/run.json").write_text("[")
     with pytest.raises(LearningError, match=r"The run 'one' is damaged: .*run\.json is not"):
-        models.begin(folder, "one", TOLD)
+        models.begin(folder, "one", IDENTITY)
 
 
 def test_a_second_command_is_told_who_trains(folder):
@@ -165,7 +165,7 @@ def test_clearing_takes_runs_and_leaves_the_users_files(folder):
 
 
 def test_a_state_that_cannot_be_written_leaves_the_one_before(folder, monkeypatch):
-    run = models.begin(folder, "one", TOLD)
+    run = models.begin(folder, "one", IDENTITY)
     run.keep(b"first")
 
     def full(*_):

@@ -1,4 +1,4 @@
-"""The workspace: one folder a person can copy, and the only door to what is in it."""
+"""The workspace: one folder that can be copied, and the only access to its content."""
 
 import os
 import shutil
@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from sqlalchemy import delete, func, select, tuple_
+import numpy as np
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
@@ -21,6 +22,7 @@ from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.rows import (
     empty,
+    execute_all,
     insert_new,
     read_catalog,
     read_pool,
@@ -38,25 +40,25 @@ from lookalike.store.vectors.arrays import (
     Shards,
     known_rows,
     load_embeddings,
+    load_view,
     read_manifest,
 )
 from lookalike.store.vectors.models import remove_runs
-from lookalike.store.vectors.views import StoredViews
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
 
 
 class Workspace:
-    """An open workspace. Reading is lock-free; each kind of writing lets one command in at a time."""
+    """An open workspace. Reading takes no lock; of each kind of writing, one command runs at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.settings = read_settings(folder)
         if not self.settings.database and not (folder / DATABASE).is_file():
             raise StorageError(
-                f"{folder} has no {DATABASE}: the catalog, the pool and the labels are gone.",
-                fix="Restore them from a backup (lookalike restore FILE), or start afresh: "
+                f"{folder} has no {DATABASE}, so the catalog, the pool and the labels are missing.",
+                fix="Restore them from a backup (lookalike restore FILE), or create the workspace again: "
                 "lookalike init TABLE_OR_FOLDER --overwrite",
             )
         self.database = Database(self.settings.database or folder / DATABASE)
@@ -72,7 +74,7 @@ class Workspace:
         signatures: Mapping[str, bytes] = NO_SIGNATURES,
         replace: bool = False,
     ) -> "Workspace":
-        """Make a workspace; the settings file comes last, so a killed `init` leaves no workspace behind."""
+        """Create a workspace. The settings file is written last, so a killed `init` leaves no workspace."""
         with disk_errors("making the workspace", folder):
             folder.mkdir(parents=True, exist_ok=True)
         with lock(folder, "catalog", "init"):
@@ -92,7 +94,7 @@ class Workspace:
 
     @staticmethod
     def require_absent(folder: Path) -> None:
-        """Refuse a folder that is a workspace already."""
+        """Raise WorkspaceError if a folder is a workspace already."""
         if (folder / FILE).exists():
             raise WorkspaceError(
                 f"{folder} is a workspace already.",
@@ -107,21 +109,21 @@ class Workspace:
             return read_catalog(connection)
 
     def signatures(self) -> dict[str, bytes]:
-        """What near duplicates of photos are recognised by, by the digest of a photo's content.
+        """The signatures that identify near duplicates, by the digest of a photo's content.
 
-        A digest may be missing here: of a workspace made before signatures were kept.
+        Older workspaces lack some.
         """
         with self.database.read() as connection:
             return read_signatures(connection)
 
     def add_signatures(self, signatures: Mapping[str, bytes]) -> None:
-        """Keep signatures of photos, by the digest of their content."""
+        """Add signatures of photos, by the digest of their content."""
         with self.database.write() as connection:
             write_signatures(connection, signatures)
 
     @property
     def photos(self) -> Path | None:
-        """The folder photos' paths are relative to, None for a catalog of vectors only."""
+        """The folder that photo paths are relative to; None for a catalog without photos."""
         return self.folder / self.settings.photos if self.settings.photos else None
 
     @property
@@ -131,15 +133,15 @@ class Workspace:
 
     @contextmanager
     def changing_catalog(self, doing: str) -> Iterator[None]:
-        """Let one command at a time change the catalog, from its reading to its writing."""
+        """Lock the catalog for one command, from reading to writing."""
         with lock(self.folder, "catalog", doing):
-            self.__dict__.pop("catalog", None)  # another command may have changed it before
+            self.__dict__.pop("catalog", None)  # another command may have changed it
             yield
 
     def change_catalog(
         self, catalog: Catalog, settings: WorkspaceSettings, pool: Pool | None, drawn: RandomPairs
     ) -> None:
-        """Replace the catalog and its pairs in one step, after the settings: a kill between them loses no source."""
+        """Replace the catalog and its pairs in one transaction, after the settings, so that a kill loses no source."""
         if settings != self.settings:
             settings.write(self.folder)
             self.settings = settings
@@ -154,18 +156,18 @@ class Workspace:
 
     @property
     def encoders(self) -> list[str]:
-        """Names of the encoders that have vectors here."""
+        """Names of the encoders that have vectors."""
         return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
 
     @property
     def unfinished(self) -> list[str]:
-        """Names of encoders whose vectors a stopped run left unfinished."""
+        """Names of encoders whose vectors are unfinished."""
         return sorted(
             path.name[1 : -len(PARTIAL)] for path in (self.folder / EMBEDDINGS).glob(f".*{PARTIAL}")
         )
 
     def require_free(self, encoder: str, spec: str) -> None:
-        """Refuse a name that belongs to another encoder, or differs from one by case only."""
+        """Raise EmbeddingsError for the name of another encoder, also if only its case differs."""
         for name in self.encoders:
             if name.casefold() == encoder.casefold() and (
                 name != encoder or self.manifest(name).spec != spec
@@ -176,104 +178,111 @@ class Workspace:
                 )
 
     def manifest(self, encoder: str) -> Manifest:
-        """What made an encoder's vectors."""
+        """The manifest of an encoder's vectors."""
         return read_manifest(self.vectors_folder(encoder))
 
     def embeddings(self, encoder: str) -> Embeddings:
         """An encoder's vectors of the catalog as it is now."""
         return load_embeddings(self.vectors_folder(encoder), self.catalog)
 
+    def view(self, encoder: str, number: int, origin: Origin) -> np.ndarray | None:
+        """An encoder's vectors of an augmented view of the catalog as it is now; None if they must be computed."""
+        return load_view(self._place(encoder, number), self.catalog, origin)
+
     @contextmanager
     def embedding(self, encoder: str) -> Iterator[None]:
-        """Hold the place of one encoder's vectors while they are computed."""
+        """Lock one encoder's vectors while they are computed."""
         with disk_errors("making the folder for embeddings", self.folder / EMBEDDINGS):
             (self.folder / EMBEDDINGS).mkdir(exist_ok=True)
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
 
-    def shards(self, encoder: str, origin: Origin, beneath: str = "") -> Shards:
-        """An encoder's vectors under construction, with the shards that an earlier run finished.
+    def shards(self, encoder: str, origin: Origin, beneath: str = "", view: int = 0) -> Shards:
+        """An encoder's unfinished vectors of the photos or of a view, with the finished shards of an earlier run.
 
-        `beneath` is of a head: equal exactly when the vectors it is applied to are the same file.
+        For a head, `beneath` identifies the vectors that it is applied to.
         """
-        return Shards(self.folder / EMBEDDINGS / encoder, self.catalog, origin, beneath)
+        place = self._place(encoder, view)
+        with disk_errors("making the folder for vectors", place.parent):
+            place.parent.mkdir(parents=True, exist_ok=True)
+        return Shards(place, self.catalog, origin, beneath)
 
-    def known_rows(self, encoder: str, origin: Origin) -> KnownVectors | None:
-        """Vectors that need not be computed again, of an earlier state of the catalog."""
-        return known_rows(self.folder / EMBEDDINGS / encoder, self.catalog, origin)
-
-    def views(self, encoder: str) -> StoredViews:
-        """Vectors of augmented views that an encoder made of the catalog's photos."""
-        return StoredViews(self.folder / VIEWS / encoder, self.catalog)
+    def known_rows(self, encoder: str, origin: Origin, view: int = 0) -> KnownVectors | None:
+        """Vectors of an earlier state of the catalog that need not be computed again."""
+        return known_rows(self._place(encoder, view), self.catalog, origin)
 
     def remove_embeddings(self, encoder: str) -> int:
-        """Delete an encoder's vectors, those of augmented views too; returns how many bytes they took."""
+        """Delete an encoder's vectors, also those of views. Returns their size in bytes."""
         folder = self.vectors_folder(encoder)
         with self.embedding(encoder), disk_errors(f"removing the vectors of {encoder}", folder):
             size = sum(path.stat().st_size for path in folder.iterdir())
-            (folder / MANIFEST).unlink()  # first: what is left without it is no encoder's any more
+            (folder / MANIFEST).unlink()  # first: vectors without a manifest belong to no encoder
             shutil.rmtree(folder)
-            return size + self.views(encoder).remove()
+            views = self.folder / VIEWS / encoder
+            if views.is_dir():
+                size += sum(path.stat().st_size for path in views.rglob("*") if path.is_file())
+                shutil.rmtree(views)
+            return size
+
+    def _place(self, encoder: str, view: int = 0) -> Path:
+        return self.folder / VIEWS / encoder / str(view) if view else self.folder / EMBEDDINGS / encoder
 
     def vectors_folder(self, encoder: str) -> Path:
-        """Where an encoder's vectors are."""
+        """The folder of an encoder's vectors."""
         if encoder not in self.encoders:
             listed = ", ".join(self.encoders) or "none yet"
             raise EmbeddingsError(
                 f"{self.folder} has no vectors of an encoder named {encoder!r} (it has: {listed}).",
-                fix="Make them with `lookalike embed ENCODER --name NAME`, or name one of those.",
+                fix="Compute them with `lookalike embed ENCODER --name NAME`, or use one of those encoders.",
             )
         return self.folder / EMBEDDINGS / encoder
 
     # Labels
 
     def labels(self) -> Labels:
-        """All labels, conflicting ones included, and those of votes that can no longer be undone. Writes nothing."""
+        """All labels, also conflicting ones, and those of votes that can no longer be undone. Writes nothing."""
         with self.database.read() as connection:
             return labels_now(connection)
 
     def label_count(self) -> int:
         """The number of labels that `labels` returns."""
         with self.database.read() as connection:
-            written = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
-            return int(written) + len(due_labels(connection))
+            return _label_count(connection) + len(due_labels(connection))
 
     def add_labels(self, labels: Labels, source: str, *, replace: bool = False) -> int:
         """Add labels in one transaction and return how many are new.
 
-        `replace` first drops the labels of the same pairs.
+        `replace` first deletes the labels of the same pairs.
         """
-        ends = [schema.label.c.query, schema.label.c.candidate]
+        own = schema.label.c
+        columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
         rows = [
-            {"query": q, "candidate": c, "label": int(y), "source": source}
-            for q, c, y in zip(labels.query, labels.candidate, labels.label, strict=True)
+            {"query": q, "candidate": c, "label": y, "source": source}
+            for q, c, y in zip(*columns, strict=True)
         ]
         with lock(self.folder, "labels", "labels import"), self.database.write() as connection:
-            before = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
             if replace:
-                for first in range(0, len(rows), 500):
-                    pairs = [(row["query"], row["candidate"]) for row in rows[first : first + 500]]
-                    connection.execute(delete(schema.label).where(tuple_(*ends).in_(pairs)))
-                before = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
-            for first in range(0, len(rows), 20_000):
-                connection.execute(insert_new(connection, schema.label), rows[first : first + 20_000])
-            after = connection.execute(select(func.count()).select_from(schema.label)).scalar_one()
-        return int(after - before)
+                same = (own.query == bindparam("q"), own.candidate == bindparam("c"))
+                gone = ({"q": row["query"], "c": row["candidate"]} for row in rows)
+                execute_all(connection, delete(schema.label).where(*same), gone)
+            before = _label_count(connection)
+            execute_all(connection, insert_new(connection, schema.label), rows)
+            return _label_count(connection) - before
 
     # Pool
 
     def pool(self) -> Pool | None:
-        """The pool, None where nothing was discovered yet."""
+        """The pool; None before `discover`."""
         with self.database.read() as connection:
             return read_pool(connection)
 
     def random_pairs(self) -> RandomPairs:
-        """The pairs drawn at random for labelling, in the order they were drawn."""
+        """The random pairs for labelling, in the order in which they were drawn."""
         with self.database.read() as connection:
             return read_random_pairs(connection)
 
     def save_pool(self, pool: Pool, drawn: RandomPairs | None = None) -> None:
-        """Replace the pool, and the random pairs where these are given, in one step."""
+        """Replace the pool, and the random pairs if given, in one transaction."""
         with lock(self.folder, "pool", "discover"), self.database.write() as connection:
             write_pool(connection, pool)
             if drawn is not None:
@@ -281,7 +290,7 @@ class Workspace:
 
 
 def require_database(given: str, *, replace: bool) -> None:
-    """Refuse a PostgreSQL database that cannot be reached, or that holds another workspace's catalog."""
+    """Raise WorkspaceError if a PostgreSQL database cannot be reached or has another workspace's catalog."""
     if not given:
         return
     database = Database(given)
@@ -297,12 +306,16 @@ def require_database(given: str, *, replace: bool) -> None:
         )
 
 
+def _label_count(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(schema.label)).scalar_one())
+
+
 def _clear(folder: Path) -> None:
-    """Remove a workspace's own files, the settings first: a kill in between leaves no half workspace."""
+    """Delete a workspace's own files. The settings go first, so that a kill leaves no incomplete workspace."""
     with disk_errors("clearing the workspace", folder):
         (folder / FILE).unlink(missing_ok=True)
         for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
             (folder / name).unlink(missing_ok=True)
         for name in (EMBEDDINGS, VIEWS, REPORTS):
             shutil.rmtree(folder / name, ignore_errors=True)
-    remove_runs(folder)  # alone: weights a user put into models/ stay
+    remove_runs(folder)  # not the folder: it can have weights of the user

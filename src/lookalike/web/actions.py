@@ -13,7 +13,7 @@ from lookalike.annotate.protocol import LABELS
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling import discussions, gold, guidelines
 from lookalike.store.labelling.campaigns import write_campaign
-from lookalike.store.people import access, invites, leaving, people
+from lookalike.store.people import access, invites, people
 from lookalike.store.people.people import Login, Person
 from lookalike.web.schemas import Decision, NewComment, NewExample, NewGold, NewGuidelines, Proposal
 
@@ -114,7 +114,7 @@ def change_role(connection: Connection, by: Actor, number: int, role: str) -> No
 
 def remove_person(connection: Connection, by: Actor, number: int) -> None:
     """Remove a person from the team; their votes stay."""
-    leaving.remove(connection, number, by.now)
+    people.remove(connection, number, by.now)
     by.log(connection, "removed person", people.person(connection, number).name)
 
 

@@ -1,4 +1,4 @@
-"""Secrets and their digests, tokens for programs, the audit log, the key that signs sessions."""
+"""Secrets and their digests, tokens of programs, the audit log, the key that signs sessions."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ SECRET = "secret"
 
 @dataclass(frozen=True)
 class Token:
-    """A program's token, without what it is known by."""
+    """A program's token, without its secret."""
 
     id: int
     name: str
@@ -30,7 +30,7 @@ class Token:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One line of the audit log; `who` is "" for what was done at the command line or by nobody known."""
+    """One line of the audit log. `who` is "" for the command line and for unknown people."""
 
     id: int
     at: int
@@ -41,22 +41,22 @@ class AuditEntry:
 
 
 def new_secret() -> str:
-    """256 random bits as text for an address."""
+    """256 random bits as text that fits into an address."""
     return secrets.token_urlsafe(32)
 
 
 def new_token() -> str:
-    """A secret that says what it is for, so that one that leaked is recognised."""
+    """A secret with a prefix by which a leaked token is recognised."""
     return TOKEN + new_secret()
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret of 256 bits: it needs no salt and no slow hash."""
+    """The digest of a secret of 256 bits, which needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def signing_key(connection: Connection, made: str) -> str:
-    """The key that signs sessions; `made` becomes it where there is none yet, which is a write."""
+    """The key that signs sessions. If there is none yet, `made` is stored as the key."""
     asked = select(campaign.c.value).where(campaign.c.name == SECRET)
     kept = connection.execute(asked).scalar()
     if kept is None:
@@ -66,9 +66,9 @@ def signing_key(connection: Connection, made: str) -> str:
 
 
 def create_token(connection: Connection, owner: int, name: str, token: str, now: int) -> None:
-    """Give a program of its owner's a token.
+    """Add a token for a program of its owner.
 
-    Raises ArgumentError for a name that says nothing or too much, or for too many tokens.
+    Raises ArgumentError for an empty or long name, or for too many tokens.
     """
     name = name.strip()
     if not 1 <= len(name) <= 60 or not name.isprintable():
@@ -91,9 +91,9 @@ def tokens(connection: Connection, owner: int) -> list[Token]:
 
 
 def revoke_token(connection: Connection, owner: int, number: int, now: int) -> None:
-    """End a token of the owner's; one that has ended stays as it is.
+    """Revoke a token of its owner. A revoked token stays as it is.
 
-    Raises AccessError for one that is not theirs.
+    Raises AccessError for the token of another person.
     """
     mine = (api_token.c.id == number) & (api_token.c.annotator == owner)
     if connection.execute(select(api_token.c.id).where(mine)).first() is None:
@@ -104,7 +104,7 @@ def revoke_token(connection: Connection, owner: int, number: int, now: int) -> N
 
 
 def token_owner(connection: Connection, token: str) -> Person | None:
-    """Whose token it is, None for one that does not exist or has ended, or whose owner was removed."""
+    """The owner of a token; None if the token is unknown or revoked, or its owner was removed."""
     owner = select(annotator).join(api_token, api_token.c.annotator == annotator.c.id)
     live = (api_token.c.digest == digest(token)) & api_token.c.revoked.is_(None)
     row = connection.execute(owner.where(live, annotator.c.removed.is_(None))).mappings().first()
@@ -114,14 +114,14 @@ def token_owner(connection: Connection, token: str) -> Person | None:
 def record(
     connection: Connection, now: int, who: int | None, action: str, subject: str = "", address: str = ""
 ) -> None:
-    """Write a line into the audit log, in the transaction of what it tells of."""
+    """Write a line into the audit log, in the transaction of the action itself."""
     subject, address = subject[:LONGEST_ADDRESS], address[:LONGEST_ADDRESS]
     row = {"at": now, "annotator": who, "action": action, "subject": subject, "address": address}
     connection.execute(insert(audit).values(row))
 
 
 def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> list[AuditEntry]:
-    """Lines of the audit log, the newest first, those older than the line `before`."""
+    """Lines of the audit log that are older than the line `before`, the newest first."""
     columns = (audit.c.id, audit.c.at, annotator.c.name, audit.c.action, audit.c.subject, audit.c.address)
     lines = select(*columns).outerjoin(annotator, annotator.c.id == audit.c.annotator)
     if before is not None:

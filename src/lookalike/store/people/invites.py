@@ -1,4 +1,4 @@
-"""Links that let somebody in once: invitations, and links to set a new password. Only digests are kept."""
+"""Links that work once: invitations, and links to set a new password. Only their digests are stored."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select, update
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError
 from lookalike.store.people.access import digest
-from lookalike.store.people.people import ROLES, Person, add, person, set_password
+from lookalike.store.people.people import ROLES, Person, add, person, require_present, set_password
 from lookalike.store.sql.labelling_schema import invite as links
 
 INVITE, RESET = "invite", "reset"
@@ -16,7 +16,7 @@ LASTS = 7 * 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class Link:
-    """What a link is for: a new person of a role, or a new password of `person`."""
+    """The purpose of a link: a new person with a role, or a new password for `person`."""
 
     purpose: str
     role: str
@@ -25,28 +25,24 @@ class Link:
 
 
 def invite(connection: Connection, role: str, secret: str, now: int, *, by: int | None = None) -> None:
-    """Let whoever has the secret choose a name and a password, once, within 7 days."""
+    """Create an invitation: its secret lets one person choose a name and a password within 7 days."""
     one_of(role, ROLES, "role")
     row = {"digest": digest(secret), "purpose": INVITE, "role": role, "by": by, "at": now}
     connection.execute(insert(links).values(**row, until=now + LASTS))
 
 
 def reset(connection: Connection, number: int, secret: str, now: int, *, by: int | None = None) -> None:
-    """Let whoever has the secret set a person's password, once, within 7 days. Earlier such links end."""
-    whose = person(connection, number)
-    if whose.removed is not None or whose.role not in ROLES:
-        raise AccessError(
-            f"{whose.name} was removed.", fix="Invite them under another name.", code="removed-person"
-        )
+    """Create a link that sets the password of a person once within 7 days. Earlier links of theirs end."""
+    whose = require_present(connection, number)
     connection.execute(update(links).where(_unused(number)).values(used=now))
     row = {"digest": digest(secret), "purpose": RESET, "role": whose.role, "annotator": number, "by": by}
     connection.execute(insert(links).values(**row, at=now, until=now + LASTS))
 
 
 def look(connection: Connection, secret: str, now: int) -> Link:
-    """What a link is for.
+    """The purpose of a link.
 
-    Raises AccessError for one that does not exist, was used or has ended: the same error for all of these.
+    Raises the same AccessError for a link that does not exist, was used or has ended.
     """
     row = connection.execute(select(links).where(_live(secret, now))).mappings().first()
     whose = None if row is None or row["annotator"] is None else person(connection, row["annotator"])
@@ -60,10 +56,10 @@ def look(connection: Connection, secret: str, now: int) -> Link:
 
 
 def redeem(connection: Connection, secret: str, name: str, kept: str, now: int) -> Person:
-    """Use a link: add the person, or set the password (`kept` is of `passwords.hashed`). Of two, one wins."""
+    """Use a link: add the person, or set the password (`kept` comes from `passwords.hashed`). It works once."""
     link = look(connection, secret, now)
     if connection.execute(update(links).where(_live(secret, now)).values(used=now)).rowcount != 1:
-        look(connection, secret, now)  # somebody else was faster: this says so
+        look(connection, secret, now)  # raises: another request was faster
     if link.person is None:
         return add(connection, name, link.role, now, kept=kept)
     set_password(connection, link.person.id, kept)

@@ -1,4 +1,4 @@
-"""Passwords as argon2 keeps them. Hashing takes about a tenth of a second: never do it inside a transaction."""
+"""Password hashes of argon2. Hashing takes about 0.1 s, so never do it inside a transaction."""
 
 import threading
 from functools import cache
@@ -10,13 +10,13 @@ from lookalike.core.errors import ArgumentError
 
 LEAST, MOST = 10, 1000
 HASHER = PasswordHasher()
-_at_once = threading.BoundedSemaphore(2)  # each takes 64 MiB: a crowd at the door waits its turn
+_at_once = threading.BoundedSemaphore(2)  # each takes 64 MiB, so other logins wait
 
 
 def hashed(password: str, hasher: PasswordHasher | None = None) -> str:
-    """What is kept of a password.
+    """The hash of a password.
 
-    Raises ArgumentError for one that is too short or too long.
+    Raises ArgumentError if it is too short or too long.
     """
     if len(password) < LEAST:
         raise ArgumentError(
@@ -33,7 +33,7 @@ def hashed(password: str, hasher: PasswordHasher | None = None) -> str:
 
 
 def matches(kept: str, password: str, hasher: PasswordHasher | None = None) -> bool:
-    """Whether this is the password. As slow where nothing is kept (""), so that time tells no names."""
+    """Whether the password is right. Takes the same time for an empty hash, so that names cannot be guessed."""
     with _at_once:
         try:
             (hasher or HASHER).verify(
@@ -45,7 +45,7 @@ def matches(kept: str, password: str, hasher: PasswordHasher | None = None) -> b
 
 
 def outdated(kept: str, hasher: PasswordHasher | None = None) -> bool:
-    """Whether it was hashed with other parameters than are used today."""
+    """Whether a hash has older parameters than new hashes."""
     return (hasher or HASHER).check_needs_rehash(kept)
 
 

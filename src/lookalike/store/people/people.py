@@ -1,15 +1,18 @@
-"""Who may label and who leads: names, passwords, roles. Nobody's row is ever deleted: their votes are theirs."""
+"""People who label and lead: names, passwords, roles. A row is never deleted, because votes belong to it."""
 
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, update
 
+from lookalike.annotate.question import LEASE, SKIP, release
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError, ArgumentError
+from lookalike.store.labelling.questions import Transition, hold, save
 from lookalike.store.people import passwords
 from lookalike.store.sql.labelling_schema import annotator as people
+from lookalike.store.sql.labelling_schema import claim
 from lookalike.store.sql.rows import insert_new
 
 ANNOTATOR, LEAD = "annotator", "lead"
@@ -19,7 +22,7 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Person:
-    """One who may label. `epoch` counts what ends their sessions: a new password, another role, removal."""
+    """A person who can label. `epoch` goes up with each change that ends sessions: password, role, removal."""
 
     id: int
     name: str
@@ -37,28 +40,29 @@ class Person:
 
     @property
     def reads_as(self) -> int | None:
-        """As whom they read what was said of pairs: None for a lead, to whom no hidden check is kept secret."""
+        """The reader of discussions: None for a lead, from whom no hidden check is kept secret."""
         return None if self.is_lead else self.id
 
 
 @dataclass(frozen=True)
 class Login:
-    """A person and what is kept of their password."""
+    """A person and the hash of their password."""
 
     person: Person
     kept: str
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the password was hashed with other parameters than are used today."""
+        """Whether the password was hashed with older parameters."""
         return passwords.outdated(self.kept)
 
 
+_PRESENT = people.c.removed.is_(None) & people.c.role.in_(ROLES)
 _LEADS = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.password != "")
 
 
 def clean_name(name: str) -> str:
-    """The name as it is kept: outer blanks off, inner ones single, composed characters.
+    """The name as it is stored: single spaces between words, composed characters.
 
     >>> clean_name("  Ann   Lee ")
     'Ann Lee'
@@ -68,13 +72,13 @@ def clean_name(name: str) -> str:
     if not 1 <= len(cleaned) <= LONGEST_NAME or not cleaned.isprintable():
         raise ArgumentError(
             f"The name {name[: 2 * LONGEST_NAME]!r} cannot be used.",
-            fix=f"A name has 1 to {LONGEST_NAME} printable characters.",
+            fix=f"Give a name of 1 to {LONGEST_NAME} printable characters.",
         )
     return cleaned
 
 
 def folded(name: str) -> str:
-    """What tells names apart: neither case nor the width or style of letters does.
+    """The name without case, width and style of letters. Names that are equal in this form are the same.
 
     >>> folded("Ann") == folded("ANN")
     True
@@ -83,9 +87,9 @@ def folded(name: str) -> str:
 
 
 def add(connection: Connection, name: str, role: str, now: int, *, kept: str = "") -> Person:
-    """Add a person; `kept` is of `passwords.hashed`, "" for one who sets their password by a link.
+    """Add a person. `kept` comes from `passwords.hashed`; "" if they set the password with a link.
 
-    Raises AccessError where the name is taken, also by somebody who was removed.
+    Raises AccessError if the name is taken, also by a removed person.
     """
     name, role = clean_name(name), one_of(role, ROLES, "role")
     row = {"name": name, "folded": folded(name), "role": role, "password": kept, "created": now}
@@ -102,50 +106,44 @@ def add(connection: Connection, name: str, role: str, now: int, *, kept: str = "
 
 
 def person(connection: Connection, number: int) -> Person:
-    """The person of an id.
+    """The person with an id.
 
-    Raises AccessError for an id that is nobody's.
+    Raises AccessError for an unknown id.
     """
-    row = connection.execute(select(people).where(people.c.id == number)).mappings().first()
+    row = _row(connection, people.c.id == number)
     if row is None:
         raise AccessError("This person does not exist.", fix="Go back to the list.", code="unknown-person")
     return person_of(row)
 
 
 def named(connection: Connection, name: str) -> Person | None:
-    """The person of a name, removed ones included; None where there is none."""
-    found = connection.execute(select(people).where(people.c.folded == folded(name.strip())))
-    row = found.mappings().first()
+    """The person with a name, also a removed one; None if there is none."""
+    row = _row(connection, people.c.folded == folded(name.strip()))
     return None if row is None else person_of(row)
 
 
 def everyone(connection: Connection) -> list[Person]:
-    """All people, those of imported votes left out, in the order of their names."""
+    """All people except the owners of imported votes, by name."""
     found = connection.execute(select(people).where(people.c.role.in_(ROLES)).order_by(people.c.folded))
     return [person_of(row) for row in found.mappings()]
 
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
-    """Who a session of this epoch belongs to, None where it has ended."""
-    row = connection.execute(select(people).where(people.c.id == number)).mappings().first()
-    if row is None or row["removed"] is not None or row["epoch"] != epoch or row["role"] not in ROLES:
-        return None
-    return person_of(row)
+    """The person of a session; None if the session has ended."""
+    row = _row(connection, (people.c.id == number) & (people.c.epoch == epoch) & _PRESENT)
+    return None if row is None else person_of(row)
 
 
 def candidate(connection: Connection, name: str) -> Login | None:
-    """Whose password is to be checked by `verified`, which takes its time and needs no connection."""
-    found = connection.execute(select(people).where(people.c.folded == folded(name.strip())))
-    row = found.mappings().first()
-    if row is None or row["removed"] is not None or row["role"] not in ROLES:
-        return None
-    return Login(person_of(row), str(row["password"]))
+    """The person who wants to log in. Call `verified` next, which is slow and needs no connection."""
+    row = _row(connection, (people.c.folded == folded(name.strip())) & _PRESENT)
+    return None if row is None else Login(person_of(row), str(row["password"]))
 
 
 def verified(login: Login | None, password: str) -> Login:
-    """The login if this is its password.
+    """The login, if the password is right.
 
-    Raises AccessError, the same one and as late, whether the name or the password is wrong.
+    Raises AccessError: the same error after the same time, whether the name or the password is wrong.
     """
     if not passwords.matches(login.kept if login else "", password) or login is None:
         raise AccessError(
@@ -162,58 +160,67 @@ def has_leader(connection: Connection) -> bool:
 
 
 def set_password(connection: Connection, number: int, kept: str) -> int:
-    """Keep a new password (of `passwords.hashed`); all sessions end. Returns the new epoch."""
-    _require_here(connection, number)
+    """Set a password (from `passwords.hashed`), which ends all sessions. Returns the new epoch."""
+    require_present(connection, number)
     _change(connection, number, password=kept, epoch=people.c.epoch + 1)
     return person(connection, number).epoch
 
 
 def end_sessions(connection: Connection, number: int) -> int:
     """End all sessions of a person. Returns the new epoch."""
-    _require_here(connection, number)
+    require_present(connection, number)
     _change(connection, number, epoch=people.c.epoch + 1)
     return person(connection, number).epoch
 
 
 def keep_rehashed(connection: Connection, login: Login, kept: str) -> None:
-    """Keep the same password hashed with today's parameters, unless it was changed meanwhile."""
+    """Store the same password with a newer hash, unless it was changed in the meantime."""
     same = (people.c.id == login.person.id) & (people.c.password == login.kept)
     connection.execute(update(people).where(same).values(password=kept))
 
 
 def set_role(connection: Connection, number: int, role: str) -> None:
-    """Transition a role; their sessions end, so that no page of the former role stays open.
+    """Change a role. Sessions end, so that no page of the old role stays open.
 
-    Raises AccessError where nobody would be left to lead.
+    Raises AccessError for the last lead.
     """
     one_of(role, ROLES, "role")
     leaders = _leaders(connection)
-    if _require_here(connection, number).role == role:
+    if require_present(connection, number).role == role:
         return
     if role != LEAD:
         _require_other(leaders, number)
     _change(connection, number, role=role, epoch=people.c.epoch + 1)
 
 
-def shut_out(connection: Connection, number: int, now: int) -> None:
-    """Let a person in no more; `leaving.remove` also gives what they hold to others.
+def remove(connection: Connection, number: int, now: int) -> None:
+    """Remove a person, who can no longer log in. Their votes, comments and name are kept; their leases end.
 
-    Raises AccessError where nobody would be left to lead.
+    Raises AccessError for the last lead.
     """
     leaders = _leaders(connection)
-    if _require_here(connection, number).is_lead:
+    if require_present(connection, number).is_lead:
         _require_other(leaders, number)
     _change(connection, number, removed=now, epoch=people.c.epoch + 1, password="")
+    release_all(connection, number, now)
+
+
+def release_all(connection: Connection, who: int, now: int) -> int:
+    """End the leases and skips of an annotator. Returns the number of pairs."""
+    mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind.in_((LEASE, SKIP)))
+    held = hold(connection, connection.execute(mine).scalars().all())
+    save(connection, [Transition(one, release(one.question, who)) for one in held], now)
+    return len(held)
 
 
 def active(connection: Connection) -> int:
-    """How many people have a password and were not removed."""
+    """The number of people who have a password and were not removed."""
     here = (people.c.password != "") & people.c.removed.is_(None)
     return int(connection.execute(select(func.count()).select_from(people).where(here)).scalar_one())
 
 
 def _leaders(connection: Connection) -> list[int]:
-    """Leads who can log in, held until the transaction ends: two who demote each other take turns."""
+    """Leads who can log in, locked until the transaction ends, so that two leads cannot demote each other."""
     held = select(people.c.id).where(_LEADS).order_by(people.c.id).with_for_update()
     return [int(row[0]) for row in connection.execute(held)]
 
@@ -227,7 +234,8 @@ def _require_other(leaders: list[int], number: int) -> None:
         )
 
 
-def _require_here(connection: Connection, number: int) -> Person:
+def require_present(connection: Connection, number: int) -> Person:
+    """The person with an id. Raises AccessError if they were removed."""
     found = person(connection, number)
     if found.removed is not None or found.role not in ROLES:
         raise AccessError(
@@ -236,11 +244,15 @@ def _require_here(connection: Connection, number: int) -> Person:
     return found
 
 
+def _row(connection: Connection, condition: ColumnElement[bool]) -> RowMapping | None:
+    return connection.execute(select(people).where(condition)).mappings().first()
+
+
 def _change(connection: Connection, number: int, **values: Any) -> None:  # noqa: ANN401 - columns of all kinds
     connection.execute(update(people).where(people.c.id == number).values(**values))
 
 
-def person_of(row: Any) -> Person:  # noqa: ANN401 - a row of the table
-    """The person of a whole row."""
+def person_of(row: RowMapping) -> Person:
+    """The person of a complete row."""
     plain = {name: row[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last")}
     return Person(**plain, has_password=bool(row["password"]))

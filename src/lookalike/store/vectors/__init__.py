@@ -1,1 +1,1 @@
-"""Embeddings, augmented views and trained models on disk."""
+"""Embeddings, vectors of augmented views, and training runs on disk."""

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,12 +68,10 @@ def row_keys(catalog: Catalog, spec: str) -> UInt8[np.ndarray, "images 16"]:
 
 
 def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> KnownVectors | None:
-    """The finished vectors of one origin, and the place of each catalog row among them. None without such vectors."""
+    """Stored vectors of the same origin, and the place of each catalog row among them; None if there are none."""
     try:
         manifest = read_manifest(folder)
-        if manifest.origin != origin:
-            return None
-        if file_sum(folder / ROWS) != manifest.rows_sum:
+        if manifest.origin != origin or file_sum(folder / ROWS) != manifest.rows_sum:
             return None
         had = np.load(folder / ROWS, allow_pickle=False)
         vectors = _open_vectors(folder, manifest)
@@ -89,7 +87,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
         if any(type(getattr(manifest, field.name)) is not field.type for field in fields(Manifest)):
-            raise ValueError("a value of another kind")
+            raise ValueError("wrong type")
         return manifest
     except (OSError, ValueError, TypeError):
         raise _damaged(folder, f"{MANIFEST} cannot be read") from None
@@ -107,8 +105,18 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
     return Embeddings(folder.name, catalog.image, _open_vectors(folder, manifest), manifest.spec)
 
 
+def load_view(folder: Path, catalog: Catalog, origin: Origin) -> np.ndarray | None:
+    """The vectors of a view, memory-mapped. None unless they match the catalog and this origin in any precision."""
+    try:
+        if replace(read_manifest(folder).origin, precision="") != replace(origin, precision=""):
+            return None
+        return load_embeddings(folder, catalog).vectors
+    except EmbeddingsError:  # missing, stale or damaged: they are computed again
+        return None
+
+
 def check_sum(folder: Path) -> None:
-    """Read all vectors of an encoder and compare their checksum, whatever their size."""
+    """Read all vectors of an encoder and compare their checksum, also of large files."""
     with disk_errors("reading the vectors", folder):
         manifest = read_manifest(folder)
         whole = file_sum(folder / VECTORS) == manifest.sum
@@ -152,7 +160,7 @@ class Shards:
         self.key = {**asdict(origin), "images": images_fingerprint(catalog), "beneath": beneath}
         self.dimension = 0
         self.done: dict[int, int] = {}
-        with disk_errors("reading what was begun", self.folder):
+        with disk_errors("reading unfinished vectors", self.folder):
             self._resume()
 
     def holds(self, first: int, last: int) -> bool:
@@ -160,7 +168,7 @@ class Shards:
         return self.done.get(first) == last
 
     def put(self, first: int, vectors: Float32[np.ndarray, "rows dimension"]) -> None:
-        """Write one shard and make it last."""
+        """Write one shard. It is on the disk when this returns."""
         with disk_errors(f"writing the vectors of {self.target.name}", self.folder):
             if not self.done:
                 self._begin(vectors.shape[1])
@@ -194,19 +202,19 @@ class Shards:
             (self.target / JOURNAL).unlink()
 
     def _resume(self) -> None:
-        """Find the shards that an earlier run finished, or delete what cannot be resumed."""
+        """Find the finished shards of an earlier run, or delete a run that cannot be resumed."""
         try:
             head, *lines = (self.folder / JOURNAL).read_text(encoding="utf-8").splitlines()
             begun = json.loads(head)
             if begun["key"] != self.key:
-                raise ValueError("begun for something else")
+                raise ValueError("other images or another origin")
             self.dimension = int(begun["dimension"])
             rows = np.load(self.folder / VECTORS, mmap_mode="r")
         except (OSError, ValueError, KeyError, TypeError):
             shutil.rmtree(self.folder, ignore_errors=True)
             return
         for line in lines:
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # a line cut off by a kill
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # an incomplete line after a kill
                 shard = json.loads(line)
                 first, last = int(shard["first"]), int(shard["last"])
                 if shard["sum"] == zlib.crc32(rows[first:last].tobytes()):

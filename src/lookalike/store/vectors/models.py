@@ -1,10 +1,10 @@
-"""A training run on disk: the folder `models/NAME` of a workspace, from its beginning to the encoder it ends as.
+"""A training run on disk: the folder `models/NAME` of a workspace, from its first file to the finished encoder.
 
-run.json               what the run is; a stopped one is gone on from only by a command that says the same
-state.safetensors      where it stands; gone once it is finished
-history.jsonl          one epoch a line
+run.json               the identity of the run; a stopped run is resumed only by a command with the same identity
+state.safetensors      the newest saved state; deleted when the run is finished
+history.jsonl          one epoch per line
 events.out.tfevents.*  the same for TensorBoard
-head.safetensors, checkpoint.json    what it ends as (encode/sources/checkpoint.py)
+head.safetensors, checkpoint.json    the trained encoder (encode/sources/checkpoint.py)
 """
 
 import json
@@ -17,28 +17,29 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import LearningError
+from lookalike.core.json import to_json
 from lookalike.encode.spec import ABOUT, MODELS, RUN
 from lookalike.store.disk import disk_errors, lock, write_file
 from lookalike.store.vectors.events import Events
 
 STATE, HISTORY = "state.safetensors", "history.jsonl"
 EVERY = 20.0  # seconds between two states
-WORDS = {  # what a fingerprint in run.json is of
+CHANGED = {  # by the fingerprints of run.json
     "vectors": "the encoder's vectors have changed",
     "images": "the catalog has changed",
     "split": "the splits have changed",
     "labels": "the labels have changed",
-    "graph": "the graph of labels is built in another way",
-    "encoder weights": "the encoder's weights are others",
-    "encoder preprocessing": "photos are fitted otherwise for the encoder",
+    "graph": "the graph of labels has changed",
+    "encoder weights": "the encoder's weights have changed",
+    "encoder preprocessing": "the encoder's preprocessing has changed",
 }
 
 
 class TrainingRun:
-    """A run that this command may write to. It keeps the states of the training loop (`learn.finetune.Keeper`).
+    """A run that this command can write. It saves the states of the training loop (`learn.finetune.Keeper`).
 
-    Every epoch is noted at once, a state only every `every` seconds of `clock`: what was noted after the last state is
-    written again when the run goes on.
+    Every epoch is recorded at once, and a state at most every `every` seconds of `clock`. A resumed run repeats the
+    epochs after the last state.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float], every: float) -> None:
@@ -47,46 +48,43 @@ class TrainingRun:
         self.events = Events(folder)
 
     def last(self) -> bytes | None:
-        """The state that was kept last, None of a run that begins."""
-        with disk_errors("reading where the run stands", self.folder / STATE):
+        """The newest saved state; None for a new run."""
+        with disk_errors("reading the state of the run", self.folder / STATE):
             return (self.folder / STATE).read_bytes() if (self.folder / STATE).exists() else None
 
     def due(self) -> bool:
-        """Whether the last state is long enough ago."""
+        """Whether it is time to save a state."""
         return self.clock() - self.kept_at >= self.every
 
     def keep(self, state: bytes) -> None:
-        """Replace the state as a whole."""
+        """Save a state in place of the one before."""
         write_file(self.folder / STATE, state)
         self.kept_at = self.clock()
 
     def begin_history(self, epochs: Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]) -> None:
-        """Write the history up to the state that is gone on from; what came after it comes again."""
-        lines = "".join(_line(epoch) for epoch, _ in epochs)
-        write_file(self.folder / HISTORY, lines.encode())
+        """Write the history up to the saved state. Later epochs are recorded again."""
+        write_file(self.folder / HISTORY, "".join(_line(epoch) for epoch, _ in epochs).encode())
         self.events.begin([(epoch["number"], scalars) for epoch, scalars in epochs])
 
     def note(self, epoch: Mapping[str, Any], scalars: Mapping[str, float]) -> None:
-        """One more epoch: a line of the history, and scalars by their names for TensorBoard."""
-        with (
-            disk_errors("noting an epoch", self.folder / HISTORY),
-            (self.folder / HISTORY).open("ab") as file,
-        ):
-            file.write(_line(epoch).encode())
+        """Record an epoch: a line of the history, and scalars by name for TensorBoard."""
+        file = self.folder / HISTORY
+        with disk_errors("recording an epoch", file), file.open("ab") as lines:
+            lines.write(_line(epoch).encode())
         self.events.add(epoch["number"], scalars)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write the checkpoint's files, each as a whole, in their order."""
+        """Write the files of the checkpoint in their order, each as a whole."""
         for name, content in files.items():
             write_file(self.folder / name, content)
 
     def finish(self) -> None:
-        """Forget where the run stood: it is finished."""
+        """Delete the state: the run is finished."""
         with disk_errors("finishing the run", self.folder):
             (self.folder / STATE).unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Remove a run that came to nothing."""
+        """Delete a run without a result."""
         _remove(self.folder)
 
 
@@ -96,65 +94,73 @@ def trained(workspace: Path) -> list[str]:
 
 
 def unfinished(workspace: Path) -> list[str]:
-    """Names of runs that were stopped and can be gone on from."""
+    """Names of the stopped runs, which can be resumed."""
     return [name for name in _runs(workspace) if not _is_finished(workspace / MODELS / name)]
 
 
 @contextmanager
 def running(workspace: Path, name: str) -> Iterator[None]:
-    """Let one command at a time train under a name; a second is told who is at it."""
+    """Lock a name, so that one command at a time trains under it."""
     with disk_errors("making the folder for models", workspace / MODELS):
         (workspace / MODELS).mkdir(exist_ok=True)
     with lock(workspace / MODELS, name, f"finetune {name}"):
         yield
 
 
-def require_startable(workspace: Path, name: str, told: Mapping[str, Any], *, replace: bool) -> None:
-    """Refuse a name that holds something else than this run's beginning; `replace` lets another run's be overwritten.
+def require_startable(workspace: Path, name: str, identity: Mapping[str, Any], *, replace: bool) -> None:
+    """Raise LearningError unless a run can start or resume under a name. `replace` overwrites another run.
 
-    Raises LearningError: a finished run, an unfinished one that was told something else (and what), a folder no
-    run wrote.
+    Not startable: a finished run, an unfinished run with another identity, a folder that no run wrote.
     """
     folder = workspace / MODELS / name
-    if not folder.exists() or not _visible(folder):
+    if not folder.exists() or all(path.name.startswith(".") for path in folder.iterdir()):
         return
     if not (folder / RUN).is_file():
         raise LearningError(
-            f"{folder} is there already, and no run wrote it.", fix="Choose another name with --name NAME."
+            f"{folder} exists, but no training run wrote it.", fix="Choose another name with --name NAME."
         )
     if replace:
         return
-    if not _read(folder):
+    known = recorded(workspace, name)
+    if not known:
         raise LearningError(
-            f"The run {name!r} is damaged: {folder / RUN} is not what Lookalike writes there.",
-            fix="Choose another --name, or begin afresh with --replace.",
+            f"The run {name!r} is damaged: {folder / RUN} is not readable.",
+            fix="Choose another --name, or start again with --replace.",
         )
-    differs = differences(_read(folder), told)
+    differs = "; ".join(differences(known, identity))
     if _is_finished(folder):
         raise LearningError(
-            f"There is a finished run {name!r} already ({'; '.join(differs) or 'told exactly the same'}).",
-            fix=f"Use it as checkpoint:{name}, choose another --name, or train it anew with --replace.",
+            f"There is a finished run {name!r} already ({differs or 'with the same settings and data'}).",
+            fix=f"Use it as checkpoint:{name}, choose another --name, or train it again with --replace.",
         )
     if differs:
         raise LearningError(
-            f"The unfinished run {name!r} cannot be resumed: {'; '.join(differs)}.",
-            fix="Give the same command on the same data, choose another --name, or begin afresh with --replace.",
+            f"The unfinished run {name!r} cannot be resumed: {differs}.",
+            fix="Run the same command on the same data, choose another --name, or start again with --replace.",
         )
 
 
-def is_finished(workspace: Path, name: str, told: Mapping[str, Any]) -> bool:
-    """Whether there is a finished run of this name that was told exactly the same."""
+def is_finished(workspace: Path, name: str, identity: Mapping[str, Any]) -> bool:
+    """Whether there is a finished run with this name and identity."""
     folder = workspace / MODELS / name
-    return (folder / RUN).is_file() and _is_finished(folder) and not differences(_read(folder), told)
+    return (
+        (folder / RUN).is_file()
+        and _is_finished(folder)
+        and not differences(recorded(workspace, name), identity)
+    )
 
 
-def told(workspace: Path, name: str) -> Mapping[str, Any]:
-    """What a run was told; nothing of one whose run.json cannot be read."""
-    return _read(workspace / MODELS / name)
+def recorded(workspace: Path, name: str) -> Mapping[str, Any]:
+    """The identity of a run from its run.json; empty if the file cannot be read."""
+    try:
+        found = json.loads((workspace / MODELS / name / RUN).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def history(workspace: Path, name: str) -> list[dict[str, Any]]:
-    """The epochs of a run as they were noted, null again NaN."""
+    """The recorded epochs of a run, with NaN for null."""
     file = workspace / MODELS / name / HISTORY
     with disk_errors("reading the history of the run", file):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -164,51 +170,51 @@ def history(workspace: Path, name: str) -> list[dict[str, Any]]:
 def begin(
     workspace: Path,
     name: str,
-    told: Mapping[str, Any],
+    identity: Mapping[str, Any],
     *,
     replace: bool = False,
     clock: Callable[[], float] = time.monotonic,
     every: float | None = None,
 ) -> TrainingRun:
-    """Begin a run, or go on with the one there is if it was told the same. The caller holds `running`."""
-    require_startable(workspace, name, told, replace=replace)
+    """Start a run, or resume the one with the same identity. The caller holds `running`."""
+    require_startable(workspace, name, identity, replace=replace)
     folder = workspace / MODELS / name
-    _sweep(workspace / MODELS, name)
+    shutil.rmtree(_hidden(folder), ignore_errors=True)
     if replace and folder.exists():
         _remove(folder)
     with disk_errors("making the run's folder", folder):
         folder.mkdir(parents=True, exist_ok=True)
     if not (folder / RUN).exists():
-        write_file(folder / RUN, (json.dumps(told, indent=2) + "\n").encode())
+        write_file(folder / RUN, (json.dumps(identity, indent=2) + "\n").encode())
     return TrainingRun(folder, clock=clock, every=EVERY if every is None else every)
 
 
 def remove_runs(workspace: Path) -> None:
-    """Delete every run; other files in models/ are the user's own and stay."""
+    """Delete every run. Other files in models/ belong to the user and are kept."""
     for name in _runs(workspace):
         _remove(workspace / MODELS / name)
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What two runs were told differently, in words.
+    """The differences between the identities of two runs, in words.
 
     >>> differences({"settings": {"rate": 0.1}, "labels": "a"}, {"settings": {"rate": 0.2}, "labels": "b"})
-    ['rate is 0.2, there 0.1', 'the labels have changed']
+    ['rate is 0.2, not 0.1', 'the labels have changed']
     """
     one, other = _flat(before), _flat(now)
     found = []
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):
             called = "the encoder" if key == "encoder spec" else key
-            words = WORDS.get(key) or f"{called} is {_shown(other.get(key))}, there {_shown(one.get(key))}"
-            found.append(words)
+            words = f"{called} is {_shown(other.get(key))}, not {_shown(one.get(key))}"
+            found.append(CHANGED.get(key, words))
     return found
 
 
-def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by what they are called in the command; the settings' own names need nothing in front."""
+def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by their names in the command. Settings have their own names."""
     found: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in identity.items():
         if isinstance(value, Mapping):
             found |= {name if key == "settings" else f"{key} {name}": one for name, one in value.items()}
         else:
@@ -222,19 +228,8 @@ def _shown(value: object) -> str:
     return "not given" if value is None else str(value)
 
 
-def _read(folder: Path) -> Mapping[str, Any]:
-    """What a run was told; nothing of one that cannot be read, so that all of it differs."""
-    try:
-        told = json.loads((folder / RUN).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
 def _line(epoch: Mapping[str, Any]) -> str:
-    """An epoch as JSON; NaN, which JSON lacks, becomes null."""
-    plain = {name: None if value != value else value for name, value in epoch.items()}  # noqa: PLR0124 - NaN alone
-    return json.dumps(plain, allow_nan=False) + "\n"
+    return to_json(epoch, indent=None) + "\n"
 
 
 def _runs(workspace: Path) -> list[str]:
@@ -245,18 +240,13 @@ def _is_finished(folder: Path) -> bool:
     return (folder / ABOUT).exists() and not (folder / STATE).exists()
 
 
-def _visible(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if not path.name.startswith(".")]
+def _hidden(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old.new")
 
 
 def _remove(folder: Path) -> None:
-    """Take a run out of sight first: a kill in between leaves no half run."""
-    gone = folder.with_name(f".{folder.name}.old.new")
+    """Hide a run before it is deleted, so that a kill leaves no incomplete run."""
     with disk_errors(f"removing the run {folder.name}", folder):
-        shutil.rmtree(gone, ignore_errors=True)
-        folder.rename(gone)
-        shutil.rmtree(gone)
-
-
-def _sweep(models: Path, name: str) -> None:
-    shutil.rmtree(models / f".{name}.old.new", ignore_errors=True)
+        shutil.rmtree(_hidden(folder), ignore_errors=True)
+        folder.rename(_hidden(folder))
+        shutil.rmtree(_hidden(folder))

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from lookalike.core.errors import AccessError
-from lookalike.store.people import access, invites, leaving, passwords, people
+from lookalike.store.people import access, invites, passwords, people
 from lookalike.store.people.people import Person
 from lookalike.store.workspace import Workspace
 
@@ -42,7 +42,7 @@ def remove_person(workspace: Workspace, name: str, now: int) -> Person:
     """Remove a person, who can no longer log in."""
     with workspace.database.write() as connection:
         found = _known(connection, name)
-        leaving.remove(connection, found.id, now)
+        people.remove(connection, found.id, now)
         access.record(connection, now, None, "removed person", found.name)
     return found
 

@@ -11,7 +11,7 @@ from lookalike.store.workspace import Workspace
 
 def command_of(workspace: Workspace, name: str) -> str:
     """The `lookalike finetune` command with a run's settings; "" where run.json is damaged or its encoder is gone."""
-    recorded = models.told(workspace.folder, name)
+    recorded = models.recorded(workspace.folder, name)
     try:
         encoder = _encoder(workspace, recorded["encoder"]["spec"])
         settings = recorded["settings"].items()

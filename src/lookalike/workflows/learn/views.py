@@ -18,7 +18,6 @@ from lookalike.encode.open import open_encoder
 from lookalike.encode.run import encode_catalog
 from lookalike.encode.sources.checkpoint_file import heads_down
 from lookalike.encode.spec import parse
-from lookalike.store.vectors.views import StoredViews
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import again, todo
 
@@ -45,15 +44,14 @@ def augmented_views(
     at_least(count, 1, "count")
     at_least(seed, 0, "seed")
     origin = workspace.manifest(encoder).origin
-    views = workspace.views(encoder)
     numbers = range(1, count + 1)
-    missing = [one for one in numbers if views.vectors(one, view_origin(origin, one, seed)) is None]
+    missing = [one for one in numbers if workspace.view(encoder, one, view_origin(origin, one, seed)) is None]
     if missing:
         opened = _opened(workspace, encoder, origin)
         augmented = [Augmented(opened, one, seed) for one in missing]
         with workspace.embedding(encoder):
-            _make(workspace, views, augmented, missing, workers or cores(), progress, begin)
-    found = [views.vectors(one, view_origin(origin, one, seed)) for one in numbers]
+            _make(workspace, encoder, augmented, missing, workers or cores(), progress, begin)
+    found = [workspace.view(encoder, one, view_origin(origin, one, seed)) for one in numbers]
     return [one for one in found if one is not None]
 
 
@@ -78,7 +76,7 @@ def _opened(workspace: Workspace, name: str, origin: Origin) -> Encoder:
 
 def _make(
     workspace: Workspace,
-    views: StoredViews,
+    name: str,
     encoders: Sequence[Augmented],
     numbers: Sequence[int],
     workers: int,
@@ -89,8 +87,14 @@ def _make(
     catalog, photos = workspace.catalog, workspace.photos
     if photos is None:
         return
-    known = [views.known(one, encoder.origin) for one, encoder in zip(numbers, encoders, strict=True)]
-    shards = [views.shards(one, encoder.origin) for one, encoder in zip(numbers, encoders, strict=True)]
+    known = [
+        workspace.known_rows(name, encoder.origin, view=one)
+        for one, encoder in zip(numbers, encoders, strict=True)
+    ]
+    shards = [
+        workspace.shards(name, encoder.origin, view=one)
+        for one, encoder in zip(numbers, encoders, strict=True)
+    ]
     if begin:
         rows = np.concatenate([todo(len(catalog), *one) for one in zip(known, shards, strict=True)])
         alike = estimate(catalog, photos, encoders[0], rows, workers)
