@@ -13,9 +13,9 @@ import numpy as np
 from lookalike.catalog.duplicates.groups import find_duplicates, kept_together
 from lookalike.catalog.duplicates.signature import as_rows
 from lookalike.catalog.split import assign_together
-from lookalike.core.checks import one_of, shortened, strings
+from lookalike.core.checks import one_of, strings
 from lookalike.core.errors import CatalogError
-from lookalike.core.text import plural
+from lookalike.core.text import plural, quoted
 from lookalike.core.types import ROLES, Catalog, LeftOut
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
@@ -71,7 +71,7 @@ def merged(
     ]
     if replaced and not replacing:
         raise CatalogError(
-            f"{plural(len(replaced), 'id')} of the catalog would get another photo: {shortened(replaced)}.",
+            f"{plural(len(replaced), 'id')} of the catalog would get another photo: {quoted(replaced)}.",
             fix="Give them other ids (rename them), or let the new photos take their place with --replace.",
         )
     gone = {image for image in old.image if image not in read.row} if whole else set()
@@ -142,7 +142,7 @@ def without(old: Catalog, images: list[str]) -> tuple[Catalog, CatalogChange]:
     unknown = [image for image in images if image not in old.row]
     if unknown:
         raise CatalogError(
-            f"The catalog has no image {shortened(unknown)}.",
+            f"The catalog has no image {quoted(unknown)}.",
             fix="Name images by their ids: lookalike status",
         )
     gone = set(images)

@@ -1,4 +1,4 @@
-"""Small checks shared by every floor: text columns, codes, fingerprints, lists in messages."""
+"""Small checks shared by every floor: text columns, codes, fingerprints."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -68,13 +68,3 @@ def at_least(value: int, least: int, argument: str) -> int:
             f"{argument} is {value}; it must be {least} or more.", fix=f"Give {argument} >= {least}."
         )
     return value
-
-
-def shortened(values: Sequence[Any] | np.ndarray, most: int = 5) -> str:
-    """A list for a message: the first few, then how many more.
-
-    >>> shortened(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    shown = ", ".join(repr(value) for value in values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most:,} more"

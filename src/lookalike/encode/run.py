@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from lookalike.core.checks import shortened
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, PreparedChunk, in_order, make_ready, workers
@@ -194,7 +194,7 @@ def _copy(known: KnownVectors | None, shard: _Shard, vectors: np.ndarray) -> Non
 
 
 def _unreadable(bad: dict[str, list[str]], root: Path) -> EmbeddingsError:
-    listed = "; ".join(f"{len(images):,} {what}: {shortened(images)}" for what, images in bad.items())
+    listed = "; ".join(f"{len(images):,} {what}: {quoted(images)}" for what, images in bad.items())
     return EmbeddingsError(
         f"Some photos under {root} cannot be embedded. {listed}.",
         fix="Restore them, or update the catalog: lookalike catalog refresh",

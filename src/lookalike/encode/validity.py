@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.text import quoted
 
 SLICE = 65_536
 FIX = "Compute those vectors again, or leave those images out of the catalog."
@@ -22,6 +22,6 @@ def check_vectors(images: np.ndarray, vectors: np.ndarray, source: str, fix: str
             if where.any():
                 named = images[first : first + SLICE][where]
                 raise EmbeddingsError(
-                    f"{source}: {len(named):,} vectors hold {what}: {shortened(named)}.",
+                    f"{source}: {len(named):,} vectors hold {what}: {quoted(named)}.",
                     fix=fix,
                 )

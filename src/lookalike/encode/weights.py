@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import EncoderError, first_line
+from lookalike.core.text import quoted
 from lookalike.encode.spec import EncoderSpec
 
 WRAPPERS = ("state_dict", "model", "model_state_dict", "teacher", "student")
@@ -82,10 +82,10 @@ def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[s
         differences = []
         if missing:
             differences.append(
-                f"{len(missing):,} of its {len(wanted):,} parameters are missing ({shortened(missing, 2)})"
+                f"{len(missing):,} of its {len(wanted):,} parameters are missing ({quoted(missing, 2)})"
             )
         if unknown:
-            differences.append(f"{len(unknown):,} are of no use to it ({shortened(unknown, 2)})")
+            differences.append(f"{len(unknown):,} are of no use to it ({quoted(unknown, 2)})")
         if other:
             shapes = f"{other[0]}: {given[other[0]]}, the network has {wanted[other[0]]}"
             differences.append(f"{len(other):,} have another shape ({shapes})")

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float64, Int64, Shaped
 
-from lookalike.core.checks import codes, shortened
+from lookalike.core.checks import codes
 from lookalike.core.errors import RunError
 from lookalike.core.progress import Progress
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
@@ -75,7 +76,7 @@ def rank_run(catalog: Catalog, run: Run, labels: Labels | JudgedPairs, rule: Rul
     if len(pairs) and not kept.any():
         raise RunError(
             f"The run {run.name} answers none of the {len(query_rows):,} labelled queries; "
-            f"it has queries such as {shortened(names, 3)}.",
+            f"it has queries such as {quoted(names, 3)}.",
             fix="Name queries by the image ids of the catalog (labels export shows them).",
         )
     at, score = at[kept], run.score[kept]

@@ -3,8 +3,9 @@
 import numpy as np
 from jaxtyping import Bool, Int64, Shaped
 
-from lookalike.core.checks import codes, shortened
+from lookalike.core.checks import codes
 from lookalike.core.errors import RunError
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Rule
 
 UNKNOWN_SHARE = 0.01
@@ -39,7 +40,7 @@ class Units:
         if unknown > UNKNOWN_SHARE * len(code):
             raise RunError(
                 f"The catalog lacks {unknown:,} of {len(code):,} candidates of the run {run}, for instance "
-                f"{shortened(ids[lacking], 3)}.",
+                f"{quoted(ids[lacking], 3)}.",
                 fix=f"Name candidates by image ids{' or item ids' if self.rule.level == 'item' else ''} of this "
                 f"catalog; up to {UNKNOWN_SHARE:.0%} that it lacks are passed over.",
             )

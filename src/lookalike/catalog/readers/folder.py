@@ -11,9 +11,9 @@ import numpy as np
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.walk import ENDINGS, FolderListing, walk
 from lookalike.catalog.split import split_name
-from lookalike.core.checks import shortened, strings
+from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError
-from lookalike.core.text import plural
+from lookalike.core.text import plural, quoted
 from lookalike.core.types import LeftOut
 
 WORDS = ("split", "category", "item", "photo", "-")
@@ -123,7 +123,7 @@ def _by_layout(names: Sequence[str], layout: str) -> list[Place]:
     if unfit:
         folders = plural(len(words) - 1, "folder")
         raise CatalogError(
-            f"The layout {layout!r} does not fit {len(unfit):,} of the photos: {shortened(unfit)}.",
+            f"The layout {layout!r} does not fit {len(unfit):,} of the photos: {quoted(unfit)}.",
             fix=f"It needs {folders} above each photo. Change it, or move those photos.",
         )
     places = [_at_words(words, name, layout) for name in names]
@@ -132,7 +132,7 @@ def _by_layout(names: Sequence[str], layout: str) -> list[Place]:
     ]
     if strange:
         raise CatalogError(
-            f"The layout {layout!r} finds no split in {shortened(strange)}.",
+            f"The layout {layout!r} finds no split in {quoted(strange)}.",
             fix="Name those folders train, validation (val, valid) or test, or write - in place of split.",
         )
     return places
@@ -187,11 +187,9 @@ def _ignored(found: FolderListing) -> list[str]:
     if found.others:
         notes.append(f"Ignored what is no photo by its ending: {_listed(found.others)}.")
     if found.tables:
-        notes.append(
-            f"The folder holds {shortened(found.tables)}: give the table instead to use its columns."
-        )
+        notes.append(f"The folder holds {quoted(found.tables)}: give the table instead to use its columns.")
     if found.closed:
-        notes.append(f"{plural(len(found.closed), 'folder')} could not be opened: {shortened(found.closed)}.")
+        notes.append(f"{plural(len(found.closed), 'folder')} could not be opened: {quoted(found.closed)}.")
     return notes
 
 

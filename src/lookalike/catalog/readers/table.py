@@ -11,9 +11,9 @@ import numpy as np
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.text_table import Sheet, sheet_of
 from lookalike.catalog.split import split_name
-from lookalike.core.checks import codes, shortened, strings
+from lookalike.core.checks import codes, strings
 from lookalike.core.errors import ArgumentError, CatalogError
-from lookalike.core.text import plural
+from lookalike.core.text import plural, quoted
 from lookalike.core.types import ROLES, SPLITS
 
 WORDS = ("image", "path", "item", "category", "role", "split")
@@ -76,7 +76,7 @@ def _known(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, str]:
     """Our word -> the table's column, for the words it has."""
     if unknown := [word for word in columns if word not in WORDS]:
         raise ArgumentError(
-            f"columns names {shortened(unknown)}, which no catalog has.",
+            f"columns names {quoted(unknown)}, which no catalog has.",
             fix=f'Say which column of the table is {", ".join(WORDS)}: columns={{"image": "filename"}}.',
         )
     named = {word: _named(sheet, columns.get(word, word), required=word in columns) for word in WORDS}
@@ -85,7 +85,7 @@ def _known(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, str]:
         likely = _likely_image(sheet)
         hint = f' Perhaps it is {likely!r}: columns={{"image": "{likely}"}}.' if likely else ""
         raise CatalogError(
-            f"{_named_source(sheet)} has no column 'image'; it has {shortened(list(sheet.columns), 20)}.",
+            f"{_named_source(sheet)} has no column 'image'; it has {quoted(list(sheet.columns), 20)}.",
             fix=f"Rename the column of image ids (file names) to 'image', or name it with columns.{hint}",
         )
     return known
@@ -96,13 +96,13 @@ def _named(sheet: Sheet, wanted: str, *, required: bool) -> str | None:
     named = [name for name in sheet.columns if _plain(name) == _plain(wanted)]
     if len(named) > 1:
         raise CatalogError(
-            f"{_named_source(sheet)} has {len(named)} columns {wanted!r}: {shortened(named)}.",
+            f"{_named_source(sheet)} has {len(named)} columns {wanted!r}: {quoted(named)}.",
             fix="Rename all but one.",
         )
     if required and not named:
         near = get_close_matches(wanted, list(sheet.columns), n=1)
         raise CatalogError(
-            f"{_named_source(sheet)} has no column {wanted!r}; it has {shortened(list(sheet.columns), 20)}.",
+            f"{_named_source(sheet)} has no column {wanted!r}; it has {quoted(list(sheet.columns), 20)}.",
             fix=f"The nearest is {near[0]!r}." if near else "Give columns the name of a column it has.",
         )
     return named[0] if named else None
@@ -167,7 +167,7 @@ def _require_none(
     if rows:
         found = list(dict.fromkeys(values[row] for row in rows))
         raise CatalogError(
-            f"{_named_source(sheet)} has {word} {shortened(found)} in {sheet.at(rows)}.",
+            f"{_named_source(sheet)} has {word} {quoted(found)} in {sheet.at(rows)}.",
             fix=f"Use one of: {allowed}, or leave it blank.",
         )
 

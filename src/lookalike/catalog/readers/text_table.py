@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from lookalike.catalog.readers.delimited import Records, read_records
-from lookalike.core.checks import shortened
 from lookalike.core.errors import CatalogError
+from lookalike.core.text import quoted
 
 DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PARQUET = (".parquet", ".pq")
@@ -96,7 +96,7 @@ def _keyed(names: Sequence[str], columns: Sequence[list[str]], source: str) -> d
     twice = [name for name in dict.fromkeys(plain) if plain.count(name) > 1]
     lengths = {len(column) for column in columns}
     if twice or len(lengths) > 1:
-        what = f"two columns named {shortened(twice)}" if twice else f"columns of {sorted(lengths)} values"
+        what = f"two columns named {quoted(twice)}" if twice else f"columns of {sorted(lengths)} values"
         raise CatalogError(
             f"{source} has {what}.", fix="Give each column a name of its own, and one value for each image."
         )

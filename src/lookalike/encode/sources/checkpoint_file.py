@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import EncoderError
+from lookalike.core.text import quoted
 from lookalike.core.types import Origin
 from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
@@ -37,7 +37,7 @@ def require_folder(spec: EncoderSpec, base: Path) -> Path:
     folder = checkpoint_folder(spec.name, base)
     if folder is None:
         there = checkpoints(base)
-        listed = f"There are: {shortened(there)}." if there else "The workspace has none yet."
+        listed = f"There are: {quoted(there)}." if there else "The workspace has none yet."
         raise EncoderError(
             f"{spec}: there is no folder {spec.name!r}.",
             fix=f"Give the folder of a checkpoint, relative to the workspace: checkpoint:{MODELS}/NAME. {listed}",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog
 from lookalike.encode.run import KnownVectors
 from lookalike.encode.validity import SLICE, check_vectors
@@ -89,11 +89,11 @@ def _rows_by_id(catalog: Catalog, ids: Path, vectors: np.ndarray) -> np.ndarray:
     if len(place) != len(listed):
         seen: set[str] = set()
         twice = [image for image in listed if image in seen or seen.add(image)]  # type: ignore[func-returns-value]
-        raise EmbeddingsError(f"{ids} names images twice: {shortened(twice)}.", fix="Name each image once.")
+        raise EmbeddingsError(f"{ids} names images twice: {quoted(twice)}.", fix="Name each image once.")
     missing = [image for image in catalog.image if image not in place]
     if missing:
         raise EmbeddingsError(
-            f"{ids} lacks {len(missing):,} of {len(catalog):,} images: {shortened(missing)}.",
+            f"{ids} lacks {len(missing):,} of {len(catalog):,} images: {quoted(missing)}.",
             fix="Add their ids and vectors, or leave those images out of the catalog.",
         )
     return np.fromiter((place[image] for image in catalog.image), np.int64, len(catalog))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Embeddings
 
 FEW = 64
@@ -65,7 +65,7 @@ def aligned(catalog: Catalog, embeddings: Embeddings) -> Source:
     if missing:
         raise EmbeddingsError(
             f"{embeddings.encoder} has no vector for {len(missing):,} of {len(catalog):,} images: "
-            f"{shortened(missing)}.",
+            f"{quoted(missing)}.",
             fix=f"Embed the catalog again: lookalike embed {embeddings.spec or embeddings.encoder}",
         )
     place = np.fromiter((row[image] for image in catalog.image), np.int64, len(catalog))

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import ArgumentError
+from lookalike.core.text import quoted
 
 SOURCES = "sources"
 PAPERS = {
@@ -99,7 +99,7 @@ def published(key: str) -> PublishedTable:
     """One table as printed. Raises ArgumentError where there is none of that name."""
     if key not in keys():
         raise ArgumentError(
-            f"There is no table {key!r}.", fix=f"Name one of these: {shortened(keys(), len(keys()))}."
+            f"There is no table {key!r}.", fix=f"Name one of these: {quoted(keys(), len(keys()))}."
         )
     return checked(key, _read(key), _sources())
 

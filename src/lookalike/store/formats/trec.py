@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from lookalike.core.checks import shortened
 from lookalike.core.errors import LookalikeError
+from lookalike.core.text import quoted
 from lookalike.store.disk import write_file
 
 GZIP = b"\x1f\x8b"
@@ -59,7 +59,7 @@ def require_fields(ids: Iterable[object], what: str, refuse: Refuse) -> None:
     wrong = [text for text in dict.fromkeys(map(str, ids)) if not _is_field(text)]
     if wrong:
         raise refuse(
-            f"TREC fields are separated by whitespace, so {len(wrong):,} {what} cannot be written: {shortened(wrong)}.",
+            f"TREC fields are separated by whitespace, so {len(wrong):,} {what} cannot be written: {quoted(wrong)}.",
             fix="Write CSV or Parquet, or use ids without spaces (`lookalike init TABLE` with an image column).",
         )
 

@@ -1,9 +1,10 @@
-"""A whole database as one SQLite file, taken while others write, and such a file put back into either kind.
+"""Backups: a whole database as one SQLite file, written while others use the database, and restored to either kind.
 
-Never a copy of the files: a database that is being written is more than its file.
+A copy of the database file is not a backup, because a database in use is more than its file.
 """
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,13 +25,13 @@ from lookalike.store.sql.database import Database
 from lookalike.store.sql.rows import insert_all
 
 HEAD = b"SQLite format 3\x00"
-PAGES = 2_000  # copied at a time: 8 MB, then progress is told
+PAGES = 2_000  # copied at once (8 MB), then progress is reported
 STREAMED = 5_000  # rows of PostgreSQL held in memory
-TABLES = tuple(schema.tables.sorted_tables)  # those a row points to come before it
+TABLES = tuple(schema.tables.sorted_tables)  # a table comes after those that it refers to
 
 
 def write_backup(database: Database, path: Path, progress: Progress | None = None) -> None:
-    """Write all of a database, as it was at one moment, into a file that only its owner may read."""
+    """Write the state of a database at one moment into a file that only its owner can read."""
     require_replaceable(path)
     with placing(path, private=True) as temporary:
         if database.is_sqlite:
@@ -42,7 +43,7 @@ def write_backup(database: Database, path: Path, progress: Progress | None = Non
 
 
 def restore_backup(path: Path, database: Database, progress: Progress | None = None) -> None:
-    """Replace all of a database by what a checked backup of this version holds: all of it, or nothing is changed."""
+    """Replace the content of a database by a checked backup of this version: all of it or nothing."""
     if not database.is_sqlite:
         database.migrate()
         _fill(path, database, progress)
@@ -54,9 +55,9 @@ def restore_backup(path: Path, database: Database, progress: Progress | None = N
 
 @contextmanager
 def checked(path: Path, folder: Path) -> Iterator[tuple[Database, str]]:
-    """A copy of a backup in a folder, checked and brought to this version, and the version it had.
+    """A checked copy of a backup in a folder, migrated to this version, and the version of the backup.
 
-    The copy is gone when the block ends; the backup itself stays as it is.
+    The copy is deleted at the end of the block. The backup itself does not change.
     """
     require_backup(path)
     copy = folder / f".restore.{os.getpid()}.new"
@@ -64,15 +65,16 @@ def checked(path: Path, folder: Path) -> Iterator[tuple[Database, str]]:
         with disk_errors("reading the backup", path), path.open("rb") as source:
             os.close(os.open(copy, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
             with copy.open("wb") as target:
-                while chunk := source.read(1 << 20):
-                    target.write(chunk)
+                shutil.copyfileobj(source, target, 1 << 20)
         database = Database(copy)
-        database.name = str(path)  # what is wrong with the copy is wrong with the backup
+        database.name = str(path)  # for errors
         with _damaged(path):
             database.check()
             was = database.version()
-        if was is None or not _has_catalog(database):
-            raise _foreign(path, "it holds none of Lookalike's tables")
+        with database.read() as connection:
+            has_catalog = inspect(connection).has_table("image")
+        if was is None or not has_catalog:
+            raise _foreign(path, "it has no tables of Lookalike")
         with _damaged(path):
             database.migrate()
             database.close()
@@ -84,33 +86,33 @@ def checked(path: Path, folder: Path) -> Iterator[tuple[Database, str]]:
 
 
 def require_backup(path: Path) -> None:
-    """Refuse what is no SQLite file, by its first bytes."""
+    """Raise StorageError unless the first bytes are those of a SQLite file."""
     with disk_errors("reading the backup", path), path.open("rb") as file:
         head = file.read(len(HEAD))
     if head != HEAD:
-        raise _foreign(path, "it is empty" if not head else "it is no SQLite file")
+        raise _foreign(path, "it is empty" if not head else "it is not a SQLite file")
 
 
 def require_replaceable(path: Path) -> None:
-    """Refuse to write a backup over a file that is none."""
+    """Raise WorkspaceError if a file exists that is not a backup."""
     if not path.exists():
         return
     try:
         require_backup(path)
     except StorageError as error:
         raise WorkspaceError(
-            f"{path} is there already and is no backup: it would be lost.", fix="Name another file."
+            f"{path} exists and is not a backup, so it is not overwritten.", fix="Choose another file name."
         ) from error
 
 
 def counts(database: Database) -> dict[str, int]:
-    """How many rows each table has."""
+    """The number of rows of each table."""
     with database.read() as connection:
         return {table.name: _count(connection, table.name) for table in TABLES}
 
 
 def is_empty(database: Database) -> bool:
-    """Whether nothing would be lost by filling it: no tables yet, or no row in any."""
+    """Whether a database has no tables yet, or no row in any of them."""
     if database.version() is None:
         return True
     with database.read() as connection:
@@ -123,7 +125,7 @@ def is_empty(database: Database) -> bool:
 
 
 def _copy_pages(database: Database, path: Path, progress: Progress | None) -> None:
-    """SQLite's online backup. The open read holds one snapshot, so that writers neither wait nor make it start anew."""
+    """SQLite's online backup. The open read keeps one snapshot, so writers do not wait and it never restarts."""
     with database.read() as connection, closing(sqlite3.connect(path)) as target:
         connection.execute(text("SELECT count(*) FROM alembic_version")).scalar_one()
         target.execute("PRAGMA journal_mode=OFF")
@@ -131,7 +133,7 @@ def _copy_pages(database: Database, path: Path, progress: Progress | None) -> No
 
 
 def _overwrite(path: Path, database: Database, progress: Progress | None) -> None:
-    """The online backup the other way: one transaction, after which others that have it open see the new content."""
+    """The online backup in reverse: one transaction, after which other programs see the new content."""
     with database.read() as connection, closing(sqlite3.connect(path)) as source:
         connection.rollback()
         _pages(source, _driver(connection), progress)
@@ -153,7 +155,7 @@ def _driver(connection: Connection) -> sqlite3.Connection:
 
 
 def _copy_rows(database: Database, path: Path, progress: Progress | None) -> None:
-    """PostgreSQL's rows in one REPEATABLE READ snapshot, a batch in memory at a time."""
+    """The rows of PostgreSQL in one REPEATABLE READ snapshot, in batches."""
     target = Database(path)
     target.migrate()
     with database.read() as reading, target.write() as writing:
@@ -162,7 +164,7 @@ def _copy_rows(database: Database, path: Path, progress: Progress | None) -> Non
 
 
 def _fill(path: Path, database: Database, progress: Progress | None) -> None:
-    """All rows of a backup in one transaction, then each table's next number after its greatest."""
+    """All rows of a backup in one transaction. The next id of each table follows its largest."""
     source = Database(path)
     with source.read() as reading, database.write() as writing:
         names = ", ".join(f'"{table.name}"' for table in TABLES)
@@ -201,11 +203,10 @@ def _number_on(connection: Connection, table: str, column: str) -> None:
 
 
 def _take_place(path: Path, target: Path) -> None:
-    """Where the database is gone or cannot be read nobody can be writing it: the backup becomes its file."""
-    with placing(target) as temporary, path.open("rb") as source, temporary.open("wb") as copy:
-        while chunk := source.read(1 << 20):
-            copy.write(chunk)
-        for ending in BESIDE:  # of the damaged file: its log must not be played onto the new one
+    """Make the backup the file of a database that is missing or unreadable, so that nobody can be writing it."""
+    with placing(target) as temporary:
+        shutil.copyfile(path, temporary)
+        for ending in BESIDE:  # the log of the damaged file must not be applied to the new one
             target.with_name(target.name + ending).unlink(missing_ok=True)
     sync_folder(target.parent)
 
@@ -220,17 +221,12 @@ def _is_sound(database: Database) -> bool:
         return False
 
 
-def _has_catalog(database: Database) -> bool:
-    with database.read() as connection:
-        return inspect(connection).has_table("image")
-
-
 def _count(connection: Connection, table: str) -> int:
     return int(connection.execute(select(func.count()).select_from(schema.tables.tables[table])).scalar_one())
 
 
 def _as_one_file(path: Path) -> None:
-    """Fold SQLite's log into the file: what is copied or sent later is the file alone."""
+    """Fold SQLite's log into the file, so that the file alone is the database."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
 
@@ -248,6 +244,6 @@ def _damaged(path: Path) -> Iterator[None]:
 
 def _foreign(path: Path, why: str) -> StorageError:
     return StorageError(
-        f"{path} is no backup of Lookalike's: {why}.",
-        fix="Name a file that `lookalike backup FILE` wrote. Nothing was changed.",
+        f"{path} is not a backup of Lookalike: {why}.",
+        fix="Give a file that `lookalike backup FILE` wrote. Nothing was changed.",
     )

@@ -1,4 +1,4 @@
-"""One database, SQLite or PostgreSQL: a commit is on the disk when it returns, and errors say what to do."""
+"""One database, SQLite or PostgreSQL. A commit is on the disk when it returns, and errors say what to do."""
 
 import os
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a Postg
 
 
 class Database:
-    """The database of one workspace: a file of SQLite's, or the address of a PostgreSQL database."""
+    """The database of one workspace: a SQLite file, or the address of a PostgreSQL database."""
 
     def __init__(self, place: Path | str, *, connections: int = 0, patience: int = BUSY_MS) -> None:
-        """`connections` are kept open between uses, as a server needs them; 0 opens one for each use.
+        """`connections` stay open between uses, for a server; 0 opens one for each use.
 
-        `patience` is how many milliseconds one waits for another writer: of the SQLite file, or of the same rows.
+        `patience` is the longest wait for another writer of the SQLite file or of the same rows, in milliseconds.
         """
         self.url = address(place) if isinstance(place, str) else URL.create("sqlite", database=str(place))
         self.name = str(place) if isinstance(place, Path) else self.url.render_as_string(hide_password=True)
@@ -38,7 +38,7 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file of SQLite's."""
+        """Whether it is a SQLite file."""
         return self.url.get_backend_name() == "sqlite"
 
     @contextmanager
@@ -54,14 +54,14 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction: all of it is on the disk when the block ends, or none of it."""
+        """One transaction: when the block ends, all of it is on the disk, or nothing."""
         with self._errors("writing"), self._engine.connect() as connection, transaction(connection):
             yield connection
 
     def open(self, patience: int | None = None) -> Connection:
-        """A connection that the caller keeps and closes, for many transactions; `patience` is for rows of PostgreSQL's.
+        """A connection for many transactions, which the caller closes. `patience` applies to rows of PostgreSQL.
 
-        A SQLite file that has gone is not made anew: what was written into it would be nobody's.
+        A missing SQLite file is an error: a new file would not belong to the workspace.
         """
         self.file_id()
         connection = self._engine.connect()
@@ -70,9 +70,9 @@ class Database:
         return connection
 
     def file_id(self) -> tuple[int, int]:
-        """What tells SQLite's file from another under the same name; the same pair for PostgreSQL, always.
+        """The identity of the SQLite file, which differs for another file with the same name; (0, 0) for PostgreSQL.
 
-        Raises StorageError where the file has gone: a connection to it would go on writing what nobody finds.
+        Raises StorageError if the file is missing: a connection would write into a deleted file.
         """
         if not self.is_sqlite:
             return 0, 0
@@ -108,39 +108,38 @@ class Database:
                 command.upgrade(config, "head")
 
     def _is_current(self, found: str | None) -> bool:
-        """Whether a version is this program's. Raises WorkspaceError for one that it cannot open."""
+        """Whether a version is the current one. Raises WorkspaceError for a version that cannot be opened."""
         if found is not None and found > VERSION:
             raise WorkspaceError(
-                f"{self.name} was written by a newer Lookalike (database version {found}, this one knows {VERSION}).",
-                fix="Install the newer Lookalike: pip install --upgrade lookalike",
+                f"A newer Lookalike wrote {self.name} (database version {found}; this version reads {VERSION}).",
+                fix="Install the newer version: pip install --upgrade lookalike",
             )
         if found is not None and found < BASELINE:
             raise WorkspaceError(
-                f"{self.name} was written by a Lookalike from before version 1.0 (database version {found}), "
-                "which this one cannot open.",
-                fix="Export its labels and votes with the Lookalike that wrote it, make a new workspace with "
+                f"A Lookalike before 1.0 wrote {self.name} (database version {found}). This version cannot open it.",
+                fix="Export its labels and votes with the version that wrote it, create a new workspace with "
                 "`lookalike init`, and import them there.",
             )
         return found == VERSION
 
     def version(self) -> str | None:
-        """The version found, None for an empty database."""
+        """The version of the database; None if it is empty."""
         with self.read() as connection:
             return _version(connection)
 
     def check(self) -> None:
-        """Read all of a SQLite file and refuse one that contradicts itself; PostgreSQL is asked for an answer."""
+        """Check the integrity of a whole SQLite file, or that PostgreSQL answers."""
         asked = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
         with self.read() as connection:
             said = [str(row[0]) for row in connection.execute(text(asked))]
         if said != ["ok"]:
             raise StorageError(
                 f"{self.name} is damaged: {said[0]}.",
-                fix="Restore it from a backup (lookalike restore FILE), or start afresh with `lookalike init`.",
+                fix="Restore it from a backup (lookalike restore FILE), or create it again with `lookalike init`.",
             )
 
     def close(self) -> None:
-        """Close what is open; SQLite folds its log into the file."""
+        """Close all connections. SQLite folds its log into the file."""
         self._engine.dispose()
 
     @contextmanager
@@ -160,7 +159,7 @@ def _version(connection: Connection) -> str | None:
 
 @contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
-    """All of the block or none of it; SQLite's writers take their turn before they read."""
+    """A transaction: all of the block or nothing. A writer of SQLite takes its lock before it reads."""
     if connection.dialect.name == "sqlite":
         connection.execute(text("BEGIN IMMEDIATE"))
     elif not connection.in_transaction():
@@ -174,7 +173,7 @@ def transaction(connection: Connection) -> Iterator[None]:
 
 
 def address(given: str) -> URL:
-    """A PostgreSQL address as the driver wants it.
+    """A PostgreSQL address in the form of the driver.
 
     >>> address("postgresql://me@localhost/shop").drivername
     'postgresql+psycopg'
@@ -185,7 +184,7 @@ def address(given: str) -> URL:
         url = None
     if url is None or url.get_backend_name() not in ("postgresql", "postgres"):
         raise WorkspaceError(
-            f"The database address {given!r} is none of PostgreSQL's.",
+            f"The database address {given!r} is not an address of PostgreSQL.",
             fix="Write it like postgresql://user@host/name; the password goes into ~/.pgpass or PGPASSWORD. "
             'Or leave database = "" in lookalike.toml for a SQLite file.',
         )
@@ -212,10 +211,10 @@ def _engine(url: URL, connections: int, patience: int) -> Engine:
 
 
 def _read_only(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
-    """Open a SQLite file in a folder that cannot be written to as a file that nobody changes.
+    """Open a SQLite file as immutable if its folder is read-only.
 
-    In its usual mode SQLite makes files beside it even to read. Where these are there already another program has the
-    file open, and it is read as usual.
+    Normally SQLite creates files beside it even to read. If these exist, another program has the file open, and it is
+    read as usual.
     """
     path = Path(str(arguments[0])).absolute()
     beside = path.with_name(f"{path.name}-wal")
@@ -229,7 +228,7 @@ def _read_only(dialect: object, record: object, arguments: list[Any], options: d
 
 
 def _prepare(connection: Any, patience: int) -> None:  # noqa: ANN401 - the driver's own class
-    connection.isolation_level = None  # transactions begin where this file says so
+    connection.isolation_level = None  # this file begins transactions itself
     for pragma in (
         f"busy_timeout={patience}",
         "journal_mode=WAL",

@@ -4,6 +4,8 @@ Times are whole milliseconds since 1970 in UTC. `vote`, `verdict`, `comment` and
 refuse every update and every deletion.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     DDL,
     BigInteger,
@@ -43,6 +45,11 @@ def _of(name: str, table: str, *, needed: bool = True) -> Column[int]:
     return Column(name, Key, ForeignKey(f"{table}.id"), nullable=not needed)
 
 
+def _partial(name: str, where: str, *columns: Column[Any]) -> None:
+    """Index the rows that fulfil a condition."""
+    Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
 # The settings of labelling: a name and a JSON value each (annotate/campaign.py has the names).
 campaign = Table("campaign", tables, Column("name", Text, primary_key=True), _text("value"))
 
@@ -70,8 +77,8 @@ invite = Table(
     Column("digest", Text, nullable=False, unique=True),  # of the secret in the link
     _text("purpose"),  # invite, reset
     _text("role"),
-    _of("annotator", "annotator", needed=False),  # whose password is to be set
-    _of("by", "annotator", needed=False),  # none: at the command line
+    _of("annotator", "annotator", needed=False),  # who sets a password; null: an invitation
+    _of("by", "annotator", needed=False),  # null: the command line
     _time("at"),
     _time("until"),
     _time("used", needed=False),
@@ -117,34 +124,16 @@ question = Table(
     _text("kind"),  # pool, random, chosen, gold
     _whole("needed"),
     _whole("free"),  # seats that neither a vote nor a lease holds
-    _text(
-        "takers", ""
-    ),  # annotators with a claim, as ",3,7,"; questions with equal takers are interchangeable
+    _text("takers", ""),  # annotators with a claim, as ",3,7,"; equal takers make questions interchangeable
     _text("state", "open"),
     Column("label", Integer),
     _time("resolves_at", needed=False),  # all votes are in; until then a vote can be undone
     _time("changed"),
     UniqueConstraint("low", "high"),
 )
-Index(
-    "question_open",
-    question.c.place,
-    sqlite_where=text("free > 0"),
-    postgresql_where=text("free > 0"),
-)
-Index(
-    "question_takers",
-    question.c.takers,
-    question.c.place,
-    sqlite_where=text("free > 0"),
-    postgresql_where=text("free > 0"),
-)
-Index(
-    "question_due",
-    question.c.resolves_at,
-    sqlite_where=text("resolves_at IS NOT NULL"),
-    postgresql_where=text("resolves_at IS NOT NULL"),
-)
+_partial("question_open", "free > 0", question.c.place)
+_partial("question_takers", "free > 0", question.c.takers, question.c.place)
+_partial("question_due", "resolves_at IS NOT NULL", question.c.resolves_at)
 Index("question_state", question.c.state, question.c.changed)
 
 # The current claims: one row per question and annotator, so nobody can have two votes on one pair.
@@ -161,12 +150,7 @@ claim = Table(
     _time("until"),  # the lease's end
 )
 Index("claim_mine", claim.c.annotator, claim.c.kind, claim.c.since)
-Index(
-    "claim_lease",
-    claim.c.until,
-    sqlite_where=text("kind = 'lease'"),
-    postgresql_where=text("kind = 'lease'"),
-)
+_partial("claim_lease", "kind = 'lease'", claim.c.until)
 
 # The history of all answers: append-only.
 vote = Table(
@@ -209,19 +193,14 @@ Index("check_due", check.c.annotator, check.c.answer, check.c.due)
 lease = Table(
     "lease",
     tables,
-    Column("token", Text, primary_key=True),  # random; the only thing that a page or a program knows of it
+    Column("token", Text, primary_key=True),  # random; pages and programs see nothing else of a lease
     _of("annotator", "annotator"),
     _of("question", "question"),
     Column("hidden_check", Key, ForeignKey("hidden_check.id", ondelete="CASCADE")),  # null: an ordinary pair
     _whole("side"),
     _time("at"),
 )
-Index(
-    "lease_check",
-    lease.c.hidden_check,
-    sqlite_where=text("hidden_check IS NOT NULL"),
-    postgresql_where=text("hidden_check IS NOT NULL"),
-)
+_partial("lease_check", "hidden_check IS NOT NULL", lease.c.hidden_check)
 
 gold = Table(
     "gold",
@@ -243,7 +222,9 @@ comment = Table(
     _of("annotator", "annotator"),
     _text("text"),
     _time("at"),
-    Column("token", Text, nullable=False, unique=True),  # of the form: sent twice, it is there once
+    Column(
+        "token", Text, nullable=False, unique=True
+    ),  # of the form, so that a comment sent twice is added once
 )
 Index("comment_on", comment.c.question)
 

@@ -1,7 +1,7 @@
-"""Frozen values to rows of the database and back."""
+"""Values are written to rows of the database and read from them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
@@ -29,7 +29,7 @@ def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> Non
 
 
 def empty(connection: Connection) -> None:
-    """Take all rows out of a PostgreSQL database that is used again; a SQLite file is always a new one."""
+    """Delete all rows of a PostgreSQL database that is used again. A SQLite file is always new."""
     if connection.dialect.name != "sqlite":
         names = ", ".join(f'"{table.name}"' for table in schema.tables.sorted_tables)
         connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
@@ -74,45 +74,64 @@ def execute_all(connection: Connection, statement: UpdateBase, rows: Iterable[Ro
         connection.execute(statement, batch)
 
 
+def insert_columns(connection: Connection, table: Table, **columns: Iterable[Any]) -> None:
+    """Insert rows that are given as columns of one length."""
+    rows = zip(*columns.values(), strict=True)
+    insert_all(connection, table, (dict(zip(columns, row, strict=True)) for row in rows))
+
+
+def read_columns(connection: Connection, table: Table, order: str, *names: str) -> list[list[Any]]:
+    """Columns of all rows, in the order of one of the table's columns."""
+    found = connection.execute(select(*(table.c[name] for name in names)).order_by(table.c[order])).all()
+    return [[row[at] for row in found] for at in range(len(names))]
+
+
 def write_catalog(connection: Connection, catalog: Catalog) -> None:
     """Replace the catalog."""
     connection.execute(delete(schema.image))
     connection.execute(delete(schema.left_out))
-    insert_all(connection, schema.image, _image_rows(catalog))
-    insert_all(connection, schema.left_out, ({**gone._asdict()} for gone in catalog.left_out))
+    more = [{name: column[i] for name, column in catalog.columns.items()} for i in range(len(catalog))]
+    insert_columns(
+        connection,
+        schema.image,
+        row=range(len(catalog)),
+        columns=(json.dumps(one, ensure_ascii=False) for one in more),
+        **{name: getattr(catalog, name).tolist() for name in (*TEXTS, *NUMBERS)},
+    )
+    insert_all(connection, schema.left_out, (gone._asdict() for gone in catalog.left_out))
 
 
 def read_catalog(connection: Connection) -> Catalog:
     """The catalog, in its order."""
-    found = connection.execute(select(schema.image).order_by(schema.image.c.row)).mappings().all()
-    columns = [json.loads(row["columns"]) for row in found]
-    names = list(columns[0]) if columns else []
-    gone = connection.execute(select(schema.left_out).order_by(schema.left_out.c.position)).mappings()
+    names = (*TEXTS, *NUMBERS, "columns")
+    found = dict(zip(names, read_columns(connection, schema.image, "row", *names), strict=True))
+    more = [json.loads(columns) for columns in found["columns"]]
+    left_out = read_columns(connection, schema.left_out, "position", *LeftOut._fields)
     return Catalog(
-        **{name: strings(row[name] for row in found) for name in TEXTS},
-        **{name: np.fromiter((row[name] for row in found), np.int64, len(found)) for name in NUMBERS},
-        columns=MappingProxyType({name: strings(row[name] for row in columns) for name in names}),
-        left_out=tuple(LeftOut(row["image"], row["path"], row["position"], row["reason"]) for row in gone),
+        **{name: strings(found[name]) for name in TEXTS},
+        **{name: np.array(found[name], np.int64) for name in NUMBERS},
+        columns=MappingProxyType(
+            {name: strings(row[name] for row in more) for name in (more[0] if more else ())}
+        ),
+        left_out=tuple(map(LeftOut._make, zip(*left_out, strict=True))),
     )
 
 
 def write_signatures(connection: Connection, signatures: Mapping[str, bytes]) -> None:
-    """Add signatures by the digest of the photo's content; those that are there stay."""
+    """Add signatures by the digest of the photo's content. Existing ones are kept."""
     rows = ({"digest": digest, "signature": made} for digest, made in signatures.items())
     execute_all(connection, insert_new(connection, schema.signature), rows)
 
 
 def read_signatures(connection: Connection) -> dict[str, bytes]:
     """All signatures, by the digest of the photo's content."""
-    found = connection.execute(select(schema.signature.c.digest, schema.signature.c.signature))
-    return {digest: made for digest, made in found}
+    columns = read_columns(connection, schema.signature, "digest", "digest", "signature")
+    return dict(zip(*columns, strict=True))
 
 
 def read_labels(connection: Connection) -> Labels:
-    """All labels, in the order they came."""
-    columns = (schema.label.c.query, schema.label.c.candidate, schema.label.c.label)
-    found = connection.execute(select(*columns).order_by(schema.label.c.id)).all()
-    return Labels.of(*([row[i] for row in found] for i in range(3)))
+    """All labels, in the order in which they were added."""
+    return Labels.of(*read_columns(connection, schema.label, "id", "query", "candidate", "label"))
 
 
 def write_pool(connection: Connection, pool: Pool) -> None:
@@ -120,71 +139,51 @@ def write_pool(connection: Connection, pool: Pool) -> None:
     for table in (schema.pool_source, schema.pool_pair, schema.pool_query, schema.pool):
         connection.execute(delete(table))
     insert_all(connection, schema.pool, [{"top": pool.top, "generators": json.dumps(pool.generators)}])
-    insert_all(connection, schema.pool_query, ({"place": i, "query": q} for i, q in enumerate(pool.queries)))
-    pairs = zip(pool.query, pool.item, pool.candidate, strict=True)
-    insert_all(
-        connection,
-        schema.pool_pair,
-        ({"pair": p, "query": q, "item": i, "candidate": c} for p, (q, i, c) in enumerate(pairs)),
-    )
-    columns = (pool.pair.tolist(), pool.source.tolist(), pool.rank.tolist(), pool.score.tolist())
-    insert_all(
+    insert_columns(connection, schema.pool_query, place=range(len(pool.queries)), query=pool.queries)
+    pairs = {"query": pool.query, "item": pool.item, "candidate": pool.candidate}
+    insert_columns(connection, schema.pool_pair, pair=range(len(pool)), **pairs)
+    insert_columns(
         connection,
         schema.pool_source,
-        (
-            {"pair": pair, "generator": pool.generators[source], "rank": rank, "score": score}
-            for pair, source, rank, score in zip(*columns, strict=True)
-        ),
+        pair=pool.pair.tolist(),
+        generator=[pool.generators[source] for source in pool.source.tolist()],
+        rank=pool.rank.tolist(),
+        score=pool.score.tolist(),
     )
 
 
 def read_pool(connection: Connection) -> Pool | None:
-    """The pool, None where nothing was discovered yet."""
+    """The pool; None before `discover`."""
     setting = connection.execute(select(schema.pool)).mappings().first()
     if setting is None:
         return None
     generators = tuple(json.loads(setting["generators"]))
-    queries = connection.execute(
-        select(schema.pool_query.c.query).order_by(schema.pool_query.c.place)
-    ).scalars()
-    pairs = connection.execute(select(schema.pool_pair).order_by(schema.pool_pair.c.pair)).mappings().all()
-    sources = (
-        connection.execute(select(schema.pool_source).order_by(schema.pool_source.c.id)).mappings().all()
+    query, item, candidate = read_columns(connection, schema.pool_pair, "pair", "query", "item", "candidate")
+    pair, generator, rank, score = read_columns(
+        connection, schema.pool_source, "id", "pair", "generator", "rank", "score"
     )
     return Pool(
-        **{name: strings(row[name] for row in pairs) for name in ("query", "item", "candidate")},
-        pair=np.array([row["pair"] for row in sources], np.int64),
-        source=np.array([generators.index(row["generator"]) for row in sources], np.int64),
-        rank=np.array([row["rank"] for row in sources], np.int64),
-        score=np.array([row["score"] for row in sources], np.float32),
+        strings(query),
+        strings(item),
+        strings(candidate),
+        pair=np.array(pair, np.int64),
+        source=np.array([generators.index(name) for name in generator], np.int64),
+        rank=np.array(rank, np.int64),
+        score=np.array(score, np.float32),
         generators=generators,
         top=setting["top"],
-        queries=strings(queries),
+        queries=strings(read_columns(connection, schema.pool_query, "place", "query")[0]),
     )
 
 
 def write_random_pairs(connection: Connection, drawn: RandomPairs) -> None:
     """Replace the random pairs."""
     connection.execute(delete(schema.random_pair))
-    pairs = zip(drawn.query, drawn.item, drawn.candidate, strict=True)
-    rows = ({"place": i, "query": q, "item": t, "candidate": c} for i, (q, t, c) in enumerate(pairs))
-    insert_all(connection, schema.random_pair, rows)
+    pairs = {"query": drawn.query, "item": drawn.item, "candidate": drawn.candidate}
+    insert_columns(connection, schema.random_pair, place=range(len(drawn)), **pairs)
 
 
 def read_random_pairs(connection: Connection) -> RandomPairs:
-    """The random pairs, in the order they were drawn."""
-    columns = (schema.random_pair.c.query, schema.random_pair.c.item, schema.random_pair.c.candidate)
-    found = connection.execute(select(*columns).order_by(schema.random_pair.c.place)).all()
-    return RandomPairs(*(strings(row[i] for row in found) for i in range(3)))
-
-
-def _image_rows(catalog: Catalog) -> Iterator[Row]:
-    for i in range(len(catalog)):
-        yield {
-            "row": i,
-            **{name: getattr(catalog, name)[i] for name in TEXTS},
-            **{name: int(getattr(catalog, name)[i]) for name in NUMBERS},
-            "columns": json.dumps(
-                {key: column[i] for key, column in catalog.columns.items()}, ensure_ascii=False
-            ),
-        }
+    """The random pairs, in the order in which they were drawn."""
+    columns = read_columns(connection, schema.random_pair, "place", "query", "item", "candidate")
+    return RandomPairs(*map(strings, columns))

@@ -1,4 +1,4 @@
-"""The tables of a workspace's database, as the newest migration leaves them."""
+"""The tables of a workspace's database in their newest version."""
 
 from sqlalchemy import (
     Column,
@@ -37,7 +37,7 @@ signature = Table(
     "signature",
     tables,
     Column("digest", Text, primary_key=True),  # of the photo's content
-    Column("signature", LargeBinary, nullable=False),  # what near duplicates are recognised by
+    Column("signature", LargeBinary, nullable=False),  # identifies near duplicates
 )
 
 left_out = Table(
@@ -56,10 +56,8 @@ label = Table(
     Column("query", Text, nullable=False),
     Column("candidate", Text, nullable=False),
     Column("label", Integer, nullable=False),
-    Column("source", Text, nullable=False),  # the file or the stage it came from
-    UniqueConstraint(
-        "query", "candidate", "label"
-    ),  # both labels of one pair may stand: a conflict, reported
+    Column("source", Text, nullable=False),  # the file or the stage that added it
+    UniqueConstraint("query", "candidate", "label"),  # a pair can have both labels, which is a conflict
 )
 
 pool = Table(

@@ -1,1 +1,1 @@
-"""Numbered steps from one version of the database to the next; a database is never edited otherwise."""
+"""Numbered steps from one version of the database to the next. Nothing else changes its tables."""

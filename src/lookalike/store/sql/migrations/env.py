@@ -1,4 +1,4 @@
-"""Runs migrations on the connection the workspace hands over."""
+"""Runs migrations on the connection of the workspace."""
 
 from alembic import context
 
