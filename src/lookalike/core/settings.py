@@ -25,7 +25,7 @@ class Declared(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    def __init__(self, **values: Any) -> None:  # noqa: ANN401 - pydantic checks them
+    def __init__(self, /, **values: Any) -> None:  # noqa: ANN401 - pydantic checks them
         try:
             super().__init__(**values)
         except ValidationError as error:

@@ -1,12 +1,15 @@
-"""Bodies of requests and answers of the JSON interface, except for labelling itself. Forms use the same requests."""
+"""Bodies of requests and answers of the JSON interface. Forms use the same requests."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
+from typing_extensions import TypedDict
 
-from lookalike.core.settings import Declared
+from lookalike.core.settings import CheckedSettings, Declared
 from lookalike.store.labelling.discussions import Discussed, Said
 from lookalike.store.labelling.guidelines import LONGEST_NOTE, LONGEST_TEXT, Example
+from lookalike.store.labelling.progress import AnnotatorProgress
+from lookalike.store.labelling.votes import Receipt
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
@@ -101,3 +104,77 @@ class Joined(BaseModel):
 
     new: int
     withdrawn: int
+
+
+Token = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Milliseconds = Annotated[int, Field(ge=0, le=1 << 53)]
+
+
+class Answer(CheckedSettings):
+    """An answer to a pair. `took`: milliseconds from showing the pair to the answer."""
+
+    token: Token
+    answer: Literal["similar", "dissimilar", "unsure", "skip"]
+    took: Milliseconds = 0
+
+
+class Undo(CheckedSettings):
+    """The token of the answer to undo."""
+
+    token: Token
+
+
+class MissingPhoto(CheckedSettings):
+    """The image whose photo cannot be shown."""
+
+    image: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
+
+
+class Day(Declared):
+    """The day of which answers are counted."""
+
+    midnight: Milliseconds = Field(
+        description="Start of the day in your time zone, in milliseconds since 1970. Default: midnight UTC."
+    )
+
+
+class Photo(TypedDict):
+    """An image, and the addresses of its photo."""
+
+    image: str
+    url: str
+    zoom_url: str
+
+
+class GivenPair(TypedDict):
+    """A pair reserved for you until a time, and the token to answer it with."""
+
+    token: str
+    question: int
+    until: int
+    left: Photo
+    right: Photo
+
+
+class GivenPairs(TypedDict):
+    """The pairs reserved for you."""
+
+    given: list[GivenPair]
+
+
+class GivenAndProgress(GivenPairs):
+    """The pairs reserved for you, and your progress."""
+
+    progress: AnnotatorProgress
+
+
+class GivenAndReceipt(GivenPairs):
+    """What was saved, and the next pairs."""
+
+    receipt: Receipt
+
+
+class Reported(TypedDict):
+    """Whether the photo was not reported before."""
+
+    new: bool

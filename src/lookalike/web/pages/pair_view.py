@@ -11,20 +11,20 @@ from lookalike.store.labelling.leases import Given
 from lookalike.store.people.people import Person
 from lookalike.web.labelling import Labelling
 from lookalike.web.routes.images import image_address
-from lookalike.web.schemas import Pairs
+from lookalike.web.schemas import GivenPair, Pairs, Photo
 
 PAGE = 24
 LIST, BESIDE, ZOOM = 240, 960, 2400
 
 
-def given_pairs(connection: Connection, labelling: Labelling, given: Sequence[Given]) -> list[dict[str, Any]]:
+def given_pairs(connection: Connection, labelling: Labelling, given: Sequence[Given]) -> list[GivenPair]:
     """Reserved pairs. Nothing tells which of the two photos is the query."""
     images = (image for pair in given for image in (pair.query, pair.candidate))
     hashes = labelling.hashes(connection, images)
     return [_given(pair, hashes) for pair in given]
 
 
-def photo(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
+def photo(image: str, hashes: Mapping[str, str]) -> Photo:
     """One photo: its image id, and its addresses at labelling size and at zoom size."""
     digest = hashes.get(image, "")
     return {
@@ -34,7 +34,7 @@ def photo(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _given(pair: Given, hashes: Mapping[str, str]) -> dict[str, Any]:
+def _given(pair: Given, hashes: Mapping[str, str]) -> GivenPair:
     left, right = (pair.candidate, pair.query) if pair.side else (pair.query, pair.candidate)
     return {
         "token": pair.token,
@@ -67,5 +67,5 @@ def pair_page(
     return Pairs(pairs=list(found[:limit]), after=more)
 
 
-def _small(image: str, hashes: Mapping[str, str]) -> dict[str, str]:
+def _small(image: str, hashes: Mapping[str, str]) -> dict[str, Any]:
     return {**photo(image, hashes), "small_url": image_address(image, hashes.get(image, ""), LIST)}

@@ -25,6 +25,7 @@ from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.pages.markup import rendered
 from lookalike.web.pages.pair_view import given_pairs, pictures
 from lookalike.web.pages.render import page
+from lookalike.web.schemas import GivenPair
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HERE = "/label"
@@ -69,7 +70,7 @@ async def _shown(
 ) -> Response:
     now = labelling.site.now()
 
-    def give(connection: Connection) -> tuple[list[dict[str, Any]], AnnotatorProgress]:
+    def give(connection: Connection) -> tuple[list[GivenPair], AnnotatorProgress]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
         done = annotator_progress(connection, person.id, now, now - now % DAY_MS)
         return given_pairs(connection, labelling, given), done

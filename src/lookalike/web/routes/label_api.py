@@ -4,9 +4,9 @@ These routes read and write JSON themselves, because annotators call them most o
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
@@ -16,9 +16,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from lookalike.annotate.agreement.pace import DAY_MS
-from lookalike.annotate.protocol import ANSWERS
-from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError
+from lookalike.core.settings import Declared
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.progress import annotator_progress, report_photo
 from lookalike.store.labelling.votes import LONGEST_TOOK, answer, take_answer_back
@@ -32,8 +31,18 @@ from lookalike.web.access.identity import (
     identity_of,
 )
 from lookalike.web.labelling import Labelling, labelling_of
-from lookalike.web.openapi import gives, takes
+from lookalike.web.openapi import described
 from lookalike.web.pages.pair_view import given_pairs
+from lookalike.web.schemas import (
+    Answer,
+    Day,
+    GivenAndProgress,
+    GivenAndReceipt,
+    GivenPairs,
+    MissingPhoto,
+    Reported,
+    Undo,
+)
 
 
 class ByHand(APIRoute):
@@ -49,17 +58,16 @@ class ByHand(APIRoute):
 
 
 router = APIRouter(prefix="/api/label", tags=["label"], route_class=ByHand)
-SAID = (*ANSWERS, SKIP)
-LATEST = 1 << 53
-LONGEST_TOKEN = 200
+M = TypeVar("M", bound=Declared)
 
 
-@router.get("/next", **gives("GivenAndProgress", midnight=True))
+@router.get("/next", **described(GivenAndProgress, query=Day))
 async def following(request: Request) -> Response:
     """The pairs reserved for you, oldest first. An empty list means that there are no pairs for you."""
     labelling, who = labelling_of(request), _who(request)  # a request without a login gets that error first
     now = labelling.site.now()
-    midnight = _whole(request.query_params.get("midnight", now - now % DAY_MS), "midnight")
+    given_midnight = request.query_params.get("midnight")
+    midnight = now - now % DAY_MS if given_midnight is None else Day(**{"midnight": given_midnight}).midnight
 
     def give(connection: Connection, person: Person) -> dict[str, Any]:
         given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
@@ -69,33 +77,27 @@ async def following(request: Request) -> Response:
     return await _done(labelling, who, give)
 
 
-@router.post("/answer", **takes("Answer", "Receipt"))
+@router.post("/answer", **described(GivenAndReceipt, sent=Answer))
 async def take(request: Request) -> Response:
     """Answer a pair and get the next pairs. The same answer sent again gets the same receipt."""
     labelling, who = labelling_of(request), _who(request)
-    sent = await _sent(request, {"token", "answer", "took"})
-    token, said = _token(sent), sent.get("answer")
-    took = sent.get("took", 0)
-    if said not in SAID:
-        raise _unfit("answer", f"one of {', '.join(SAID)}")
-    took = min(_whole(took, "took"), LONGEST_TOOK)
-    now = labelling.site.now()
+    sent = await _sent(request, Answer)
+    took, now = min(sent.took, LONGEST_TOOK), labelling.site.now()
 
     def vote(connection: Connection, person: Person) -> dict[str, Any]:
         rules, draw = labelling.rules, labelling.draw
-        receipt = answer(connection, rules, person.id, token, str(said), now, draw, took=took)
+        receipt = answer(connection, rules, person.id, sent.token, sent.answer, now, draw, took=took)
         given = next_pairs(connection, rules, person.id, now, draw)
-        kept = {"token": receipt.token, "answer": receipt.answer, "at": receipt.at}
-        return {"receipt": kept, "given": given_pairs(connection, labelling, given)}
+        return {"receipt": asdict(receipt), "given": given_pairs(connection, labelling, given)}
 
     return await _done(labelling, who, vote)
 
 
-@router.post("/undo", **takes("Undo", "Given"))
+@router.post("/undo", **described(GivenPairs, sent=Undo))
 async def undo(request: Request) -> Response:
     """Undo the answer that you gave with a token. Its pair comes first in the list of your pairs."""
     labelling, who = labelling_of(request), _who(request)
-    token = _token(await _sent(request, {"token"}))
+    token = (await _sent(request, Undo)).token
     now = labelling.site.now()
 
     def back(connection: Connection, person: Person) -> dict[str, Any]:
@@ -107,22 +109,22 @@ async def undo(request: Request) -> Response:
     return await _done(labelling, who, back)
 
 
-@router.post("/missing", **takes("Missing", "Reported"))
+@router.post("/missing", **described(Reported, sent=MissingPhoto))
 async def missing(request: Request) -> Response:
     """Report a photo that cannot be shown. The audit log gets one entry per image."""
     labelling, who = labelling_of(request), _who(request)
-    image = (await _sent(request, {"image"})).get("image")
-    if not isinstance(image, str) or not image or "\0" in image:
-        raise _unfit("image", "the image's id")
+    image = (await _sent(request, MissingPhoto)).image
     now, address = labelling.site.now(), request.client.host if request.client else ""
 
-    def tell(connection: Connection, person: Person) -> dict[str, Any]:
+    def report(connection: Connection, person: Person) -> dict[str, Any]:
         known = labelling.hashes(connection, [image])[image]
         if not known:
-            raise _unfit("image", "one of the catalog")
+            raise ArgumentError(
+                f"The catalog has no image {image[:40]!r}.", fix="Send the id of one of its images."
+            )
         return {"new": report_photo(connection, image, person.id, now, address)}
 
-    return await _done(labelling, who, tell)
+    return await _done(labelling, who, report)
 
 
 async def _done(
@@ -141,31 +143,13 @@ def _who(request: Request) -> ClaimedIdentity:
     return who
 
 
-async def _sent(request: Request, names: set[str]) -> Mapping[str, Any]:
+async def _sent(request: Request, model: type[M]) -> M:
     try:
         sent = json.loads(await request.body())
     except (ValueError, RecursionError):
         sent = None
-    if not isinstance(sent, dict) or not sent.keys() <= names:
-        raise _unfit("body", f"a JSON object of {', '.join(sorted(names))}")
-    return sent
-
-
-def _token(sent: Mapping[str, Any]) -> str:
-    token = sent.get("token")
-    if not isinstance(token, str) or not 1 <= len(token) <= LONGEST_TOKEN or "\0" in token:
-        raise _unfit("token", "the text that came with the pair")
-    return token
-
-
-def _whole(value: object, name: str) -> int:
-    """A whole number, 0 or more, from a body or an address."""
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 17:
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LATEST:
-        raise _unfit(name, "a whole number of milliseconds, 0 or more")
-    return value
-
-
-def _unfit(name: str, rule: str) -> ArgumentError:
-    return ArgumentError(f"Invalid value for: {name}.", fix=f"Use {rule}.")
+    if not isinstance(sent, dict):
+        raise ArgumentError(
+            "The body is not a JSON object.", fix=f"Send an object of {', '.join(model.model_fields)}."
+        )
+    return model(**sent)
