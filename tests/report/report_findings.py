@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from lookalike.audit.verdict import CorrectedRate, Judgement, Verdict
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.content import (
-    Cell,
     GroupRow,
     GroupTable,
+    MeasureCell,
     MeasureFinding,
 )
 
@@ -60,10 +60,12 @@ def groups(encoders: Sequence[str]) -> GroupTable:
             few = f"only {queries - 2} queries count, and an interval takes 10"
             none = Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few)
             cells.append(
-                Cell(value, queries - 2, interval=around(value, 0.4 / queries**0.5) if queries > 12 else none)
+                MeasureCell(
+                    value, queries - 2, interval=around(value, 0.4 / queries**0.5) if queries > 12 else none
+                )
             )
         rows.append(GroupRow(name, queries, tuple(cells)))
-    undefined = Cell(math.nan, 0, "no query of this group counts", none)
+    undefined = MeasureCell(math.nan, 0, "no query of this group counts", none)
     rows[-1] = GroupRow(*GROUPS[-1], (*rows[-1].cells[:-1], undefined))
     return GroupTable("category", "AUC_mac", tuple(encoders), tuple(rows))
 

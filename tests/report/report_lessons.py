@@ -6,7 +6,7 @@ from collections.abc import Callable
 from report_findings import around
 
 from lookalike.evaluate.significance.summary import Settings
-from lookalike.report.content import Cell, LearningPart, Lesson, MeasureChange, Strip, StripGroup
+from lookalike.report.content import LearningPart, Lesson, MeasureCell, MeasureChange, Strip, StripGroup
 
 NO_LABEL = "None of the first 5 results of any query has a label."
 
@@ -14,7 +14,7 @@ NO_LABEL = "None of the first 5 results of any query has a label."
 def change(measure: str, before: float, after: float, words: str) -> MeasureChange:
     """A line with intervals."""
     cells = (
-        Cell(v, 0 if math.isnan(v) else 58, NO_LABEL if math.isnan(v) else "", around(v, 0.06))
+        MeasureCell(v, 0 if math.isnan(v) else 58, NO_LABEL if math.isnan(v) else "", around(v, 0.06))
         for v in (before, after)
     )
     gain = after - before

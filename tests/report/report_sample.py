@@ -14,8 +14,8 @@ from report_lessons import learning_part
 from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import (
-    Cell,
     Hit,
+    MeasureCell,
     MeasureRow,
     MeasureTable,
     PoolPart,
@@ -120,17 +120,19 @@ def true_table() -> MeasureTable:
     true_hr = (0.731, 0.762, 0.640, 0.699, 0.748, 0.722, 0.311)
     true_dcs = (0.668, 0.671, 0.630, 0.641, 0.679, 0.670, 0.522)
     rows = tuple(
-        MeasureRow(name, name in GENERATORS, (Cell(dcs, 240), Cell(hr, 240), Cell(hr, 240)))
+        MeasureRow(
+            name, name in GENERATORS, (MeasureCell(dcs, 240), MeasureCell(hr, 240), MeasureCell(hr, 240))
+        )
         for name, dcs, hr in zip(GENERATORS + OTHERS, true_dcs, true_hr, strict=True)
     )
     return MeasureTable(("DCS(alpha=10)", "EHR@5", "HR@5"), rows)
 
 
-def _cell(measure: str, value: float) -> Cell:
+def _cell(measure: str, value: float) -> MeasureCell:
     if math.isnan(value):
-        return Cell(value, 0, "None of the first 5 results of any query has a label.")
+        return MeasureCell(value, 0, "None of the first 5 results of any query has a label.")
     queries = 187 if measure in ("AUC_mac", "PR-AUC_mac", "BPREF") else 240
-    return Cell(value, queries, interval=around(value, 0.031))
+    return MeasureCell(value, queries, interval=around(value, 0.031))
 
 
 def strip_groups() -> tuple[StripGroup, ...]:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from report_sample import MEASURES, NASTY, photo
 
-from lookalike.report.content import Cell, MeasureRow, MeasureTable, ReportPhoto
+from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable, ReportPhoto
 from lookalike.report.page import render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
@@ -39,7 +39,7 @@ def plain_picture() -> bytes:
 def file(report, tmp_path_factory):
     """The sample with hard cases added: long names, many encoders, a picture of one colour shown twice."""
     known = ReportPhoto("purple.jpg", "p" * 90, "", plain_picture())
-    cells = tuple(Cell(0.5, 100 + i) for i in range(len(MEASURES)))
+    cells = tuple(MeasureCell(0.5, 100 + i) for i in range(len(MEASURES)))
     rows = tuple(MeasureRow(f"timm:vit_base_patch14_dinov2.lvd142m_{i}", False, cells) for i in range(4))
     made = replace(
         report,

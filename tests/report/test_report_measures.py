@@ -8,7 +8,7 @@ import pytest
 from report_sample import MEASURES
 
 from lookalike.core.errors import ArgumentError
-from lookalike.report.content import Cell, MeasureRow, MeasureTable, Report
+from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable, Report
 from lookalike.report.page import render
 from lookalike.report.parts.cards import cards
 from lookalike.report.parts.cautions import caution, cautions
@@ -22,7 +22,7 @@ REASON = "None of the first 5 results of any query has a label."
 def table(measures: tuple[str, ...], **rows: tuple[float, ...]) -> MeasureTable:
     """A small table; encoders whose name begins with g are generators."""
     made = tuple(
-        MeasureRow(name, name.startswith("g"), tuple(Cell(value, 50) for value in values))
+        MeasureRow(name, name.startswith("g"), tuple(MeasureCell(value, 50) for value in values))
         for name, values in rows.items()
     )
     return MeasureTable(measures, made)
@@ -60,7 +60,7 @@ def test_nothing_is_bold_where_nothing_is_higher(values):
 def test_the_number_of_queries_stands_with_the_measure_or_with_each_value():
     same = table(("AUC_mac",), a=(0.5,), b=(0.6,))
     assert shown_table(same, ()).columns[0].note == "50 queries"
-    other = replace(same, rows=(same.rows[0], MeasureRow("b", False, (Cell(0.6, 1_234),))))
+    other = replace(same, rows=(same.rows[0], MeasureRow("b", False, (MeasureCell(0.6, 1_234),))))
     shown = shown_table(other, ())
     assert shown.columns[0].note == ""
     assert [row.cells[0].count for row in shown.rows] == ["50 queries", "1,234 queries"]
@@ -82,7 +82,7 @@ def test_hr_of_an_encoder_outside_the_pool_is_called_a_lower_limit():
 
 def test_the_upper_limit_is_left_out_where_the_queries_differ():
     made = table(("HR@5", "coverage@5"), other=(0.4, 0.55))
-    made = replace(made, rows=(MeasureRow("other", False, (Cell(0.4, 50), Cell(0.55, 49))),))
+    made = replace(made, rows=(MeasureRow("other", False, (MeasureCell(0.4, 50), MeasureCell(0.55, 49))),))
     (told,) = cautions(made, "HR@5")
     assert " to " not in told
 

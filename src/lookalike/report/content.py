@@ -84,7 +84,7 @@ class EncoderLine:
 
 
 @dataclass(frozen=True)
-class Cell:
+class MeasureCell:
     """One measure of one encoder. An undefined value is NaN, and `reason` says why.
 
     `interval` is None where no queries were drawn; where it is undefined its own reason says why.
@@ -102,7 +102,7 @@ class MeasureRow:
 
     encoder: str
     is_generator: bool
-    values: tuple[Cell, ...]
+    values: tuple[MeasureCell, ...]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class GroupRow:
 
     value: str
     queries: int
-    cells: tuple[Cell, ...]
+    cells: tuple[MeasureCell, ...]
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class MeasureChange:
     """
 
     measure: str
-    before: Cell
-    after: Cell
+    before: MeasureCell
+    after: MeasureCell
     difference: float
     low: float
     high: float

@@ -7,14 +7,14 @@ it may be too high: on a real catalog with complete human labels it was, for eve
 import math
 
 from lookalike.core.text import percent, value
-from lookalike.report.content import Cell, MeasureRow, MeasureTable
+from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable
 from lookalike.report.parts.explanations import MeasureName
 
 ALL_JUDGED = 0.995
 ENOUGH_JUDGED = 0.9
 
 
-def cell(table: MeasureTable, row: MeasureRow, measure: str) -> Cell | None:
+def cell(table: MeasureTable, row: MeasureRow, measure: str) -> MeasureCell | None:
     """One encoder's cell of one measure, or None where the table lacks it or it is undefined."""
     if measure not in table.measures:
         return None
@@ -50,7 +50,7 @@ def _unknown_coverage(row: MeasureRow, name: MeasureName) -> str:
     )
 
 
-def _low_hr(row: MeasureRow, name: MeasureName, shown: Cell, covered: Cell) -> str:
+def _low_hr(row: MeasureRow, name: MeasureName, shown: MeasureCell, covered: MeasureCell) -> str:
     outside = "" if row.is_generator else ", which did not fill the pool,"
     sentence = (
         f"{percent(1 - covered.value)} of the first {name.top} results of {row.encoder}{outside} are unjudged. "
@@ -62,7 +62,7 @@ def _low_hr(row: MeasureRow, name: MeasureName, shown: Cell, covered: Cell) -> s
     return f"{sentence}. With all of them judged it would be {value(shown.value)} to {value(most)}."
 
 
-def _low_ehr(row: MeasureRow, name: MeasureName, shown: Cell, covered: Cell) -> str:
+def _low_ehr(row: MeasureRow, name: MeasureName, shown: MeasureCell, covered: MeasureCell) -> str:
     return (
         f"Only {percent(covered.value)} of the first {name.top} results of {row.encoder} are judged. "
         f"{value(shown.value)} uses these alone and may be too high."

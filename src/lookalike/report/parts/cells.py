@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lookalike.core.text import bracketed, plural, value
-from lookalike.report.content import Cell
+from lookalike.report.content import MeasureCell
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ class ShownColumn:
     card: int = 0
 
 
-def is_defined(cell: Cell) -> bool:
+def is_defined(cell: MeasureCell) -> bool:
     """Whether a cell has a value."""
     return math.isfinite(cell.value)
 
 
-def interval_of(cell: Cell) -> str:
+def interval_of(cell: MeasureCell) -> str:
     """The interval of a value as it is written; "" where there is none."""
     around = cell.interval
     return "" if around is None or not is_defined(cell) else bracketed(around.low, around.high)
 
 
-def reason(cell: Cell) -> str:
+def reason(cell: MeasureCell) -> str:
     """Why a value is undefined, as a sentence part that is never empty."""
     return cell.reason or "No reason was recorded."
 
@@ -67,7 +67,7 @@ def queries_of(count: int) -> str:
     return plural(count, "query", "queries")
 
 
-def highest(cells: list[Cell]) -> str:
+def highest(cells: list[MeasureCell]) -> str:
     """The highest of some values as it is written; "" where none is above another."""
     known = [cell.value for cell in cells if is_defined(cell)]
     return value(max(known)) if known and value(min(known)) != value(max(known)) else ""

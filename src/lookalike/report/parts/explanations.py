@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from lookalike.core.text import percent, value
 
@@ -54,8 +53,16 @@ class Explanation:
 
 def explanation(name: MeasureName) -> Explanation | None:
     """The explanation of a measure, or None for a measure without one."""
-    make = MEASURES.get(name.base)
-    return make(name) if make else None
+    if name.base not in TEXTS:
+        return None
+    asks, means, watch = TEXTS[name.base]
+    facts = {"top": name.top, "half": _half(name), "cut": _cut(name), "sampled": _sampled(name)}
+
+    def meaning(v: float) -> str:
+        results, rest = (value(share * name.top, 1) for share in (v, 1 - v))
+        return means.format(share=percent(v), results=results, rest=rest, **facts)
+
+    return Explanation(asks.format(**facts), meaning, watch.format(**facts))
 
 
 def half_credit(alpha: float) -> float:
@@ -71,109 +78,19 @@ def half_credit(alpha: float) -> float:
     return (math.log(2) - math.log1p(math.exp(-alpha))) / alpha
 
 
-def _dcs(name: MeasureName) -> Explanation:
+def _half(name: MeasureName) -> str:
     try:
         alpha = float(name.options.get("alpha", DEFAULT_ALPHA))
     except ValueError:
-        alpha = math.nan
-    half = (
-        f" Half of the credit is lost after the first {percent(half_credit(alpha))} of the ranking."
-        if alpha > 0
-        else ""
-    )
-    return Explanation(
-        "Are similar pairs at the very top of a query's whole ranking, and dissimilar pairs well below?",
-        lambda v: (
-            f"a labelled pair earns on average {percent(v)} of the possible credit. A similar pair earns "
-            f"more near the top, a dissimilar pair far from it.{half}"
-        ),
-        "Only labelled pairs count. Unjudged results are neither hits nor misses. The level depends "
-        "on the share of similar labels: compare encoders on the same labels, never across catalogs.",
-    )
+        return ""
+    if not alpha > 0:
+        return ""
+    return f" Half of the credit is lost after the first {percent(half_credit(alpha))} of the ranking."
 
 
-def _hr(name: MeasureName) -> Explanation:
-    top = name.top
-    return Explanation(
-        f"How many of the first {top} results are known to be similar?",
-        lambda v: f"on average {value(v * top, 1)} of the first {top} results have the label similar.",
-        "Each unjudged result counts as a miss. The value is exact only where all results are judged.",
-    )
-
-
-def _ehr(name: MeasureName) -> Explanation:
-    top = name.top
-    return Explanation(
-        f"How many of the labelled results among the first {top} are similar?",
-        lambda v: (
-            f"of the judged results among the first {top}, {percent(v)} are similar, averaged over queries. "
-            "A query without a judged result there gets the mean of the other queries."
-        ),
-        f"With coverage@{top} = 1 it equals HR@{top}. At low coverage it can be too high: results that an "
-        "encoder shares with the generators are more often similar than the others.",
-    )
-
-
-def _coverage(name: MeasureName) -> Explanation:
-    top = name.top
-    return Explanation(
-        f"How many of the first {top} results have a label?",
-        lambda v: (
-            f"on average {value(v * top, 1)} of the first {top} results are judged "
-            f"and {value((1 - v) * top, 1)} unjudged."
-        ),
-        f"Coverage is not a quality. It says how far HR@{top} and EHR@{top} can be trusted. Where it is near 0, "
-        "use DCS, AUC or BPREF instead.",
-    )
-
-
-def _auc_mic(name: MeasureName) -> Explanation:
-    return Explanation(
-        "Over all queries together: does a similar pair score higher than a dissimilar one?",
-        lambda v: (
-            "take any labelled pair that is similar and any that is dissimilar, also of different queries: "
-            f"in {percent(v)} of cases the similar one has the higher score. Chance is 0.500."
-        ),
-        "It compares scores of different queries. The place in the ranking "
-        "does not matter: a mistake at the top counts no more than one far below." + _sampled(name),
-    )
-
-
-def _auc_mac(name: MeasureName) -> Explanation:
-    return Explanation(
-        "Within one query: does a similar result score higher than a dissimilar one?",
-        lambda v: (
-            "take one similar and one dissimilar judged result of the same query: in "
-            f"{percent(v)} of cases the similar one ranks higher, averaged over queries. Chance is 0.500."
-        ),
-        "Only queries with both labels count. The place in the ranking does not matter: a "
-        "mistake at the top counts no more than one far below." + _sampled(name),
-    )
-
-
-def _pr_auc(name: MeasureName, where: str, one: str, after: str) -> Explanation:
-    return Explanation(
-        f"{where}: what share of the list down to each similar {one} is similar?",
-        lambda v: (
-            f"at a similar {one}, on average {percent(v)} of the judged ones met so far are similar{after}."
-        ),
-        "Chance is the share of similar labels, not 0.500. The level therefore differs between label sets."
-        + _sampled(name),
-    )
-
-
-def _bpref(name: MeasureName) -> Explanation:
+def _cut(name: MeasureName) -> str:
     depth = name.options.get("depth", "")
-    cut = f" Only the first {depth} results of a query count." if depth.isdigit() else ""
-    return Explanation(
-        "Within one query: how few dissimilar results rank above a similar one?",
-        lambda v: (
-            f"a similar result keeps on average {percent(v)} of its credit. Each judged dissimilar result "
-            f"above it takes a part of it. Unjudged results are skipped.{cut}"
-        ),
-        "A query without a similar label has no value. In the tests of the VSD paper it changed most "
-        "when the labels of one generator were removed.",
-    )
+    return f" Only the first {depth} results of a query count." if depth.isdigit() else ""
 
 
 def _sampled(name: MeasureName) -> str:
@@ -181,16 +98,63 @@ def _sampled(name: MeasureName) -> str:
     return drawn if name.options.get("negatives", "judged") in ("sampled", "catalog") else ""
 
 
-MEASURES: dict[str, Callable[[MeasureName], Explanation]] = {
-    "DCS": _dcs,
-    "HR": _hr,
-    "EHR": _ehr,
-    "coverage": _coverage,
-    "AUC_mic": _auc_mic,
-    "AUC_mac": _auc_mac,
-    "PR-AUC_mic": partial(_pr_auc, where="Over all queries together", one="pair", after=""),
-    "PR-AUC_mac": partial(_pr_auc, where="Within one query", one="result", after=", averaged over queries"),
-    "BPREF": _bpref,
+PLACE = "The place in the ranking does not matter: a mistake at the top counts no more than one far below.{sampled}"
+LEVEL = "Chance is the share of similar labels, not 0.500. The level therefore differs between label sets.{sampled}"
+TEXTS = {  # what it asks, what a value means, what to watch
+    "DCS": (
+        "Are similar pairs at the very top of a query's whole ranking, and dissimilar pairs well below?",
+        "a labelled pair earns on average {share} of the possible credit. A similar pair earns more near the top, a "
+        "dissimilar pair far from it.{half}",
+        "Only labelled pairs count. Unjudged results are neither hits nor misses. The level depends on the share of "
+        "similar labels: compare encoders on the same labels, never across catalogs.",
+    ),
+    "HR": (
+        "How many of the first {top} results are known to be similar?",
+        "on average {results} of the first {top} results have the label similar.",
+        "Each unjudged result counts as a miss. The value is exact only where all results are judged.",
+    ),
+    "EHR": (
+        "How many of the labelled results among the first {top} are similar?",
+        "of the judged results among the first {top}, {share} are similar, averaged over queries. A query without a "
+        "judged result there gets the mean of the other queries.",
+        "With coverage@{top} = 1 it equals HR@{top}. At low coverage it can be too high: results that an encoder "
+        "shares with the generators are more often similar than the others.",
+    ),
+    "coverage": (
+        "How many of the first {top} results have a label?",
+        "on average {results} of the first {top} results are judged and {rest} unjudged.",
+        "Coverage is not a quality. It says how far HR@{top} and EHR@{top} can be trusted. Where it is near 0, use "
+        "DCS, AUC or BPREF instead.",
+    ),
+    "AUC_mic": (
+        "Over all queries together: does a similar pair score higher than a dissimilar one?",
+        "take any labelled pair that is similar and any that is dissimilar, also of different queries: in {share} of "
+        "cases the similar one has the higher score. Chance is 0.500.",
+        f"It compares scores of different queries. {PLACE}",
+    ),
+    "AUC_mac": (
+        "Within one query: does a similar result score higher than a dissimilar one?",
+        "take one similar and one dissimilar judged result of the same query: in {share} of cases the similar one "
+        "ranks higher, averaged over queries. Chance is 0.500.",
+        f"Only queries with both labels count. {PLACE}",
+    ),
+    "PR-AUC_mic": (
+        "Over all queries together: what share of the list down to each similar pair is similar?",
+        "at a similar pair, on average {share} of the judged ones met so far are similar.",
+        LEVEL,
+    ),
+    "PR-AUC_mac": (
+        "Within one query: what share of the list down to each similar result is similar?",
+        "at a similar result, on average {share} of the judged ones met so far are similar, averaged over queries.",
+        LEVEL,
+    ),
+    "BPREF": (
+        "Within one query: how few dissimilar results rank above a similar one?",
+        "a similar result keeps on average {share} of its credit. Each judged dissimilar result above it takes a part "
+        "of it. Unjudged results are skipped.{cut}",
+        "A query without a similar label has no value. In the tests of the VSD paper it changed most when the labels "
+        "of one generator were removed.",
+    ),
 }
 
 

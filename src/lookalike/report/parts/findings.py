@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import count, plural, value
 from lookalike.evaluate.significance.sentence import full
-from lookalike.report.content import Cell, GroupRow, GroupTable, MeasureTable
+from lookalike.report.content import GroupRow, GroupTable, MeasureCell, MeasureTable
 from lookalike.report.parts.cautions import cautions
 from lookalike.report.parts.cells import (
     ShownCell,
@@ -73,7 +73,7 @@ def _group(table: GroupTable, row: GroupRow) -> ShownRow:
     if len(row.cells) != len(table.encoders):
         raise ArgumentError(
             f"The group {row.value!r} has {len(row.cells)} values for {len(table.encoders)} encoders.",
-            fix="Give every group one Cell per encoder; an undefined value is Cell(nan, queries, reason).",
+            fix="Give every group one MeasureCell per encoder; an undefined value is NaN with a reason.",
         )
     counts = {cell.queries for cell in row.cells if is_defined(cell)}
     same = counts.pop() if len(counts) == 1 else row.queries
@@ -86,7 +86,7 @@ def _of(counted: int, queries: int) -> str:
     return count(queries) if counted == queries else f"{count(counted)} of {count(queries)}"
 
 
-def _cell(cell: Cell, queries: int, same: int, best: str) -> ShownCell:
+def _cell(cell: MeasureCell, queries: int, same: int, best: str) -> ShownCell:
     defined = is_defined(cell)
     why = reason(cell) if not defined else cell.interval.reason if cell.interval else ""
     return ShownCell(

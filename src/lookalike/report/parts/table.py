@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import listed, percent, value
 from lookalike.evaluate.significance.summary import Settings
-from lookalike.report.content import Cell, MeasureRow, MeasureTable
+from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable
 from lookalike.report.parts.cautions import caution
 from lookalike.report.parts.cells import (
     ShownCell,
@@ -79,7 +79,7 @@ def check(table: MeasureTable) -> None:
             raise ArgumentError(
                 f"The row of encoder {row.encoder!r} has {len(row.values)} values; "
                 f"the table has {len(table.measures)} measures.",
-                fix="Give every row one Cell per measure; an undefined value is Cell(nan, queries, reason).",
+                fix="Give every row one MeasureCell per measure; an undefined value is NaN with a reason.",
             )
 
 
@@ -109,7 +109,7 @@ def without(table: MeasureTable) -> tuple[str, ...]:
 def _shown_cell(
     table: MeasureTable,
     row: MeasureRow,
-    cell: Cell,
+    cell: MeasureCell,
     heading: ShownColumn,
     top: str,
     footnotes: tuple[str, ...],
@@ -127,7 +127,7 @@ def _shown_cell(
     )
 
 
-def _same_queries(cells: Sequence[Cell]) -> str:
+def _same_queries(cells: Sequence[MeasureCell]) -> str:
     """Over how many queries a measure is, where that holds for every encoder."""
     counts = {cell.queries for cell in cells if is_defined(cell)}
     return queries_of(counts.pop()) if len(counts) == 1 else ""

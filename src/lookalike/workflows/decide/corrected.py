@@ -1,4 +1,4 @@
-"""HR@K of encoders, corrected for the candidates that nobody judged (`audit.corrected`)."""
+"""HR@K of encoders, corrected for unjudged candidates (`audit.corrected`)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ def corrected(
 ) -> dict[str, Score]:
     """Each encoder's HR@k, corrected; `generators` fed the pool with their best `top`, and are among the encoders.
 
-    A generator put a pair forward if it ranks it below `top` (EDS Eq. 1). `ranks` are judged ranks of these pairs
+    A generator proposed a pair if it ranks it below `top` (EDS Eq. 1). `ranks` are judged ranks of these pairs
     that are there already, by encoder.
     """
     ranks = {one.encoder: ranks.get(one.encoder) or judged_ranks(catalog, one, pairs) for one in encoders}

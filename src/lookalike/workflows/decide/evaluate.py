@@ -67,7 +67,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class QueryGroup:
     """The queries with one value of a column: their number, scores on them alone, and how sure these are.
 
     Holm's adjustment is over the pairs of encoders of this group; `sure` is None where no query was drawn.
@@ -145,7 +145,7 @@ def by_column(
     settings: Settings | None,
     *,
     progress: Progress | None = None,
-) -> tuple[Group, ...]:
+) -> tuple[QueryGroup, ...]:
     """Scores by the query's value of a column, largest group first; `settings` None: values alone."""
     values_of = catalog_column(catalog, column)
     value = {image: str(values_of[row]) for image, row in catalog.row.items()}
@@ -156,7 +156,7 @@ def by_column(
         counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
         bar = part(progress, done, len(grouped[0]))
         sure = None if settings is None else significance(scores, settings, progress=bar)
-        groups.append(Group(name, counted, scores, sure))
+        groups.append(QueryGroup(name, counted, scores, sure))
     return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
 
 

@@ -16,7 +16,7 @@ from lookalike.evaluate.significance.sentence import is_significant, sentence, v
 from lookalike.evaluate.significance.summary import Settings, Significance, significance
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.evaluate import Evaluation, Group, by_column, evaluate
+from lookalike.workflows.decide.evaluate import Evaluation, QueryGroup, by_column, evaluate
 
 BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column if no measure is named
 MISSED = MappingProxyType(
@@ -41,7 +41,7 @@ class Measured:
     found: Evaluation
     sure: Significance | None
     per: str | None = None
-    groups: Sequence[Group] = ()
+    groups: Sequence[QueryGroup] = ()
     brief: bool = False
 
     @property
@@ -126,7 +126,7 @@ def measure_levels(
                 progress=progress,
             )
         sure: Significance | None = None
-        groups: tuple[Group, ...] = ()
+        groups: tuple[QueryGroup, ...] = ()
         if settings is not None:
             with bar("Computing intervals") as progress:
                 sure = significance(found.scores, settings, comparisons=len(levels) == 1, progress=progress)

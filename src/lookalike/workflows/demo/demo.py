@@ -35,9 +35,9 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo made: its workspace, scores on the experts' labels and how sure they are, the truth, the report.
+    """The result of the demo: its workspace, scores on the experts' labels with intervals, the truth, the report.
 
-    `learned` is None where nothing could be learned, for want of PyTorch or of labels.
+    `learned` is None where PyTorch or labels are missing.
     """
 
     workspace: Workspace
@@ -134,6 +134,6 @@ def _require_own(folder: Path) -> None:
         not is_studio(folder / PHOTOS) and folder.exists() and any(e.name != PHOTOS for e in folder.iterdir())
     ):
         raise WorkspaceError(
-            f"{folder} is not empty; the demo will not write into it.",
+            f"{folder} is not empty; the demo does not write into it.",
             fix="Name another folder: lookalike demo --workspace FOLDER",
         )

@@ -1,4 +1,4 @@
-"""What the demo knows because its catalog is drawn: two simulated experts' labels, and the true label of every pair."""
+"""The ground truth of the demo: two simulated experts' labels, and the true label of every pair."""
 
 import numpy as np
 

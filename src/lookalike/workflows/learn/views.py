@@ -37,7 +37,7 @@ def augmented_views(
     """Vectors of `count` augmented views of every image, rows in catalog order, memory-mapped.
 
     They are made by the workspace's encoder of that name, kept in `views/ENCODER/1` and so on, and made again only
-    where the photos, the encoder or the seed have changed. A stopped run is resumed. `begin` is called with the
+    if the photos, the encoder or the seed changed. A stopped run is resumed. `begin` is called with the
     estimated cost of all views together, unless all exist.
     Raises EmbeddingsError where there are no photos to make views of.
     """

@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from lookalike.annotate.protocol import LABELS, Protocol
 from lookalike.core.errors import ArgumentError
+from lookalike.core.text import count, percent
 
 DEFAULT_GUIDELINE = (
     "Two images are similar if they show visual similarity in style, design and relatedness that makes the two "
@@ -79,95 +82,12 @@ def guidelines(text: str, examples: Sequence[tuple[str, str, int, str]], photos:
 
 def card(facts: Facts) -> str:
     """The data card."""
-    parts = (_what(facts), _files(facts), _pooled(facts), _labelled(facts), _limits(facts), _use(facts))
-    return "# A visual-similarity data set\n\n" + "\n\n".join(parts) + "\n"
-
-
-def _what(facts: Facts) -> str:
-    drawn = (
-        "**The photos are generated.** The studio of Lookalike drew them, and they show no real objects.\n\n"
-        if facts.generated
-        else ""
+    templates = Environment(  # Markdown, so nothing is escaped
+        loader=PackageLoader("lookalike.workflows.release", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    categories = f" in {facts.categories:,} categories" if facts.categories else ""
-    share = f" {100 * facts.similar / facts.labels:.1f}% of the labels are similar." if facts.labels else ""
-    lost = "".join(f"\n- `{image}`: {reason}" for image, reason in facts.missing)
-    missing = (
-        f"\n\n{len(facts.missing):,} photos could not be read and are missing:\n{lost}"
-        if facts.missing
-        else ""
-    )
-    return (
-        f"{drawn}This data set has {facts.images:,} images of {facts.items:,} items{categories}. It has "
-        f"{facts.labels:,} labels of (query, candidate) pairs with {facts.queries:,} queries.{share}{missing}"
-    )
-
-
-def _files(facts: Facts) -> str:
-    photos = (
-        "photos as JPEG (quality 95), upright, without EXIF, GPS or other metadata"
-        if facts.has_photos
-        else "not included: the catalog has vectors but no photos"
-    )
-    provenance = (
-        "| `provenance.csv` | the encoders that proposed each pair, and its rank for each |\n"
-        if facts.generators
-        else ""
-    )
-    return (
-        "## Files\n\n| file | content |\n|---|---|\n"
-        f"| `images/` | {photos} |\n"
-        "| `catalog.csv`, `splits/` | each image with its item, category, role and split |\n"
-        "| `labels.csv` | query, candidate, label: 1 similar, 0 dissimilar |\n"
-        "| `votes.csv` | each pair in the queue, and all answers in the order of time |\n"
-        f"{provenance}"
-        "| `agreement.md`, `agreement.json` | agreement between annotators, and of annotators with themselves |\n"
-        "| `guidelines.md` | the guidelines that annotators followed |\n"
-        "| `manifest.json`, `SHA256SUMS` | all counts; the checksum of each file |\n\n"
-        "To use it with Lookalike, run `lookalike init catalog.csv` and `lookalike labels import labels.csv`."
-    )
-
-
-def _pooled(facts: Facts) -> str:
-    if not facts.generators:
-        return "## Selection of pairs\n\nThe pairs were not selected by Lookalike, so there is no pool."
-    return (
-        f"## Selection of pairs\n\nThe pool has the top {facts.top} candidates of {len(facts.generators)} encoders "
-        f"({', '.join(facts.generators)}) for each query. {facts.random:,} more pairs were sampled at random."
-    )
-
-
-def _labelled(facts: Facts) -> str:
-    votes = facts.rows.get("vote", 0)
-    if not votes:
-        return "## Labelling\n\nThe labels were imported from a file, so there are no votes."
-    what = (
-        "Annotators discussed pairs on which they disagreed. Pairs without a consensus were excluded."
-        if facts.protocol.name == "consensus"
-        else "The most frequent answer wins, and a tie means dissimilar."
-    )
-    rest = ", ".join(
-        f"{facts.rows[name]:,} {many}"
-        for name, many in (("proposal", "proposals"), ("decision", "decisions"), ("check", "hidden checks"))
-    )
-    return (
-        f"## Labelling\n\nProtocol: {facts.protocol.name}, {facts.protocol.votes} votes per pair. {what} "
-        f"There are {facts.annotators:,} annotators and {votes:,} votes ({rest})."
-    )
-
-
-def _limits(facts: Facts) -> str:
-    return (
-        "## Known limits\n\n"
-        "- A pair without a label is unjudged, not dissimilar. Measures that count it as dissimilar favour the "
-        "encoders whose results are in the pool.\n"
-        "- Dissimilar pairs of the pool are hard: at least one encoder ranked the candidate high.\n"
-        "- Labels depend on these annotators and these guidelines."
-    )
-
-
-def _use(facts: Facts) -> str:
-    return (
-        f"## Licence and citation\n\nLicence: {facts.license} (see `LICENSE`). Cite this data set by its name and the "
-        "checksum of the file `SHA256SUMS`, which changes with every change of the data."
-    )
+    templates.filters.update(count=count, percent=percent)
+    return templates.get_template("card.md.j2").render(vars(facts))

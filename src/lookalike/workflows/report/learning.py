@@ -10,7 +10,7 @@ from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import sentence
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Settings, Significance, significance
-from lookalike.report.content import Cell, LearningPart, Lesson, MeasureChange, StripGroup
+from lookalike.report.content import LearningPart, Lesson, MeasureCell, MeasureChange, StripGroup
 from lookalike.search.exact import judged_items
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.trained import TrainedEncoder
@@ -82,9 +82,9 @@ def _change(name: str, before: Scores, after: Scores, sure: Significance) -> Mea
     )
 
 
-def _cell(one: Scores, name: str, sure: Significance) -> Cell:
+def _cell(one: Scores, name: str, sure: Significance) -> MeasureCell:
     score = one[name]
-    return Cell(score.value, score.queries, score.reason, sure.intervals[one.encoder][name])
+    return MeasureCell(score.value, score.queries, score.reason, sure.intervals[one.encoder][name])
 
 
 def how(learned: Mapping[str, Any]) -> tuple[str, ...]:

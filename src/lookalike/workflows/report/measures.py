@@ -9,7 +9,14 @@ from lookalike.core.types import Catalog, Scores
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.sentence import verdict
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Settings, Significance
-from lookalike.report.content import Cell, GroupRow, GroupTable, MeasureFinding, MeasureRow, MeasureTable
+from lookalike.report.content import (
+    GroupRow,
+    GroupTable,
+    MeasureCell,
+    MeasureFinding,
+    MeasureRow,
+    MeasureTable,
+)
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, certainty
 
 MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families with findings on the page
@@ -82,7 +89,7 @@ def _rows(
     )
 
 
-def _cell(one: Scores, name: str, sure: Significance | None) -> Cell:
+def _cell(one: Scores, name: str, sure: Significance | None) -> MeasureCell:
     score = one[name]
     around = None if sure is None else sure.intervals[one.encoder][name]
-    return Cell(score.value, score.queries, score.reason, around)
+    return MeasureCell(score.value, score.queries, score.reason, around)

@@ -131,13 +131,13 @@ def _photos(
 
 
 def _not_in_it(workspace: Workspace) -> list[str]:
-    """What a workspace is besides its database."""
+    """What a workspace has besides its database."""
     listed = ["lookalike.toml, the settings"]
     if workspace.photos is not None:
         listed.append(f"the photos, in {workspace.photos}")
     folders = {
-        "embeddings": "vectors, which `lookalike embed` makes again",
-        "views": "vectors of augmented views, made again when needed",
+        "embeddings": "vectors, which `lookalike embed` can compute again",
+        "views": "vectors of augmented views, computed again when needed",
         "models": "trained heads and networks",
         "reports": "reports",
     }

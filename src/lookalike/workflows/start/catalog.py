@@ -20,7 +20,7 @@ from lookalike.workflows.start.init import relative
 
 @dataclass(frozen=True)
 class Followed:
-    """A change of the catalog and what it did to the rest.
+    """A change of the catalog and its effect on the rest.
 
     `added`, `replaced` (another photo than before) and `gone` are images; `kept` counts the others, `updated` those of
     them with another item, category, role, path or column.
@@ -120,7 +120,7 @@ def refresh(
         if not len(catalog):
             raise CatalogError(
                 "No image of the catalog is in its source any more.",
-                fix="Put the photos back, or start again: lookalike init TABLE_OR_FOLDER --overwrite",
+                fix="Restore the photos, or start again: lookalike init TABLE_OR_FOLDER --overwrite",
             )
         return _follow(workspace, catalog, change, settings, ())
 
@@ -139,7 +139,7 @@ def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> WorkspaceSetti
 
 
 def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | None) -> Reading:
-    """One source again; if it cannot be read, what is to be done about it."""
+    """One source again; an error with a fix if it cannot be read."""
     place = source.of(workspace.folder)
     try:
         return _read(workspace, source, place, progress)
@@ -147,7 +147,7 @@ def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | 
         if source not in workspace.settings.added:
             raise
         way_out = (
-            f"Put it back, or let its images go: lookalike catalog refresh --forget {shlex.quote(str(place))}"
+            f"Restore it, or remove its images: lookalike catalog refresh --forget {shlex.quote(str(place))}"
         )
         raise CatalogError(f"An added source cannot be read: {error.problem}", fix=way_out) from None
 
@@ -168,8 +168,8 @@ def _at_home(workspace: Workspace, reading: Reading) -> Catalog:
     """What was read, with paths from the workspace's photo folder on."""
     if workspace.photos is None and reading.root is not None:
         raise CatalogError(
-            f"{reading.source} has photos, but this workspace was made without any.",
-            fix="Make a workspace with photos: lookalike init PHOTOS_OR_TABLE --workspace FOLDER",
+            f"{reading.source} has photos, but this workspace was created without photos.",
+            fix="Create a workspace with photos: lookalike init PHOTOS_OR_TABLE --workspace FOLDER",
         )
     if reading.root is None or workspace.photos is None:
         return reading.catalog
@@ -177,7 +177,7 @@ def _at_home(workspace: Workspace, reading: Reading) -> Catalog:
 
 
 def _require_apart(workspace: Workspace, source: Path) -> None:
-    """Refuse a folder that holds, or lies in, one that is read already: its photos would be there twice."""
+    """Refuse a folder inside a source, or around one: its photos would be in the catalog twice."""
     new = Path(os.path.abspath(source))
     if not new.is_dir():
         return
@@ -185,9 +185,9 @@ def _require_apart(workspace: Workspace, source: Path) -> None:
         folder = Path(os.path.abspath(known.of(workspace.folder)))
         if folder != new and folder.is_dir() and (new.is_relative_to(folder) or folder.is_relative_to(new)):
             raise CatalogError(
-                f"{source} and {known.source}, which the catalog was read from, lie in each other: the same photos "
-                "would be there twice, under two ids.",
-                fix="New photos in a folder that was read are found by: lookalike catalog refresh",
+                f"{source} and {known.source}, which the catalog was read from, overlap: the same photos would "
+                "be in the catalog twice, under two ids.",
+                fix="To add new photos of a folder that was read, run: lookalike catalog refresh",
             )
 
 

@@ -1,4 +1,4 @@
-"""`doctor`: what of this machine and this workspace could spoil the next command, and how to mend it."""
+"""`doctor`: problems of this machine and this workspace, and how to solve them."""
 
 import importlib.metadata
 import importlib.util
@@ -29,7 +29,7 @@ EXTRAS = {
 
 @dataclass(frozen=True)
 class HealthFinding:
-    """One thing that was looked at. `fix` is "" where all is well; `serious` ones make the command fail."""
+    """One check. `fix` is "" where there is no problem; a `serious` problem makes the command fail."""
 
     what: str
     found: str
@@ -52,7 +52,7 @@ def diagnose(folder: Path, *, deep: bool = False, progress: Progress | None = No
 
 
 def machine(folder: Path) -> list[HealthFinding]:
-    """What is here to work with: Python, processors, memory, disk, optional parts, a graphics card."""
+    """This machine: Python, processors, memory, disk, optional parts, a graphics card."""
     return [
         HealthFinding(
             "Lookalike", f"{importlib.metadata.version('lookalike')} on Python {platform.python_version()}"
@@ -68,9 +68,9 @@ def machine(folder: Path) -> list[HealthFinding]:
 def workspace_findings(
     folder: Path, *, deep: bool = False, progress: Progress | None = None
 ) -> list[HealthFinding]:
-    """What is wrong with a workspace; `deep` reads every photo and every vector."""
+    """The problems of a workspace; `deep` reads every photo and every vector."""
     if not (folder / FILE).is_file():
-        return [HealthFinding("workspace", f"none in {folder}", "Make one: lookalike init PHOTOS_OR_TABLE")]
+        return [HealthFinding("workspace", f"none in {folder}", "Create one: lookalike init PHOTOS_OR_TABLE")]
     try:
         workspace = Workspace(folder)
         workspace.database.check()
@@ -95,7 +95,7 @@ def _memory() -> str:
     try:
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
-        return "not known on this system"
+        return "unknown on this system"
     return f"{pages * size / 2**30:.0f} GiB"
 
 
@@ -114,11 +114,11 @@ def _extra(name: str, use: str, parts: tuple[str, ...]) -> HealthFinding:
 
 def _card() -> HealthFinding:
     if importlib.util.find_spec("torch") is None:
-        return HealthFinding("graphics card", "not looked for: PyTorch is not installed")
+        return HealthFinding("graphics card", "not checked: PyTorch is not installed")
     import torch
 
     if not torch.cuda.is_available():
-        return HealthFinding("graphics card", "none that PyTorch can use; networks run on the processors")
+        return HealthFinding("graphics card", "none that PyTorch can use. Networks run on the processors.")
     return HealthFinding("graphics card", torch.cuda.get_device_name())
 
 
@@ -132,8 +132,10 @@ def _photos(workspace: Workspace, deep: bool, progress: Progress | None) -> Iter
     if not wrong:
         yield HealthFinding("photos", f"all {len(workspace.catalog):,} {looked}")
     for what, images in wrong.items():
-        example = f"{len(images):,} {what}, for instance {images[0]!r}"
-        yield HealthFinding("photos", example, "Put them back, or: lookalike catalog refresh", serious=True)
+        example = f"{len(images):,} {what}, for example {images[0]!r}"
+        yield HealthFinding(
+            "photos", example, "Restore them, or run: lookalike catalog refresh", serious=True
+        )
 
 
 def _vectors(workspace: Workspace, deep: bool) -> Iterator[HealthFinding]:
@@ -163,19 +165,19 @@ def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
     if not len(labels):
         return
     pairs = judged_pairs(workspace.catalog, labels, Rule())
-    yield HealthFinding("labels", f"{len(labels):,}, of which {len(pairs):,} pairs can be measured on")
+    yield HealthFinding("labels", f"{len(labels):,}, of which {len(pairs):,} pairs can be used by measures")
     for one in pairs.unusable:
         yield HealthFinding(
             "labels",
-            f"{one.count:,} left out: {one.reason}, for instance {one.examples[0]}",
+            f"{one.count:,} left out: {one.reason}, for example {one.examples[0]}",
             "lookalike labels stats",
         )
 
 
 def _left_behind(workspace: Workspace) -> Iterator[HealthFinding]:
-    """What killed commands left: partial vectors are gone on with, the rest is only in the way."""
+    """What stopped commands left: partial vectors can be resumed, other files can be deleted."""
     for name in workspace.unfinished:
-        way_out = f"Embed it again to go on, or delete {workspace.folder}/embeddings/.{name}.partial"
+        way_out = f"Embed it again to resume, or delete {workspace.folder}/embeddings/.{name}.partial"
         yield HealthFinding("unfinished", f"vectors of {name}", way_out)
     folder = workspace.folder
     for path in sorted([*folder.glob(".*.new"), *(folder / "embeddings").glob(".*.new")]):

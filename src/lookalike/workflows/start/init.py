@@ -86,7 +86,7 @@ def init(
 
 
 def relative(root: Path | None, folder: Path) -> str:
-    """Relative to the workspace where the photos lie inside it, so that it can be moved as a whole."""
+    """Relative to the workspace if the photos are inside it, so that it can be moved as a whole."""
     if root is None:
         return ""
     root, folder = Path(os.path.abspath(root)), Path(os.path.abspath(folder))

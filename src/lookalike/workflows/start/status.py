@@ -6,7 +6,7 @@ import numpy as np
 
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.core.errors import EmbeddingsError
-from lookalike.core.text import plural
+from lookalike.core.text import plural, rough_interval
 from lookalike.core.types import Catalog
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
@@ -165,7 +165,7 @@ def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
 
 
 def _missing(workspace: Workspace) -> int:
-    """How many photos are no longer where they were, among the first thousand."""
+    """How many of the first thousand photos are missing."""
     root = workspace.photos
     if root is None:
         return 0
@@ -173,7 +173,7 @@ def _missing(workspace: Workspace) -> int:
 
 
 def next_command(found: Status) -> str:
-    """The step that is missing next: the first whose time has come."""
+    """The first step that is due."""
     states = [encoder.state for encoder in found.encoders]
     steps = (
         (found.photos_missing > 0, "lookalike catalog refresh"),
@@ -188,19 +188,20 @@ def next_command(found: Status) -> str:
 
 
 def cost(found: Status) -> str:
-    """What the next step costs, in photos, comparisons or expert-hours."""
+    """The cost of the next step, in photos, comparisons or hours of annotators."""
     command = next_command(found)
     if command.endswith(("refresh", "doctor")):
-        return (
-            f"a look at {found.images:,} photos." if command.endswith("refresh") else "a look at every part."
-        )
+        return f"check {found.images:,} photos." if command.endswith("refresh") else "check the workspace."
     if command.endswith("--stale"):
         total = sum(encoder.compute for encoder in found.encoders)
         names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
-        return f"{plural(total, 'photo')} to compute for {names}; the rest is known."
+        return f"{plural(total, 'photo')} to compute for {names}. The others are kept."
     if not found.encoders:
         return f"{found.images:,} photos for each encoder."
     if command.endswith(("pairs.csv", "serve")):
         low, high = expert_hours(found.pool_asked)
-        return f"{found.pool_asked:,} pairs to ask, about {low:,.0f} to {high:,.0f} expert-hours with 2 votes a pair."
+        return (
+            f"{plural(found.pool_asked, 'pair')} to label, about {rough_interval(low, high)} hours of annotators with "
+            "2 votes per pair."
+        )
     return f"{plural(len(found.encoders), 'encoder')} over {plural(found.images, 'image')}."
