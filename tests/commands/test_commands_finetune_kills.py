@@ -123,7 +123,7 @@ def test_killed_at_several_moments_it_ends_with_the_same_bytes(shop, lookalike):
 def test_interrupted_it_says_no_traceback_and_goes_on(shop, lookalike):
     said = stopped(shop, 5, signal.SIGINT)
     assert "Traceback" not in said
-    assert "What was written so far is kept and whole; work since then is lost." in said
+    assert "Files written so far are complete and kept; later work is lost." in said
     ended_the_same(shop, lookalike)
 
 

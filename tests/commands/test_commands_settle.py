@@ -1,4 +1,4 @@
-"""`lookalike settle`: from "cannot be told apart" to a decision by labelling what it says."""
+"""`lookalike compare`: from "cannot be separated" to a decision, by labelling the pairs it names."""
 
 import csv
 

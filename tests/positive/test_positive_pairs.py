@@ -219,7 +219,7 @@ def test_labels_of_another_split_do_not_reach_the_graph(nodes):
         ({"split": "tests"}, "split"),
         ({"min_positiveness": 1.5}, "min_positiveness"),
         ({"min_positiveness": float("nan")}, "min_positiveness"),
-        ({"max_pairs": 5}, "28 pairs have positiveness; the limit is 5"),
+        ({"max_pairs": 5}, "28 pairs have a positiveness above 0, but max_pairs is 5"),
     ],
 )
 def test_values_out_of_range_are_refused(options, words):

@@ -21,11 +21,11 @@ def finetune(
     progress: Progress | None = None,
     **settings: Any,  # noqa: ANN401 - fields of TrainingRequest
 ) -> Embeddings:
-    """An encoder's vectors through a head trained on them: labels of the split `train` teach, `validation` chooses.
+    """Vectors of a head trained on an encoder's vectors. Split `train` trains it, `validation` chooses the epoch.
 
     `settings` are the fields of `learn.settings.TrainingRequest`, the options of the command: loss, positives, beta,
     epochs, rate, measure and so on. Raises ArgumentError for an unknown setting or a wrong value, LabelsError
-    where there is nothing to learn from, LearningError where the loss becomes infinite in the first epoch.
+    if no label can be used, LearningError if the loss becomes infinite in the first epoch.
     """
     require_learning()
     import torch
@@ -37,7 +37,7 @@ def finetune(
     request = TrainingRequest(**settings)
     if request.views > 1:
         raise ArgumentError(
-            f"views is {request.views}, but vectors without photos are one view.",
+            f"views is {request.views}, but vectors without photos have one view.",
             fix="Leave out views, or use `lookalike finetune --views` in a workspace with photos.",
         )
     given = material(catalog, labels, embeddings.vectors, request)
@@ -51,7 +51,7 @@ def finetune(
 
 
 def require_learning() -> None:
-    """Refuse where the libraries for training are not installed, and say how to install them."""
+    """Raise LearningError if the libraries for training are not installed."""
     try:
         for library in NEEDED:
             import_module(library)

@@ -1,4 +1,4 @@
-"""Which pairs to label next so that encoders can be told apart, from Python."""
+"""Which pairs to label next to separate encoders, from Python."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from lookalike.search.exact import judged_items
 
 @dataclass(frozen=True, eq=False)
 class LabelPlan:
-    """What the labels say of the encoders so far, what more would buy, and the pairs to label next.
+    """The encoders on the labels so far, the precision that more labels give, and the pairs to label next.
 
-    `split` is the one that queries and candidates are of (None: all), `notes` say why.
+    `split` is that of the queries and candidates (None: all); `notes` give the reason.
     """
 
     standings: tuple[Standing, ...]
@@ -49,17 +49,17 @@ def pairs_to_label(
     rule: Rule | None = None,
     progress: Progress | None = None,
 ) -> LabelPlan:
-    """Which encoder is better by labels that favour none, what more labels would buy, and which to make next.
+    """Compare encoders on labels that favour none, and plan the labels to make next.
 
-    `queries` are image ids (None: all that may be asked about); the seed puts them in the order in which they are
-    to be judged. `rule` may keep queries and candidates within a split. See `docs/how-to/comparing.md`.
+    `queries` are image ids (None: all that can be queries). The seed gives the order in which they are judged.
+    `rule` can keep queries and candidates within a split. See `docs/how-to/comparing.md`.
     """
     by = rule or Rule()
     asked = catalog.image[catalog.is_query(by.split)].tolist() if queries is None else list(queries)
     lists, shown = top_labels(catalog, encoders, labels, asked, k=k, seed=seed, rule=by, progress=progress)
     found = standings(lists, interim_looks=looks, margin=margin)
-    ahead = plan(lists, width, interim_looks=looks)
-    until = ahead.wanted.queries if ahead.wanted is not None else len(lists.query)
+    planned = plan(lists, width, interim_looks=looks)
+    until = planned.wanted.queries if planned.wanted is not None else len(lists.query)
     wanted = next_pairs(lists, until) if any(one.decision == "open" for one in found) else []
     left = Questions(
         query=strings(lists.query[q] for q, _ in wanted),
@@ -67,7 +67,7 @@ def pairs_to_label(
         item=strings(catalog.item_codes[0][code] for _, code in wanted),
     )
     last = until if wanted else 0
-    return LabelPlan(found, ahead, k, len(lists.query), lists.judged, left, last, by.split)
+    return LabelPlan(found, planned, k, len(lists.query), lists.judged, left, last, by.split)
 
 
 def top_labels(
@@ -86,8 +86,8 @@ def top_labels(
     names = tuple(encoder.encoder for encoder in encoders)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ArgumentError(
-            f"It takes two different encoders to be told apart; named were: {', '.join(names) or 'none'}.",
-            fix="Name two or more: lookalike settle color hog",
+            f"A comparison takes two different encoders, but these are named: {', '.join(names) or 'none'}.",
+            fix="Name two or more: lookalike compare color hog",
         )
     asked = [queries[q] for q in order(queries, seed)]
     rows = np.array([catalog.row[query] for query in asked], np.int64)

@@ -1,4 +1,4 @@
-"""`positiveness`: what labels say of pairs nobody labelled, by hops over positives; as a value and as a file."""
+"""`positiveness`: the positiveness of unlabelled pairs, by hops over positive labels."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from jaxtyping import Float32, Shaped, UInt8
 
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import SPLITS, Catalog, Labels
 from lookalike.positive.contradictions import Contradictions, contradictions
 from lookalike.positive.distances import Block, Ordered, ordered
@@ -27,8 +28,8 @@ class Positiveness:
     """Pairs of images with a positiveness above 0, each unordered pair once, `image_a` before `image_b` in the catalog.
 
     `distance` counts hops over positives: 0 for two photos of one item that are joined, 1 for a labelled positive.
-    Every pair that is not here has 0, the labelled negatives among them; `contradictions` are those of them that the
-    positives speak against, `unusable` the labels left out.
+    All other pairs have 0, labelled negatives included. `contradictions` are labelled negatives that conflict with
+    positives, `unusable` the labels left out.
     """
 
     image_a: Shaped[np.ndarray, " pairs"]
@@ -44,9 +45,9 @@ class Positiveness:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """What positiveness the labels of a split give, before any pair is listed.
+    """The positiveness that the labels of a split give, before any pair is listed.
 
-    Pairs are sought up to `limit` hops: L, or fewer where nothing beyond can count. `nodes` are images or items.
+    Pairs have up to `limit` hops: L, or fewer if longer chains cannot count. `nodes` are images or items.
     """
 
     catalog: Catalog
@@ -63,6 +64,11 @@ class Outlook:
     def pairs(self) -> int:
         """Pairs of images with positiveness above 0; photos of joined items among them."""
         return self.extent.pairs + (own_pairs(self.photo) if self.graph.kind == "item" else 0)
+
+    @property
+    def about(self) -> str:
+        """The number of these pairs in words."""
+        return "about " * (not self.extent.is_counted) + plural(self.pairs, "pair")
 
     @cached_property
     def images(self) -> int:
@@ -87,7 +93,7 @@ class Outlook:
 
     @property
     def few_negatives(self) -> bool:
-        """Whether next to nothing among the images with a label is left as negative."""
+        """Whether almost no pair of images with a label stays negative."""
         return 1 - self.share_labelled < FEW_NEGATIVES
 
     @property
@@ -130,20 +136,9 @@ def outlook(
     )
 
 
-def listed(ahead: Outlook, progress: Progress | None = None) -> Iterator[Block]:
+def listed(found: Outlook, progress: Progress | None = None) -> Iterator[Block]:
     """The pairs of an outlook as a stream of catalog rows."""
-    return soft_pairs(ahead.graph, ahead.part, ahead.photo, ahead.limit, progress=progress)
-
-
-def require_few(ahead: Outlook, max_pairs: int, where: str = "") -> None:
-    """Refuse what is larger than somebody expects."""
-    if ahead.pairs > max_pairs:
-        about = "" if ahead.extent.is_counted else "about "
-        raise ArgumentError(
-            f"{about}{ahead.pairs:,} pairs have positiveness{where}; the limit is {max_pairs:,}.".capitalize(),
-            fix="Ask for fewer with a smaller max_distance or a larger min_positiveness, or raise max_pairs. "
-            "Training needs no list: it looks up the pairs of each batch.",
-        )
+    return soft_pairs(found.graph, found.part, found.photo, found.limit, progress=progress)
 
 
 def positiveness(
@@ -158,7 +153,7 @@ def positiveness(
     max_pairs: int = MAX_PAIRS,
     progress: Progress | None = None,
 ) -> Positiveness:
-    """How positive the pairs are that nobody labelled, from the graph of those that are (soft positives, SPA).
+    """The positiveness of unlabelled pairs, from the graph of positive labels (soft positives, SPA).
 
         P(a, b) = y_ab            if the pair is labelled
                   exp(-beta d)    if not, and d <= L; d is the shortest path over positives
@@ -175,7 +170,7 @@ def positiveness(
     >>> list(zip(found.image_a, found.image_b, found.positiveness.round(3).tolist(), found.distance.tolist()))
     [('a', 'b', 1.0, 1), ('a', 'c', 0.24699999392032623, 2), ('b', 'c', 1.0, 1)]
     """
-    ahead = outlook(
+    found = outlook(
         catalog,
         labels,
         Softness(beta=beta, max_distance=max_distance),
@@ -183,12 +178,16 @@ def positiveness(
         split=split,
         min_positiveness=min_positiveness,
     )
-    require_few(ahead, max_pairs)
+    if found.pairs > max_pairs:
+        raise ArgumentError(
+            f"{found.about} have a positiveness above 0, but max_pairs is {max_pairs:,}.".capitalize(),
+            fix="Use a smaller max_distance, a larger min_positiveness or a larger max_pairs. Training needs no list.",
+        )
     empty = Block(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
-    a, b, hops = map(np.concatenate, zip(empty, *listed(ahead, progress), strict=True))
-    table = weights(ahead.soft)
+    a, b, hops = map(np.concatenate, zip(empty, *listed(found, progress), strict=True))
+    table = weights(found.soft)
     return Positiveness(
-        catalog.image[a], catalog.image[b], table[hops], hops, ahead.contradictions, ahead.graph.unusable
+        catalog.image[a], catalog.image[b], table[hops], hops, found.contradictions, found.graph.unusable
     )
 
 
@@ -224,8 +223,8 @@ def _require_positives(catalog: Catalog, labels: Labels, graph: Graph, split: st
 def _with_positives(catalog: Catalog, labels: Labels, nodes: str) -> str:
     """Which splits have positives, as the way out; "" where none has."""
     count = {s: label_graph(catalog, labels, nodes=nodes, split=s).positive.pairs for s in SPLITS}
-    told = [f"--split {split} has {found:,}" for split, found in count.items() if found]
+    others = [f"--split {split} has {found:,}" for split, found in count.items() if found]
     whole = label_graph(catalog, labels, nodes=nodes, split=None).positive.pairs
     if not whole:
         return ""
-    return f"Positives are elsewhere: {', '.join([*told, f'--split all has {whole:,}'])}."
+    return f"Positives are elsewhere: {', '.join([*others, f'--split all has {whole:,}'])}."

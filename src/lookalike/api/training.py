@@ -1,4 +1,4 @@
-"""Training a head on cached vectors, from frozen values: what it learns from, and what comes of it. No workspace."""
+"""Training a head on cached vectors, from frozen values and without a workspace: its data and its result."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError
+from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, first_line
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels
 from lookalike.encode.head import Head
@@ -23,7 +23,7 @@ TRAINING, VALIDATION = "train", "validation"
 
 
 class Material(NamedTuple):
-    """What there is to learn from: the anchors of the training split, and the measure of the validation split."""
+    """The data of a run: the anchors of the training split, and the measure on the validation split."""
 
     around: Anchors
     validation: Validation
@@ -31,7 +31,7 @@ class Material(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What came of a run. `best` is 0, and `head` None, where it stopped before the first epoch was done.
+    """The result of a run. `best` and `head` are None if it stopped before the end of the first epoch.
 
     `before` is the encoder's own value on the pairs that chose the epoch, NaN where undefined.
     """
@@ -47,11 +47,11 @@ class Trained:
 
 
 def material(catalog: Catalog, labels: Labels, features: np.ndarray, request: TrainingRequest) -> Material:
-    """What a head is trained and chosen by. Raises LabelsError where there is nothing to learn from."""
+    """The data of a run. Raises LabelsError if no label can be used."""
     if not len(labels):
         raise LabelsError(
             "There are no labels, so there is nothing to learn from.",
-            fix="Import some: lookalike labels import FILE. `lookalike discover` says which pairs to label.",
+            fix="Import some: lookalike labels import FILE. `lookalike discover` selects pairs to label.",
         )
     rows = np.flatnonzero(catalog.split == TRAINING)
     graph = label_graph(catalog, labels, nodes=request.nodes, split=TRAINING)
@@ -71,7 +71,7 @@ def train(
 ) -> Trained:
     """Train a head on views of the catalog's images (images, features), rows as the catalog's.
 
-    Equal arguments give equal bytes on one kind of processor, however often the run is stopped and gone on from.
+    Equal arguments give equal bytes on one kind of processor, however often the run is stopped and resumed.
     """
     require_learnable(given, views)
     head = Head.seeded(views[0].shape[1], request.projection, seed=request.seed).to(device)
@@ -86,7 +86,7 @@ def train(
 
 
 def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:
-    """Refuse vectors that are no numbers before a run begins; they would show as an infinite loss of some batch."""
+    """Refuse NaN and infinite vectors before a run starts: they would give an infinite loss later."""
     if len({view.shape for view in views}) > 1:
         raise EmbeddingsError(
             f"The views have different shapes: {sorted({view.shape for view in views})}.",
@@ -96,28 +96,28 @@ def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:
         rows = given.around.photos.node
         if not np.isfinite(view[rows]).all():
             raise EmbeddingsError(
-                f"View {number} holds NaN or infinite numbers.",
+                f"View {number} contains NaN or infinite numbers.",
                 fix="Embed the catalog again, with --replace.",
             )
 
 
 def chosen_device(name: str) -> torch.device:
-    """The device of a name; `auto` is a card where there is one."""
+    """The device of a name; `auto` is a GPU if there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        said = str(error).strip().split("\n", 1)[0]
         raise ArgumentError(
-            f"device is {name!r}, which cannot be used here: {said}", fix="Use auto, cpu or cuda."
+            f"device is {name!r}, which cannot be used here: {first_line(error)}",
+            fix="Use auto, cpu or cuda.",
         ) from None
     return device
 
 
 class Unkept:
-    """A keeper of nothing: a run in memory that begins once and ends."""
+    """A keeper for a run in memory: it saves nothing."""
 
     def last(self) -> bytes | None:
         """There is no earlier state."""

@@ -1,4 +1,4 @@
-"""Can the measures be trusted, from Python: every encoder is ranked once, then audited."""
+"""Which measures can be trusted, from Python: every encoder is ranked once, then audited."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -31,13 +31,12 @@ def audit_measures(
     ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
     progress: Progress | None = None,
 ) -> Audits:
-    """Can the measures be trusted here? Leave-one-out, full coverage and the coverage sweep, every encoder ranked once.
+    """Which measures can be trusted: leave-one-out, full coverage and the coverage sweep, with one ranking per encoder.
 
-    `generators` is the pool the labelled pairs came from, with its record of who put them forward, or the encoders
-    that did: a pair is then theirs if they rank it below `top`. `coverers` are generators of the pool that are not
-    among the encoders audited; a query is fully covered if it is for them too. `k` is the list length of full
-    coverage. `rule` drops all that a generator "surfaced" or what it "only" did. `replicates` draws of the queries
-    make the intervals; 0: none. `ranks` are judged ranks of these labels that are there already, by encoder.
+    `generators` is the pool of the labelled pairs, which records the generators of each pair, or the encoders that
+    proposed them: then each is the generator of the pairs that it ranks below `top`. `coverers` are generators of
+    the pool that are not audited but must cover a fully covered query too. `ranks` are judged ranks of these labels
+    that exist already, by encoder. The other arguments are the fields of `audit.audits.AuditSettings`.
     """
     asked = parse_list(measures) if isinstance(measures, str) else [parse(name) for name in measures]
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, Rule())

@@ -56,7 +56,7 @@ def read_catalog(
 
 
 def embeddings(catalog: Catalog, name: str, vectors: np.ndarray) -> Embeddings:
-    """Vectors you computed, one row per image in catalog order."""
+    """Vectors that you computed, one row per image in catalog order."""
     if vectors.ndim != 2 or len(vectors) != len(catalog):
         raise EmbeddingsError(
             f"The vectors of {name} have shape {vectors.shape}, but the catalog has {len(catalog):,} images.",
@@ -93,7 +93,7 @@ def embed(
 def read_labels(table: object, catalog: Catalog, *, format: str | None = None) -> Labels:
     """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label, or TREC qrels.
 
-    `format` is table or qrels; by default what the file looks like.
+    `format` is table or qrels; the default is the format of the file.
     """
     file = read_label_file(table, catalog, format)
     require_faultless(file.faults, "The table")
@@ -114,8 +114,8 @@ def make_pool(
 ) -> Pool:
     """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default.
 
-    `where` asks only images with certain values, such as [("domain", "wild")]; values of one column are alternatives.
-    `stratify` names a column whose values share the sample as they share the images that may be asked about.
+    `where` keeps queries with certain values, such as [("domain", "wild")]; values of one column are alternatives.
+    `stratify` names a column whose values keep their shares in the sample.
     """
     at_least(top, 1, "top")
     if queries is None or isinstance(queries, int):
@@ -123,7 +123,7 @@ def make_pool(
         rows = sample_queries(catalog, count, seed, where=where, stratify=stratify)
     elif where or stratify is not None:
         raise PoolError(
-            "A list of queries is given, so nothing is left to choose or to sample.",
+            "A list of queries is given together with where or stratify.",
             fix="Give either the list of queries, or where and stratify.",
         )
     else:
@@ -132,7 +132,7 @@ def make_pool(
     listed = list(generators)
     if len({generator.encoder for generator in listed}) < len(listed):
         raise PoolError(
-            "Two generators have one name.", fix="Give each Embeddings an encoder name of its own."
+            "Two generators have the same name.", fix="Give each Embeddings its own encoder name."
         )
     lists = {}
     for done, generator in enumerate(listed):
@@ -142,7 +142,7 @@ def make_pool(
 
 
 def random_pairs(catalog: Catalog, pool: Pool, count: int, *, seed: int = 0) -> RandomPairs:
-    """Pairs of the pool's queries with any item, drawn at random for labelling; more begin with the same ones."""
+    """Random pairs of the pool's queries with any item. A larger sample starts with the same pairs."""
     return random_pairs_of(catalog, query_rows(catalog, pool), count, seed)
 
 
@@ -154,7 +154,7 @@ def positive_rate(
     *,
     level: float = prevalence.LEVEL,
 ) -> PositiveRate:
-    """How many of all pairs are similar, by random pairs and their labels, and what the pool gains (EDS 3.3.1).
+    """The share of similar pairs, estimated from labelled random pairs, and the discovery gain (EDS 3.3.1).
 
     A pair is a query of the pool with an item of the gallery. A drawn pair counts with the label it has,
     whichever photo of the item got it; drawn pairs that the catalog no longer has do not count.
@@ -198,7 +198,7 @@ def score(
 ) -> list[Scores]:
     """Scores of each encoder, or run of another system, on one basis; each is ranked once for all measures.
 
-    `baselines` (all encoders unless given) and `seed` say whence negatives are drawn where a measure asks for them.
+    `baselines` (default: all encoders) and `seed` set the source of sampled negatives, for measures that need them.
     """
     asked = (
         table.parse_list(measures)
@@ -219,14 +219,14 @@ def with_negatives(
     baselines: Iterable[Embeddings],
     seed: int,
 ) -> JudgedPairs:
-    """Pairs with the negatives drawn that some measures ask for; the pairs themselves where none does."""
+    """Pairs with the sampled negatives that some measures need; the same pairs if no measure does."""
     for how, n in table.drawings(measures).items():
         pairs = add_negatives(catalog, pairs, how, n, seed, list(baselines))
     return pairs
 
 
 def score_ranks(judged: JudgedRanks, measures: str | Iterable[str] = table.DEFAULT) -> Scores:
-    """Scores of judged ranks you have, wherever they come from."""
+    """Scores of judged ranks from any source."""
     return table.evaluate(judged, table.parse_list(measures) if isinstance(measures, str) else measures)
 
 
@@ -249,7 +249,7 @@ def ranks(
 def find_items(
     catalog: Catalog, encoder: Embeddings, image: str, *, k: int = 10, labels: Labels | None = None
 ) -> tuple[Result, ...]:
-    """The K best distinct items for an image of the catalog, with their labels where there are any."""
+    """The K best distinct items for an image of the catalog, with their labels if there are any."""
     if image not in catalog.row:
         raise SearchError(f"The catalog has no image {image!r}.", fix="Name one of catalog.image.")
     judged = judged_items(judged_pairs(catalog, labels, Rule())) if labels is not None else {}

@@ -20,10 +20,9 @@ def main() -> None:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """Ctrl-C: leave at once.
 
-    Whatever a command writes is written as a whole or not at all, so it may be left anywhere; an exception could be
-    swallowed by whichever library is at work.
+    Files are written completely or not at all, so a command can stop anywhere. A library could swallow an exception.
     """
     if os.isatty(2):
         os.write(2, b"\r" + SHOW_CURSOR)
-    os.write(2, b"Stopped. What was written so far is kept and whole; work since then is lost.\n")
+    os.write(2, b"Stopped. Files written so far are complete and kept; later work is lost.\n")
     os._exit(STOPPED)

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from lookalike.cli.console import err, print_json
-from lookalike.cli.lazy import Group, UsageError
+from lookalike.cli.lazy import CommandGroup, UsageError
 from lookalike.core.errors import LookalikeError
 from lookalike.core.text import printable
 from lookalike.core.version import __version__
@@ -17,7 +17,7 @@ FAILED, WRONG_USAGE = 1, 2
 
 app = typer.Typer(
     name="lookalike",
-    cls=Group,
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -50,7 +50,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:
-        if error.filename is not None:  # not the output, but a file nobody expected to fail
+        if error.filename is not None:  # a file, not the output
             raise
         sys.stderr.write(f"Error: the output cannot be written: {error.strerror}.\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
         if not hasattr(error, "exit_code"):
             raise
         return _usage(error, as_json="--json" in arguments)
-    return left if isinstance(left, int) else 0  # a command that ends with typer.Exit leaves its status
+    return left if isinstance(left, int) else 0  # a command that ends with typer.Exit returns its status
 
 
 def _refused(error: LookalikeError, *, as_json: bool) -> int:

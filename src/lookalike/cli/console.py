@@ -20,7 +20,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.text import printable
 
 QUIET_SECONDS = 5.0
-WIDE = 10_000  # a pipe or a file has no edge to fold tables at
+WIDE = 10_000  # tables in a pipe or a file are not folded
 
 
 def _console(*, stderr: bool) -> Console:
@@ -42,12 +42,12 @@ def say(*sentences: str) -> None:
 
 
 def elsewhere(workspace: Path) -> str:
-    """What a command needs at its end for a workspace that is not the current folder."""
+    """The option that a command needs for a workspace that is not the current folder."""
     return "" if workspace == HERE else f" --workspace {shlex.quote(str(workspace))}"
 
 
 def next_step(*commands: str, workspace: Path = HERE) -> None:
-    """Say what comes next, in words that can be typed here."""
+    """Print the next commands, as they can be typed here."""
     where = elsewhere(workspace)
     for at, command in enumerate(commands):
         head, dashes, names = command.partition(" -- ")  # what comes after these is never an option
@@ -63,7 +63,7 @@ def next_step(*commands: str, workspace: Path = HERE) -> None:
 
 
 def program() -> str:
-    """`lookalike` where a shell finds it, else the path it was started by."""
+    """`lookalike` if a shell finds it, else the path by which it was started."""
     started = Path(sys.argv[0])
     if started.name != "lookalike" or shutil.which("lookalike"):
         return "lookalike"
@@ -127,7 +127,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - any result
 
 @contextmanager
 def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar with the time left on a terminal; elsewhere a line now and then; nothing with --json."""
+    """A bar with the time left on a terminal; elsewhere a line every few seconds; nothing with --json."""
     if quiet:
         yield None
     elif err.is_terminal:
@@ -136,16 +136,16 @@ def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int]
             task = bar.add_task(doing, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
     else:
-        yield _line_now_and_then(doing)
+        yield _line_every_few_seconds(doing)
 
 
-def _line_now_and_then(doing: str) -> Callable[[int, int], None]:
+def _line_every_few_seconds(doing: str) -> Callable[[int, int], None]:
     last = time.monotonic()
 
-    def tell(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         nonlocal last
         if time.monotonic() - last > QUIET_SECONDS:
             last = time.monotonic()
             err.print(Text(f"{doing}: {done:,} of {total:,}"))
 
-    return tell
+    return report

@@ -65,13 +65,13 @@ class Command(TyperCommand):
         for kind in ("argument", "option"):
             parameters = [one for one in self.get_params(ctx) if one.param_type_name == kind]
             records = [record for one in parameters if (record := one.get_help_record(ctx)) is not None]
-            rows = [(name.partition(" <")[0], _plain(said)) for name, said in records]
+            rows = [(name.partition(" <")[0], _plain(help)) for name, help in records]
             if rows:
                 with formatter.section(f"{kind.capitalize()}s"):
                     formatter.write_dl(rows)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Commands of the table, listed by panel from the table alone."""
 
     prefix = ""
@@ -108,9 +108,11 @@ class Commands(Mapping[str, Any]):
         return sum(1 for _ in self)
 
 
-def _group(name: str, entry: Entry) -> Group:
-    kind = type("Subgroup", (Group,), {"prefix": f"{name} "})
-    made: Group = kind(name=name, help=f"{entry.summary}.", no_args_is_help=True, rich_markup_mode=None)
+def _group(name: str, entry: Entry) -> CommandGroup:
+    kind = type("Subgroup", (CommandGroup,), {"prefix": f"{name} "})
+    made: CommandGroup = kind(
+        name=name, help=f"{entry.summary}.", no_args_is_help=True, rich_markup_mode=None
+    )
     return made
 
 

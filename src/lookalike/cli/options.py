@@ -111,6 +111,6 @@ def output(help: str, default: str = "not written", metavar: str = "FILE") -> Op
 
 
 def file(name: str, help: str, default: str = "", metavar: str = "FILE") -> OptionInfo:
-    """A file that a command reads, or writes beside its main result."""
+    """A file that a command reads, or writes in addition to its main result."""
     made: OptionInfo = typer.Option(name, help=help, metavar=metavar, show_default=default or False)
     return made

@@ -10,7 +10,7 @@ from lookalike.core.errors import ArgumentError
 
 
 def strings(values: Iterable[Any]) -> np.ndarray:
-    """Ids as an object array of text; `7` and `007` stay what they were written as.
+    """Ids as an object array of text; `7` and `007` stay as they are written.
 
     >>> strings(["007", "b"]).tolist()
     ['007', 'b']
@@ -30,7 +30,7 @@ def codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     place: dict[str, int] = {}
     new = np.ones(len(values), dtype=bool)
-    new[1:] = values[1:] != values[:-1]  # tables mostly come in runs of one value: look each run up once
+    new[1:] = values[1:] != values[:-1]  # tables mostly have runs of one value, which is looked up once
     runs = np.flatnonzero(new)
     code = np.fromiter((place.setdefault(values[at], len(place)) for at in runs), np.int64, len(runs))
     return strings(place), np.repeat(code, np.diff(np.append(runs, len(values))))

@@ -1,4 +1,4 @@
-"""The frozen values between the stages. Know these and you know the system.
+"""The frozen values between the stages.
 
 photos -> Catalog -> Embeddings -> Pool -> votes -> Labels
                          |                        |
@@ -28,7 +28,7 @@ NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
 NONE_DRAWN = np.empty(0, dtype=np.int8)
 JUDGED_COLUMNS = ("query", "candidate", "label", "above", "tied", "score", "candidates", "drawn")
 DRAWN: Mapping[str, int] = MappingProxyType({"sampled": 1, "catalog": 2})
-NOT_LOOKED_FOR = np.empty(0, dtype=np.int64)
+NO_GROUPS = np.empty(0, dtype=np.int64)
 
 
 class LeftOut(NamedTuple):
@@ -63,10 +63,10 @@ class Catalog:
     height: Int[np.ndarray, " images"]
     columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
     left_out: tuple[LeftOut, ...] = ()
-    duplicate: Int[np.ndarray, " images"] = field(default_factory=lambda: NOT_LOOKED_FOR)
+    duplicate: Int[np.ndarray, " images"] = field(default_factory=lambda: NO_GROUPS)
 
     def __post_init__(self) -> None:
-        if self.duplicate is NOT_LOOKED_FOR:
+        if self.duplicate is NO_GROUPS:
             object.__setattr__(self, "duplicate", np.full(len(self.image), -1, dtype=np.int64))
 
     def __len__(self) -> int:
@@ -223,7 +223,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Negatives that were drawn beside the labels: how, how many a query at most, by which seed, from whose lists.
+    """Sampled negatives: how, the most per query, the seed, and the encoders of the lists (`baselines`).
 
     `how` is a key of `DRAWN`; `pairs` is a fingerprint of the `drawn` pairs. `short` queries got fewer than n.
     """
@@ -239,7 +239,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Basis:
-    """What a result was made on. Results compare only on one basis."""
+    """The labels, catalog and rules of a result. Results are comparable only on the same basis."""
 
     catalog: str
     labels: str
@@ -259,7 +259,7 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class JudgedRanks:
-    """One row per labelled pair: everything a measure may look at.
+    """One row per labelled pair: all that a measure uses.
 
     `above` candidates score strictly better, `tied` others score equally (within the tie tolerance); the
     zero-based rank is `above + tied / 2` among `candidates`. At item level `candidate` is an item,

@@ -107,8 +107,8 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        said = Headers(scope=scope).get("content-length", "0")
-        if not (said.isascii() and said.isdecimal()) or int(said[:20]) > self.most:
+        declared = Headers(scope=scope).get("content-length", "0")
+        if not (declared.isascii() and declared.isdecimal()) or int(declared[:20]) > self.most:
             await self._refuse(scope, receive, send)
             return
         came, begun, over = 0, False, False

@@ -55,11 +55,11 @@ class Site:
     thumbnails: Thumbnails
     throttle: Throttle = field(default_factory=Throttle)
     making: dict[tuple[str, str, int], "asyncio.Future[Thumbnail]"] = field(default_factory=dict)
-    figures: tuple[int, Team] | None = None  # when they were worked out, and the team's figures
-    figuring: threading.Lock = field(default_factory=threading.Lock)
-    renewing: Future[Team] | None = None
-    work: Any = None  # what routes/plan.py works out beside
-    beside: ProcessPoolExecutor | None = None
+    team_figures: tuple[int, Team] | None = None  # when they were computed, and the figures
+    team_lock: threading.Lock = field(default_factory=threading.Lock)
+    team_renewal: Future[Team] | None = None
+    forecast: Any = None  # `Work` of routes/plan.py
+    forecaster: ProcessPoolExecutor | None = None
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
     key: str = field(init=False)
@@ -80,8 +80,8 @@ class Site:
 
     def close(self) -> None:
         """Finish what was submitted and close the database."""
-        if self.beside is not None:
-            self.beside.shutdown(wait=False, cancel_futures=True)
+        if self.forecaster is not None:
+            self.forecaster.shutdown(wait=False, cancel_futures=True)
         self.decoders.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.database.close()

@@ -1,4 +1,4 @@
-"""What `lookalike finetune` prints: what a run will see, and what came of it."""
+"""The output of `lookalike finetune`: the training data before a run, and its result."""
 
 import math
 
@@ -11,7 +11,7 @@ def preview_sentences(preview: TrainingPreview) -> list[str]:
     """What is printed before a run begins, warnings last."""
     views = "1 view" if preview.views == 1 else f"{preview.views:,} augmented views"
     sampled = "all batches" if preview.sampled == preview.batches else f"the first {preview.sampled} batches"
-    said = [
+    sentences = [
         f"Training data: {plural(preview.anchors, 'anchor')}, {plural(preview.positives, 'similar pair')}, "
         f"{plural(preview.negatives, 'dissimilar pair')}, {views} of each image, "
         f"{plural(preview.batches, 'batch', 'batches')} per epoch.",
@@ -24,11 +24,11 @@ def preview_sentences(preview: TrainingPreview) -> list[str]:
         else "The validation split has no labelled pair, so the last epoch is kept.",
         *(f"Warning: {one}" for one in preview.warnings),
     ]
-    return [folded(one) for one in said]
+    return [folded(one) for one in sentences]
 
 
 def outcome_sentences(found: TrainingOutcome) -> list[str]:
-    """What came of a run: whether it helped, by the measure that chose the epoch."""
+    """The result of a run: whether it helped, by the measure that chose the epoch."""
     ran = plural(len(found.history), "epoch")
     if found.keep == "last":
         chosen = f"{ran}; the last is kept, as requested."
@@ -39,14 +39,14 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
             f"{ran}; epoch {found.best:,} is kept. It has the best {found.measure} on the validation split: "
             f"{found.value:.4f}."
         )
-    said = [f"{found.encoder}: {chosen}", _against(found)]
+    sentences = [f"{found.encoder}: {chosen}", _against(found)]
     skipped = sum(epoch.skipped for epoch in found.history)
     if skipped:
-        said.append(f"{plural(skipped, 'image')} skipped in batches that had no pair to learn from.")
-    said.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")
+        sentences.append(f"{plural(skipped, 'image')} skipped in batches that had no pair to learn from.")
+    sentences.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")
     if found.onnx:
-        said.append(f"ONNX file: {found.onnx}")
-    return [folded(one) for one in said if one]
+        sentences.append(f"ONNX file: {found.onnx}")
+    return [folded(one) for one in sentences if one]
 
 
 def _against(found: TrainingOutcome) -> str:

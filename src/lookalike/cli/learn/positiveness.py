@@ -110,12 +110,12 @@ def _write(found: Outlook, output: Path, most: int, *, quiet: bool) -> list[int]
     size = megabytes(estimated_bytes(found, output))
     if found.pairs > most:
         raise ArgumentError(
-            f"{output} would hold {_about(found)} ({size}), but --max-pairs is {most:,}.",
+            f"{output} would hold {found.about} ({size}), but --max-pairs is {most:,}.",
             fix="Use a smaller --max-distance, a larger --min-positiveness, --pairs-file for some pairs, or a larger "
             "--max-pairs. Training needs no file.",
         )
     if not quiet:
-        say(f"Writing {_about(found)} ({size}).")
+        say(f"Writing {found.about} ({size}).")
     with progress(f"Writing {output.name}", quiet=quiet) as bar:
         return write_pairs(found, output, bar)
 
@@ -138,7 +138,7 @@ def _print_outlook(found: Outlook) -> None:
         )
     lowered = "" if found.limit == found.soft.max_distance else " (longer chains do not count)"
     say(
-        f"Positive pairs with chains of up to {plural(found.limit, 'hop')}{lowered}: {_about(found)}. This is "
+        f"Positive pairs with chains of up to {plural(found.limit, 'hop')}{lowered}: {found.about}. This is "
         f"{_share(found.share)} of all pairs of images, and {_share(found.share_labelled)} of the pairs of images with "
         "a label."
     )
@@ -189,10 +189,6 @@ def _print_written(
             (f"  {hops}", f"{weight[hops]:.3f}", f"{count:,}") for hops, count in enumerate(rows) if count
         ]
         table(["  hops", "positiveness", "pairs"], shown, left=1)
-
-
-def _about(found: Outlook) -> str:
-    return plural(found.pairs, "pair") if found.extent.is_counted else f"about {plural(found.pairs, 'pair')}"
 
 
 def _share(share: float) -> str:

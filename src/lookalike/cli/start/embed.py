@@ -115,20 +115,20 @@ def _remove(opened: Workspace, names: list[str], more: bool, workspace: Path, *,
     next_step("lookalike status", workspace=workspace)
 
 
-def _print_estimate(ahead: Estimate) -> None:
+def _print_estimate(expected: Estimate) -> None:
     """What a long run will cost, before it begins."""
-    if ahead.base:
-        say(f"Applying the head to the vectors of {ahead.base}. No photo is read.")
-    elif not ahead.compute:
-        say(f"The vectors of all {plural(ahead.known, 'photo')} exist already and are copied.")
-    elif not math.isnan(ahead.seconds) or ahead.known:
-        known = f" ({ahead.known:,} more are already computed)" if ahead.known else ""
+    if expected.base:
+        say(f"Applying the head to the vectors of {expected.base}. No photo is read.")
+    elif not expected.compute:
+        say(f"The vectors of all {plural(expected.known, 'photo')} exist already and are copied.")
+    elif not math.isnan(expected.seconds) or expected.known:
+        known = f" ({expected.known:,} more are already computed)" if expected.known else ""
         cost = (
             ""
-            if math.isnan(ahead.seconds)
-            else f": about {duration(ahead.seconds)}, {megabytes(ahead.bytes)} on disk"
+            if math.isnan(expected.seconds)
+            else f": about {duration(expected.seconds)}, {megabytes(expected.bytes)} on disk"
         )
-        say(f"{plural(ahead.compute, 'photo')} to embed{known}{cost}.")
+        say(f"{plural(expected.compute, 'photo')} to embed{known}{cost}.")
 
 
 def _next(opened: Workspace, workspace: Path) -> None:

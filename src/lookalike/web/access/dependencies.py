@@ -1,4 +1,4 @@
-"""Dependencies of routes: the person who asks, that they are a lead, that the form comes from their own page.
+"""Dependencies of routes: the sender of the request, that they are a lead, that the form comes from their own page.
 
 A router declares once who can use its routes: `APIRouter(dependencies=SIGNED_IN)` or `dependencies=LEADS`.
 Both check the CSRF token of every request that is not a GET.
@@ -33,7 +33,7 @@ def visitor(request: Request) -> Session:
 
 
 def person(request: Request) -> Person:
-    """The person who asks, known by the cookie of a browser or by the token of a program."""
+    """The sender of the request, known by the cookie of a browser or the token of a program."""
     who = identity_of(request)
     with site_of(request).database.read() as connection:
         found = who.found(connection)
@@ -42,7 +42,7 @@ def person(request: Request) -> Person:
 
 
 def lead(found: Annotated[Person, Depends(person)]) -> Person:
-    """The person who asks, who must be a lead."""
+    """The sender of the request, who must be a lead."""
     if not found.is_lead:
         raise AccessError("Only leads can do this.", fix="Ask a lead.", code="lead-only")
     return found
@@ -66,7 +66,7 @@ After = Annotated[int, Query(ge=0, le=LARGEST)]
 
 
 def actor(request: Request, person: Annotated[Person, Depends(person)]) -> Actor:
-    """The person who asks, with the time and the network address of the request."""
+    """The sender of the request, with the time and the network address of the request."""
     return Actor(person, site_of(request).now(), address_of(request))
 
 

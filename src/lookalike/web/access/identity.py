@@ -1,4 +1,4 @@
-"""The person who asks, by the cookie of a browser or the token of a program. Only this module trusts either.
+"""The sender of the request, by the cookie of a browser or the token of a program. Only this module trusts either.
 
 The cookie's signature and the token's shape are checked before a database connection is open. Whether the account
 still exists is checked in the transaction of the answer, so nobody answers after their removal.

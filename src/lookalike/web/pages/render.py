@@ -48,7 +48,7 @@ def page(
     headers: Mapping[str, str] | None = None,
     **values: Any,  # noqa: ANN401 - values of the template
 ) -> HTMLResponse:
-    """A page for the person who asks; one that shows a `failure` has its status."""
+    """A page for the sender of the request; one that shows a `failure` has its status."""
     failure = values.get("failure")
     if failure is not None and status == 200:
         status, headers = status_of(failure), headers_of(failure) | dict(headers or {})

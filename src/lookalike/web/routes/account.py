@@ -109,7 +109,7 @@ def home(person: PersonPart) -> Response:
 
 @router.get("/account")
 def account_page(request: Request, site: SitePart, person: PersonPart) -> Response:
-    """The account of the person who asks."""
+    """The account of the sender of the request."""
     return _account(request, site, person)
 
 

@@ -130,7 +130,7 @@ async def missing(request: Request) -> Response:
 async def _done(
     labelling: Labelling, who: ClaimedIdentity, call: Callable[[Connection, Person], dict[str, Any]]
 ) -> Response:
-    """Run a call for the person who asks, in one transaction that is on disk before the answer."""
+    """Run a call for the sender of the request, in one transaction that is on disk before the answer."""
     result = await labelling.site.write(lambda connection: call(connection, who.found(connection)))
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 

@@ -47,7 +47,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
     """Remaining work, expected errors, and the last forecast."""
     with site.database.read() as connection:
         campaign = read_campaign(connection)
-    work: Work | None = site.work
+    work: Work | None = site.forecast
     return page(
         request,
         "plan.html.j2",
@@ -72,9 +72,9 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
             f"Unknown encoder: {unknown[0]!r}." if unknown else f"You chose {len(chosen)} encoders.",
             fix=f"Choose 1 to {MOST_ENCODERS} of the encoders on the page.",
         )
-    if site.work is None or site.work.future.done():
-        site.work = Work(
-            chosen, site.now(), _beside(site).submit(forecast_beside, site.workspace.folder, chosen)
+    if site.forecast is None or site.forecast.future.done():
+        site.forecast = Work(
+            chosen, site.now(), _forecaster(site).submit(forecast_beside, site.workspace.folder, chosen)
         )
     return RedirectResponse("/plan#more-labels", 303)
 
@@ -82,7 +82,7 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
 @router.post("/first")
 async def ask_first(site: SitePart, by: ActorPart) -> Response:
     """Move the pairs that best separate the chosen encoders to the front of the queue."""
-    found = None if site.work is None else site.work.found
+    found = None if site.forecast is None else site.forecast.found
     comparison = found.comparison if isinstance(found, LabelForecast) else None
     if comparison is None or not len(comparison.next):
         raise ArgumentError("There are no pairs to move.", fix="Compute the forecast on the plan page first.")
@@ -93,8 +93,8 @@ async def ask_first(site: SitePart, by: ActorPart) -> Response:
     return RedirectResponse("/plan?asked=1#more-labels", 303)
 
 
-def _beside(site: Site) -> ProcessPoolExecutor:
+def _forecaster(site: Site) -> ProcessPoolExecutor:
     """The one process for forecasts, so that they do not slow down votes."""
-    if site.beside is None:
-        site.beside = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
-    return site.beside
+    if site.forecaster is None:
+        site.forecaster = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    return site.forecaster

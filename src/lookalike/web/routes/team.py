@@ -56,21 +56,21 @@ def figures_of(site: Site) -> Team:
     With fifty people the intervals take seconds: only the first request after a long time waits for them.
     """
     now = site.now()
-    had = site.figures
+    had = site.team_figures
     if had is not None and 0 <= now - had[0] < FRESH_MS:
         return had[1]
-    with site.figuring:
-        if site.renewing is None or site.renewing.done():
-            site.renewing = site.decoders.submit(_renew, site)
+    with site.team_lock:
+        if site.team_renewal is None or site.team_renewal.done():
+            site.team_renewal = site.decoders.submit(_renew, site)
     if had is not None and 0 <= now - had[0] < STALE_MS:
         return had[1]
-    return site.renewing.result()
+    return site.team_renewal.result()
 
 
 def _renew(site: Site) -> Team:
     now = site.now()
     found = team(site.database, now)
-    site.figures = now, found
+    site.team_figures = now, found
     return found
 
 

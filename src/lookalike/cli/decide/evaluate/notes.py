@@ -39,21 +39,21 @@ def meaning(name: str, measured: Measured) -> str:
 def notes(measured: Measured) -> list[str]:
     """What the signs mean, and what is missing and why."""
     found, sure, names = measured.found, measured.sure, [name for _, name in measured.shown]
-    said = []
+    sentences = []
     if measured.brief:
-        said.append(
+        sentences.append(
             f"Only {listed(names)} are shown with --per. Use --measures for others, or --json for all."
         )
     if sure is not None:
-        said += [*_intervals(sure, labels=not measured.is_identification), *_too_few(sure, names)]
+        sentences += [*_intervals(sure, labels=not measured.is_identification), *_too_few(sure, names)]
     if measured.favoured:
-        said.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
-    said += _beyond(found, names)
+        sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
+    sentences += _beyond(found, names)
     reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}
-    said += [f"Undefined: {reason}." for reason in sorted(reasons)]
-    said += [] if sure is None else _without_interval(found, sure, names)
-    said += [f"{plural(left.count, 'label')} left out: {left.reason}." for left in found.unusable]
-    return [folded(one) for one in (*said, *found.absences, *found.notes)]
+    sentences += [f"Undefined: {reason}." for reason in sorted(reasons)]
+    sentences += [] if sure is None else _without_interval(found, sure, names)
+    sentences += [f"{plural(left.count, 'label')} left out: {left.reason}." for left in found.unusable]
+    return [folded(one) for one in (*sentences, *found.absences, *found.notes)]
 
 
 def _intervals(sure: Significance, *, labels: bool) -> list[str]:
@@ -101,11 +101,11 @@ def _of_possible(measure: Measure) -> bool:
 
 
 def _without_interval(found: Evaluation, sure: Significance, names: Sequence[str]) -> list[str]:
-    said = []
+    sentences = []
     for name in names:
         why = {one.encoder: sure.intervals[one.encoder][name].reason for one in found.scores}
-        said += [
+        sentences += [
             f"No interval for {name} of {', '.join(who for who in why if why[who] == reason)}: {reason}."
             for reason in sorted(set(why.values()) - {"", "the value is undefined"})
         ]
-    return said
+    return sentences

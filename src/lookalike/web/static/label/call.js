@@ -8,9 +8,9 @@ export async function call(path, body) {
     options.headers["Content-Type"] = "application/json";
   }
   const answer = await fetch(path, options);
-  const said = await answer.json().catch(() => null);
-  if (answer.ok && said === null) throw new TypeError("incomplete answer");
-  return { status: answer.status, said, after: Number(answer.headers.get("Retry-After") ?? 0) };
+  const content = await answer.json().catch(() => null);
+  if (answer.ok && content === null) throw new TypeError("incomplete answer");
+  return { status: answer.status, content, after: Number(answer.headers.get("Retry-After") ?? 0) };
 }
 
 export function midnight() {

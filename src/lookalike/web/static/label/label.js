@@ -5,7 +5,7 @@ import { Outbox } from "./queue.js";
 import { listen } from "./keys.js";
 import { Zoom } from "./zoom.js";
 import { Pace } from "./pace.js";
-import { nothing, progress, refused, said, waiting } from "./words.js";
+import { nothing, progress, refused, announce, waiting } from "./words.js";
 
 const RECHECK = 15_000, REFRESH = 60_000;
 const root = document.getElementById("labelling");
@@ -27,7 +27,7 @@ const outbox = new Outbox(place, {
     deck.giveUp(entry);
     outbox.refresh();
   },
-  refreshed: (answer) => { Object.assign(figures, answer.progress); deck.merge(answer.given, outbox); tell(); },
+  refreshed: (answer) => { Object.assign(figures, answer.progress); deck.merge(answer.given, outbox); show(); },
   changed: () => { deck.drop(outbox); waiting(outbox); },
 });
 const deck = new Deck(document.getElementById("stage"), place, {
@@ -52,8 +52,8 @@ function say(answer) {
   outbox.push({ kind: "answer", token: pair.token, answer, took });
   painted();
   if (answer !== "skip") { figures.today += 1; figures.answered += 1; pace.worked(); }
-  said(`Answered: ${answer}.`);
-  tell();
+  announce(`Answered: ${answer}.`);
+  show();
 }
 
 function undo() {
@@ -62,8 +62,8 @@ function undo() {
   outbox.push({ kind: "undo", token: pair.token });
   deck.back();
   if (pair.answer !== "skip") { figures.today -= 1; figures.answered -= 1; }
-  said("Undone. Answer the pair again.");
-  tell();
+  announce("Undone. Answer the pair again.");
+  show();
 }
 
 function renew(entry, answer) {
@@ -79,7 +79,7 @@ function painted() {
   requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("key to pair", "key")));
 }
 
-function tell() { progress(figures); if (!deck.current) nothing(figures); }
+function show() { progress(figures); if (!deck.current) nothing(figures); }
 
 form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value); });
 document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });

@@ -108,10 +108,10 @@ class Photo {
     this.ready = this.load();
   }
 
-  // Fetch first, to tell a missing photo from a missing network. Then decode the picture from the browser's cache
+  // Fetch first, to distinguish a missing photo from a missing network. Then decode the picture from the browser's cache
   // before it is needed.
   async load() {
-    this.tell(`${this.words}: loading…`);
+    this.show(`${this.words}: loading…`);
     for (;;) {
       try {
         const answer = await fetch(this.photo.url, { credentials: "same-origin" });
@@ -133,7 +133,7 @@ class Photo {
   }
 
   missing() {
-    const box = this.tell(`${this.words}: the file is missing or damaged.`);
+    const box = this.show(`${this.words}: the file is missing or damaged.`);
     box.append(document.createElement("br"), button("Skip this pair", () => this.hooks.skip()), button("Report to leads", async (event) => {
       const answer = await this.hooks.missing(this.photo.image).catch(() => null);
       event.target.textContent = answer?.status === 200 ? "Reported in the audit log" : "Not sent. Try again";
@@ -142,7 +142,7 @@ class Photo {
     return false;
   }
 
-  tell(words) {
+  show(words) {
     const box = document.createElement("div");
     box.className = "why";
     box.append(words);

@@ -95,23 +95,23 @@ export class Outbox {
       if (!entry) this.wanted = true;
       return this.later("network", 0);
     }
-    const { status, said, after } = answer;
+    const { status, content, after } = answer;
     if (status === 401) return this.stop("login");
-    if (status === 403 && said?.error?.code === "csrf") return this.stop("page");
-    if (!isOurs(status, said)) return this.later("server", after);
+    if (status === 403 && content?.error?.code === "csrf") return this.stop("page");
+    if (!isOurs(status, content)) return this.later("server", after);
     this.recover();
-    if (entry) this.finish(entry, status, said);
-    else if (status === 200) this.hooks.refreshed(said);
-    else this.hooks.refused(null, said?.error);
+    if (entry) this.finish(entry, status, content);
+    else if (status === 200) this.hooks.refreshed(content);
+    else this.hooks.refused(null, content?.error);
     this.hooks.changed();
     return true;
   }
 
-  finish(entry, status, said) {
+  finish(entry, status, content) {
     localStorage.removeItem(entry.key);
     if (status === 200 && entry.kind === "answer") this.acknowledged.add(entry.token);
-    if (status === 200) this.hooks.accepted(entry, said);
-    else this.hooks.refused(entry, said?.error);
+    if (status === 200) this.hooks.accepted(entry, content);
+    else this.hooks.refused(entry, content?.error);
   }
 
   recover() { this.trouble = null; this.pause = FIRST_WAIT; }
@@ -132,9 +132,9 @@ export class Outbox {
 
 // Whether the app itself accepted or finally refused the answer. After anything else (a proxy's page, a network login,
 // a busy server, an unknown host name) the answer is kept and sent again.
-function isOurs(status, said) {
-  if (status === 200) return Array.isArray(said?.given);
-  const { code, kind } = said?.error ?? {};
+function isOurs(status, content) {
+  if (status === 200) return Array.isArray(content?.given);
+  const { code, kind } = content?.error ?? {};
   return Boolean(code || kind) && code !== "host" && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
