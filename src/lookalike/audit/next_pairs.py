@@ -86,7 +86,7 @@ class Standing:
     """Two encoders on the queries judged so far: the mean difference in HR@K, its interval and the decision.
 
     `left_open` distinguishing pairs of these queries have no label; `difference` is in the middle of what they allow.
-    `decision` is "better", "worse" (the first encoder than the second), "alike" (the whole interval lies within the
+    `decision` is "better", "worse" (the first encoder than the second), "alike" (the whole interval is within the
     margin) or "open". `least` and `most` bound the difference over *all* queries, whatever the unjudged pairs turn out
     to be.
     """

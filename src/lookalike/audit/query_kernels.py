@@ -17,7 +17,7 @@ def correlate_weighted(
     fewest: int,
     found: np.ndarray,
 ) -> None:
-    """Points come in order of x; query i stands at `place[i]` among the weights and belongs to point `cell[i]`."""
+    """Points are in order of x; query i has the weight at `place[i]` and belongs to point `cell[i]`."""
     n, xs, ys = len(x), x_group[-1] + 1, y_group.max() + 1
     w, x_weight, y_weight = np.empty(n), np.empty(xs), np.empty(ys)
     x_rank, y_rank, tree = np.empty(xs), np.empty(ys), np.empty(ys + 1)

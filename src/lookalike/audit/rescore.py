@@ -95,7 +95,7 @@ def on_queries(score: Score, chosen: AnySet[str]) -> Score:
 
 
 def _known(judged: JudgedRanks, names: np.ndarray, code: np.ndarray) -> JudgedRanks:
-    """With what is known of rows in list order, so that it is not worked out again."""
+    """With the codes and the order of rows in list order, so that they are not computed again."""
     judged.__dict__["query_codes"] = names, code
     judged.__dict__["list_order"] = np.arange(len(judged))
     return judged

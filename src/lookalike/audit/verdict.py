@@ -38,11 +38,11 @@ class Order:
 class Verdict:
     """What one measure's claims about one encoder are worth here.
 
-    A claim is an order that the measure's own test is sure of. `word` is that of the worst claim: "not to be trusted",
-    "unknown" (nothing like it was simulated), "with care" or "trusted" (of such claims at least .80 or .95 were right
-    on pools like this one, at the lower bound); "cannot tell" where there is no claim. `right` is the share of claims
-    like the worst one that were right (NaN where the calibration does not say, or says too much). `because` are
-    sentences about the encoder, `of_measure` about the measure on these labels.
+    A claim is an order that the measure's own test finds significant. `word` is that of the worst claim: "not to be
+    trusted", "unknown" (nothing like it was simulated), "with care" or "trusted" (of such claims at least .80 or .95
+    were right on pools like this one, at the lower bound); "cannot tell" where there is no claim. `right` is the
+    share of claims like the worst one that were right (NaN where the calibration does not say, or says too much).
+    `because` are sentences about the encoder, `of_measure` about the measure on these labels.
     """
 
     measure: str
@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def claims(self) -> tuple[Order, ...]:
-        """The orders that the measure's own test is sure of."""
+        """The orders that the measure's own test finds significant."""
         return tuple(order for order in self.orders if order.separated)
 
 
@@ -116,7 +116,7 @@ class Judgement:
     @computed_field  # type: ignore[prop-decorator]
     @property
     def headline(self) -> str:
-        """The best encoder by HR@K corrected, whether that is proved, and what it is worth; "" for want of two."""
+        """The best encoder by HR@K corrected, whether it is significantly better, and its trust; "" for one."""
         name = f"HR@{self.k} corrected"
         compared = self.comparisons.get(name, ())
         sentences = verdict(self.encoders[0], compared) if self.encoders and compared else []

@@ -37,7 +37,7 @@ class ScoreLine:
 
 
 def score_figure(lines: Sequence[ScoreLine], ticks: Sequence[str], title: str) -> str:
-    """Scores of encoders by what is left out; names stand at the lines' ends."""
+    """Scores of encoders by what is left out; names are at the ends of the lines."""
     right = WIDTH - NAMES
     x = _ticks_axis(len(ticks), right)
     y = Axis.around((one for line in lines for one in line.y), BOTTOM, TOP)

@@ -78,7 +78,7 @@ def places(points: Iterable[Point]) -> str:
 class Plot:
     """A figure under construction: add parts in the order in which they are drawn, then call `svg`.
 
-    `name` is its class in the style sheet. A figure that stands `alone`, in a file, carries the style sheet.
+    `name` is its class in the style sheet. A figure that is `alone` in a file contains the style sheet.
     """
 
     def __init__(self, name: str, width: float, *, alone: bool = False) -> None:

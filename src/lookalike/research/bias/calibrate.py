@@ -73,7 +73,7 @@ def calibrated_among(measures: Sequence[str]) -> list[str]:
 def first_pool(outcome: SimulatedPools) -> dict[str, tuple[int, float, int]]:
     """Of the first pool, by measure: pairs of encoders, how many are ordered right, how many separated.
 
-    Small enough to be made again by whoever doubts the file.
+    Small enough to compute again, to check the file.
     """
     found = {}
     for measure in calibrated_among(outcome.measures):

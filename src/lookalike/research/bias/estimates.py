@@ -1,9 +1,9 @@
-"""Estimates of HR@K for an encoder from pool labels: ways to make up for the candidates that nobody judged.
+"""Estimates of HR@K for an encoder from pool labels: ways to compensate for unjudged candidates.
 
 Unique finds are less often similar than shared ones: what several encoders find is likely alike. A generator shows by
-how much, for all it put forward was judged. `only(g)` is the positive rate of the labelled candidates in g's top K that
-no other generator put forward, `shared(g)` that of the others. The estimates carry this over to the unjudged
-candidates of another encoder, each in another way. `docs/research/bias.md` says how they did.
+how much, because all pairs that it proposed were judged. `only(g)` is the positive rate of the labelled candidates in
+g's top K that no other generator proposed, `shared(g)` that of the others. The estimates carry this over to the
+unjudged candidates of another encoder, each in another way. `docs/research/bias.md` says how they did.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,8 @@ MORE = 100
 @dataclass(frozen=True, eq=False)
 class Rates:
     """What a pool's generators show: by generator, the positive rate of what it found alone and of what others
-    found too, its HR@K, and its EHR@K and coverage@K without the labels that it alone put forward. NaN where undefined.
+    found too, its HR@K, and its EHR@K and coverage@K without the labels of pairs that it alone proposed.
+    NaN where undefined.
     """
 
     only: Float64[np.ndarray, " generators"]

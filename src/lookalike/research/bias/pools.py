@@ -92,8 +92,8 @@ class GroundTruth:
 class Drawn:
     """One pool: its generators and queries (as places in the ground truth), and which rows its annotators labelled.
 
-    `surfaced[g]` marks the labelled rows that generator g put forward, whoever else did; rows that nobody put forward
-    were drawn at random.
+    `surfaced[g]` marks the labelled rows that generator g proposed, alone or not; rows without a generator are random
+    pairs.
     """
 
     generators: tuple[int, ...]

@@ -158,7 +158,7 @@ def _seen(
 
 
 def _rates(ground_truth: GroundTruth, drawn: Drawn) -> Rates:
-    """What the generators of a pool show, whoever is estimated."""
+    """The rates of the generators of a pool, the same for every estimated encoder."""
     rows = drawn.labelled
     ranks, surfaced = ground_truth.place[np.array(drawn.generators)][:, rows], drawn.surfaced[:, rows]
     label = ground_truth.answers[drawn.answers][rows].astype(np.int64)

@@ -269,7 +269,7 @@ def _by_encoder(
 
 
 def _rates(rate: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The bands of the positive rate in words, and where it lies in each."""
+    """The bands of the positive rate in words, and the pools in each."""
     return [
         (f"{low:.0%} to {min(high, 1):.0%} of the pool similar", (rate >= low) & (rate < high))
         for low, high in RATES

@@ -25,7 +25,7 @@ def grid(
 
 
 def deepest(columns: Sequence[str]) -> int:
-    """How many levels of heads stand above the last one."""
+    """How many levels of heads are above the last one."""
     return max(column.count(LEVEL) for column in columns)
 
 
@@ -82,7 +82,7 @@ def _lines(labels: Sequence[str], columns: Sequence[str], rows: Iterable[Line]) 
 
 
 def _levels(head: str, most: int) -> list[str]:
-    """A head's levels from the top; the last one stands above the figures."""
+    """A head's levels from the top; the last one is directly above the figures."""
     parts = head.split(LEVEL)
     return parts[:-1] + [""] * (most + 1 - len(parts)) + parts[-1:]
 

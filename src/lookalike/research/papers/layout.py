@@ -1,8 +1,8 @@
 """A paper's table and ours as text, in the layout of the paper; and as plain cells for a file.
 
-Where both have the same rows, ours stands in further columns on them, and rows of encoders that the paper does
+Where both have the same rows, ours are further columns of these rows, and rows of encoders that the paper does
 not have follow those of their group. Where the columns are other ones (the generators of EDS Table 2), ours follows.
-What is wider than the page is parted (`grid`), so that ours then stands below.
+What is wider than the page is split (`grid`), so that ours are then below.
 """
 
 import textwrap
@@ -58,7 +58,7 @@ def text_of(published: PublishedTable, ours: ComputedTable | None, width: int | 
 
 
 def cells_of(published: PublishedTable, ours: ComputedTable | None) -> list[CellPair]:
-    """Every cell of both sides; cells of one row and column stand together."""
+    """Every cell of both sides; cells of one row and column are together."""
     theirs = {
         (_key(row.names), column): (row.names, cell)
         for row in published.rows
@@ -112,7 +112,7 @@ def _joined(
         group: at for at, group in reversed(list(enumerate(_key(_group(published, row)) for row, _ in rows)))
     }
     rows.sort(key=lambda row: groups[_key(_group(published, row[0]))])
-    deeper = deepest(published.columns) - deepest(ours.columns)  # a dataset's name stands between
+    deeper = deepest(published.columns) - deepest(ours.columns)  # a dataset's name is between
     return columns + [OURS + LEVEL * (1 + max(0, deeper)) + column for column in ours.columns], rows
 
 
@@ -142,7 +142,7 @@ def _marked(published: PublishedTable) -> list[tuple[tuple[str, ...], list[str]]
             marks[cell] = marks.get(cell, "") + mark
     room = {
         column: max(len(mark) for at, mark in marks.items() if at[1] == column) for _, column in marks
-    }  # so that figures with and without a letter stand under each other
+    }  # so that figures with and without a letter are aligned
     return [
         (
             row.names,

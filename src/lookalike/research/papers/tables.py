@@ -115,7 +115,7 @@ def _discovery(role: str) -> Builder:
         if role not in workspace.catalog.role:
             return NOBODY[role]
         rule, where = Rule(level="paper"), (("role", role),)
-        labelled = select_pairs(workspace, rule, task="discovery", where=where, source="all")
+        labelled = select_pairs(workspace, rule, where=where)
         queries, negatives = len(np.unique(labelled.pairs.query)), int(np.sum(labelled.pairs.label == 0))
         n = max(1, round(negatives / queries))
         found = evaluate(

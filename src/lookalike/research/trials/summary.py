@@ -16,7 +16,7 @@ from lookalike.store.journal import Entry
 
 @dataclass(frozen=True)
 class View:
-    """Which numbers of the entries are looked at.
+    """Which numbers of the entries to use.
 
     `chosen_by` is the measure that chose the epoch, or "last"; `on` is "truth" or "labels" (those of the test split).
     """

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Unpack
 
 from lookalike.api import values
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
-from lookalike.discover.queries import Where
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.measures.table import drawings, parse
 from lookalike.evaluate.measures.table import evaluate as score_all
@@ -20,6 +20,7 @@ from lookalike.workflows.decide.files import absences, read_runs
 from lookalike.workflows.decide.pairs import (
     RankedPairs,
     SelectedPairs,
+    SelectOptions,
     baselines,
     notes_on_negatives,
     select_pairs,
@@ -86,24 +87,22 @@ def evaluate(
     *,
     rule: Rule | None = None,
     runs: Sequence[Path] = (),
-    task: str = "discovery",
-    where: Where = (),
-    source: str = "all",
     selected: SelectedPairs | None = None,
     progress: Progress | None = None,
+    **select: Unpack[SelectOptions],
 ) -> Evaluation:
     """Rank each encoder once (all of them by default) and score it by every measure.
 
-    `runs` are TREC run files of other systems, shown in the same table on the same basis. `task`, `where` and `source`
-    choose the pairs (see `select_pairs`); `selected` are pairs selected before. Negatives are sampled from the lists of
-    the pool's generators. With a trained encoder among them, all are scored on the test split (see `comparable_rule`),
-    and a note says so.
+    `runs` are TREC run files of other systems, shown in the same table on the same basis. `select`
+    chooses the pairs (see `select_pairs`); `selected` are pairs selected before. Negatives are sampled from the lists
+    of the pool's generators. With a trained encoder among them, all are scored on the test split, with a note
+    (see `comparable_rule`).
     """
     parsed = [parse(name) for name in measures]
     drawings(parsed)
     names = list(dict.fromkeys(encoders or workspace.encoders))
     comparable, remarks = comparable_rule(workspace, names, rule or Rule())
-    chosen = selected or select_pairs(workspace, comparable, task=task, where=where, source=source)
+    chosen = selected or select_pairs(workspace, comparable, **select)
     if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import Unpack
 
 from lookalike.core.progress import Bar
 from lookalike.core.types import Rule, Scores
-from lookalike.discover.queries import Where
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
@@ -17,6 +17,7 @@ from lookalike.evaluate.significance.summary import Settings, Significance, sign
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, QueryGroup, by_column, evaluate
+from lookalike.workflows.decide.pairs import SelectOptions
 
 BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column if no measure is named
 MISSED = MappingProxyType(
@@ -103,28 +104,17 @@ def measure_levels(
     split: str | None,
     settings: Settings | None,
     runs: Sequence[Path] = (),
-    task: str = "discovery",
-    where: Where = (),
-    source: str = "all",
     per: str | None = None,
     brief: bool = False,
     bar: Bar,
+    **select: Unpack[SelectOptions],
 ) -> dict[str, Measured]:
     """The same measures at each level, each on its own basis. Encoders are compared if there is one level."""
     measured = {}
     for level in levels:
         with bar("Ranking") as progress:
-            found = evaluate(
-                workspace,
-                encoders,
-                measures,
-                rule=Rule(level=level, similarity=similarity, split=split),
-                runs=runs,
-                task=task,
-                where=where,
-                source=source,
-                progress=progress,
-            )
+            rule = Rule(level=level, similarity=similarity, split=split)
+            found = evaluate(workspace, encoders, measures, rule=rule, runs=runs, progress=progress, **select)
         sure: Significance | None = None
         groups: tuple[QueryGroup, ...] = ()
         if settings is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -57,7 +58,17 @@ class SelectedPairs:
     counts: Mapping[str, int]
 
 
-def select_pairs(workspace: Workspace, rule: Rule, *, task: str, where: Where, source: str) -> SelectedPairs:
+class SelectOptions(TypedDict, total=False):
+    """Which pairs to measure on (see `select_pairs`)."""
+
+    task: str
+    where: Where
+    source: str
+
+
+def select_pairs(
+    workspace: Workspace, rule: Rule, *, task: str = "discovery", where: Where = (), source: str = "all"
+) -> SelectedPairs:
     """The pairs to measure on; an error where there are none.
 
     `where` keeps the queries with certain values, such as [("domain", "wild")]. `source="pool"` leaves out labels of

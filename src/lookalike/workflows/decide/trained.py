@@ -1,7 +1,7 @@
 """Encoders trained on this workspace's labels, and what that means for every number.
 
-The rule, in one place: an encoder is *trained* if it, or an encoder beneath it, is a checkpoint with a record of
-its training, and is in models/ of this workspace or was trained on its data: a head keeps this record wherever its
+The rule, in one place: an encoder is *trained* if it, or an encoder that it is based on, is a checkpoint with a record
+of its training, and is in models/ of this workspace or was trained on its data: a head keeps this record wherever its
 folder is copied to. Such an encoder has seen the answers of the training split, and its
 checkpoint was selected by those of the validation split: it is scored on the test split only, and so is whatever is
 compared with it. On all labels only the other encoders are judged.
@@ -50,7 +50,7 @@ def learned(workspace: Workspace, spec: EncoderSpec) -> Mapping[str, Any]:
 
 
 def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Those of some encoders (all by default) that are trained; one whose vectors are damaged is not looked into."""
+    """Those of some encoders (all by default) that are trained; damaged vectors are skipped."""
     found = []
     for name in workspace.encoders if names is None else names:
         with suppress(EmbeddingsError):
@@ -150,7 +150,7 @@ def _is_within(folder: Path, outer: Path) -> bool:
 def _from_here(workspace: Workspace, learned: Mapping[str, Any]) -> bool:
     """Whether a head says that it learned from this workspace's labels, or from its split of its vectors.
 
-    The second holds when labels were added or mended since.
+    The second holds when labels were added or corrected since.
     """
     labels = workspace.labels()
     if learned.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):

@@ -38,7 +38,7 @@ class Learned:
 
 
 def learn(workspace: Workspace, drawn: Studio, bar: Bar, tell: Tell) -> Learned | None:
-    """Train a head on one generator's vectors; where that cannot be, say why in one sentence and go on without it."""
+    """Train a head on one generator's vectors; if that is impossible, print why and continue without it."""
     try:
         require_learning()
     except LearningError as error:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -52,20 +53,26 @@ class Discovery:
         )
 
 
+class PoolOptions(TypedDict, total=False):
+    """Options of `make_pool`; None and () are its defaults, of the pool that exists, or of the workspace."""
+
+    top: int | None
+    queries: int | Sequence[str] | None
+    where: Where
+    stratify: str | None
+    seed: int | None
+
+
 def discover(
     workspace: Workspace,
     generators: Sequence[str] | None = None,
     *,
-    top: int | None = None,
-    queries: int | Sequence[str] | None = None,
-    where: Where = (),
-    stratify: str | None = None,
-    seed: int | None = None,
     replace: bool = False,
     random: int | None = None,
     pairs: Path | None = None,
     provenance: Path | None = None,
     progress: Progress | None = None,
+    **options: Unpack[PoolOptions],
 ) -> Discovery:
     """Pool the generators' top lists, draw random pairs, and keep both.
 
@@ -76,17 +83,11 @@ def discover(
     """
     stored = workspace.pool()
     old = None if replace else stored
-    asks = (
-        generators is not None
-        or top is not None
-        or queries is not None
-        or bool(where)
-        or stratify is not None
-    )
-    if old is not None and not asks:
+    named = any(options.get(name) is not None for name in ("top", "queries", "stratify"))
+    if old is not None and generators is None and not named and not options.get("where"):
         pool = old
     else:
-        pool = _pooled(workspace, old, generators, top, queries, where, stratify, seed, progress)
+        pool = _pooled(workspace, old, generators, options, progress)
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
     left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
@@ -112,11 +113,7 @@ def _pooled(
     workspace: Workspace,
     old: Pool | None,
     generators: Sequence[str] | None,
-    top: int | None,
-    queries: int | Sequence[str] | None,
-    where: Where,
-    stratify: str | None,
-    seed: int | None,
+    options: PoolOptions,
     progress: Progress | None,
 ) -> Pool:
     names = list(dict.fromkeys(workspace.encoders if generators is None else generators))
@@ -126,8 +123,10 @@ def _pooled(
             fix="Make vectors with `lookalike embed descriptor:color descriptor:hog`, then name them: "
             "--generators color,hog",
         )
+    queries, where, stratify = options.get("queries"), options.get("where", ()), options.get("stratify")
     if old is not None and queries is None and not where and stratify is None:
         queries = old.queries.tolist()
+    top, seed = options.get("top"), options.get("seed")
     new = values.make_pool(
         workspace.catalog,
         [workspace.embeddings(name) for name in names],

@@ -1,6 +1,6 @@
 """Labels that conflict by transitivity: A ~ B and B ~ C, but not A ~ C. A list for a lead to review.
 
-Similarity is not always transitive (a chair can lie between two styles), so a triangle is not an error, but errors are
+Similarity is not always transitive (a chair can be between two styles), so a triangle is not an error, but errors are
 more likely there. Labels in many triangles come first.
 """
 
@@ -20,7 +20,7 @@ from lookalike.store.workspace import Workspace
 
 LIMIT = 100
 MIDDLES = 5  # images between the two that are named
-AT_ONCE = 1 << 22  # wedges looked at together
+AT_ONCE = 1 << 22  # wedges that are checked at once
 Nodes = Int64[np.ndarray, " pairs"]
 
 

@@ -44,8 +44,8 @@ def _require_vectors(workspace: Workspace, encoder: str) -> None:
 
 def _require_another(workspace: Workspace, name: str, encoder: str) -> None:
     """Refuse to overwrite the encoder that the head is trained on, directly or through other heads."""
-    beneath = heads_down(parse(workspace.manifest(encoder).spec), workspace.folder)
-    if name == encoder or _folder(workspace, name) in _folders(workspace, beneath):
+    bases = heads_down(parse(workspace.manifest(encoder).spec), workspace.folder)
+    if name == encoder or _folder(workspace, name) in _folders(workspace, bases):
         on = "the encoder to train on" if name == encoder else f"part of {encoder}"
         raise LearningError(
             f"The name {name!r} is taken: {name} is {on}.", fix="Choose another name with --name NAME."

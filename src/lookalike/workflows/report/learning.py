@@ -61,7 +61,7 @@ def learning_part(
 def changes(
     before: Scores, after: Scores, families: Sequence[str], settings: Settings
 ) -> tuple[MeasureChange, ...]:
-    """One encoder and what it became, by each measure of some families: values, difference, and what that proves."""
+    """An encoder before and after training by each measure of some families: values, difference, and its meaning."""
     sure = significance([before, after], settings)
     listed = [(parse(name).family, name) for name in sure.comparisons]
     ordered = [name for family in families for of, name in listed if of == family]
@@ -141,7 +141,7 @@ def _ordinal(number: int) -> str:
 
 
 def gains(before: Scores, after: Scores) -> np.ndarray:
-    """By query: how many more known similar results stand in the first 5 than before, ties shared out."""
+    """By query: how many more results in the first 5 are known to be similar than before; ties are shared."""
     one, other = before[TOP], after[TOP]
     return np.round(5 * (other.numerator - one.numerator), 6)
 

@@ -38,7 +38,7 @@ class Restored:
     """What was restored: rows by table, and how the catalog differs from the one that was here.
 
     `was` is the version of the backup; `lost` and `back` are images that only the catalog before, or only the
-    backup has. `photos_missing` of `photos` looked for are not where the settings say.
+    backup has. `photos_missing` of the `photos` checked are not where the settings say.
     """
 
     file: str
@@ -51,7 +51,7 @@ class Restored:
 
 
 def backup(workspace: Workspace, path: Path, progress: Progress | None = None) -> BackedUp:
-    """Write the database as it is at this moment into one file, while others go on writing."""
+    """Write the database as it is at this moment into one file. Others can write at the same time."""
     if path.resolve() == (workspace.folder / DATABASE).resolve():
         raise WorkspaceError(
             f"{path} is the database itself.", fix="Name another file, best on another disk."
@@ -75,8 +75,8 @@ def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progre
         lost, back = _compared(before, catalog, path)
         rows = counts(held)
         restore_backup(Path(str(held.url.database)), database, progress)
-    looked, missing = _photos(folder, settings, catalog)
-    return Restored(str(path), _main_rows(rows), was, lost, back, looked, missing)
+    photos, missing = _photos(folder, settings, catalog)
+    return Restored(str(path), _main_rows(rows), was, lost, back, photos, missing)
 
 
 def _catalog(database: Database) -> Catalog:
@@ -123,7 +123,7 @@ def _compared(before: Catalog | None, now: Catalog, path: Path) -> tuple[int, in
 def _photos(
     folder: Path, settings: WorkspaceSettings, catalog: Catalog, most: int = 1_000
 ) -> tuple[int, int]:
-    """How many photos were looked for, evenly over the catalog, and how many of them are not there."""
+    """How many photos were checked, evenly over the catalog, and how many of them are missing."""
     if not settings.photos:
         return 0, 0
     paths = catalog.path[:: max(1, len(catalog) // most)]

@@ -76,17 +76,17 @@ def apply_to(
     from lookalike.encode.sources.checkpoint import read_head
     from lookalike.encode.weights import parameters_hash
 
-    held = read_head(require_folder(spec, workspace.folder), str(spec))
+    trained = read_head(require_folder(spec, workspace.folder), str(spec))
     vectors = base.embeddings.vectors
-    if vectors.shape[1] != held.head.features:
+    if vectors.shape[1] != trained.head.features:
         raise EmbeddingsError(
-            f"{spec} takes {held.head.features:,} numbers, but the vectors of {base.embeddings.encoder} have "
+            f"{spec} takes {trained.head.features:,} numbers, but the vectors of {base.embeddings.encoder} have "
             f"{vectors.shape[1]:,}.",
-            fix=f"Embed the encoder that it was trained on: lookalike embed {shlex.quote(held.base.spec)} --replace",
+            fix=f"Embed the encoder that it was trained on: lookalike embed {shlex.quote(trained.base.spec)} --replace",
         )
-    origin = headed_origin(spec, base.manifest.origin, parameters_hash(held.head))
+    origin = headed_origin(spec, base.manifest.origin, parameters_hash(trained.head))
     shards = workspace.shards(name, origin, beneath=f"{base.manifest.sum} {base.manifest.created}")
-    head = placed(held.head)
+    head = placed(trained.head)
     for first in range(0, len(vectors), STEP):
         last = min(first + STEP, len(vectors))
         if shards.holds(first, last):
