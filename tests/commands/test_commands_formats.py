@@ -122,7 +122,7 @@ def test_runs_for_the_queries_of_the_pool(lookalike, workspace):
     mistyped(
         lookalike("evaluate", "--output-runs", "runs", "--runs-queries", "all"),
         "--runs-queries",
-        "'labels', 'pool'",
+        "labels, pool",
     )
 
 
@@ -163,7 +163,7 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
         "line 1",
     )
     assert lookalike("labels", "import", "bad.qrels", "--skip-invalid", "--json").json["added"] == 1
-    mistyped(lookalike("labels", "import", "judgements", "--format", "csv"), "--format", "'table', 'qrels'")
+    mistyped(lookalike("labels", "import", "judgements", "--format", "csv"), "--format", "table, qrels")
 
 
 def test_pairs_with_both_labels_are_left_out_of_qrels_and_said(lookalike, labelled):

@@ -4,11 +4,10 @@ Command options, form fields, JSON schemas and error messages are made from `mod
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic.fields import FieldInfo
 
 from lookalike.core.errors import ArgumentError
 
@@ -58,11 +57,6 @@ class CheckedSettings(Declared):
     def as_values(self) -> dict[str, Any]:
         """The settings as JSON holds them; `Settings(**values)` makes them again."""
         return self.model_dump(mode="json")
-
-
-def choices_of(field: FieldInfo) -> tuple[Any, ...]:
-    """The values of a Literal field; none of any other field."""
-    return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
 
 
 def allowed(field: Mapping[str, Any]) -> str:
