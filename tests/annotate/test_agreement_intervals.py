@@ -20,7 +20,7 @@ def votes_of(counts):
 def test_below_ten_pairs_there_is_a_value_but_no_interval():
     nine, ten = agreement(votes_of((4, 1, 1, 3)).counts), agreement(votes_of((4, 1, 1, 4)).counts)
     assert math.isnan(nine["gwet"].low)
-    assert nine["gwet"].reason == "an interval takes 10 pairs"
+    assert nine["gwet"].reason == "an interval needs 10 pairs"
     assert ten["gwet"].low < ten["gwet"].value < ten["gwet"].high
 
 
@@ -28,7 +28,7 @@ def test_where_all_agree_there_is_no_interval_rather_than_a_certain_one():
     found = agreement(votes_of((30, 0, 0, 30)).counts)
     assert found["percent"].value == 1.0
     assert math.isnan(found["percent"].low)
-    assert "no spread" in found["percent"].reason
+    assert "same value" in found["percent"].reason
 
 
 def test_where_replicates_have_no_value_there_is_no_interval():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from vote_lists import table, units
 
 from lookalike.annotate.agreement.by_group import ALL, EACH_TWO, agreement, by_annotator, by_category, by_two
-from lookalike.annotate.agreement.patterns import answers_of, pattern, vote_table
+from lookalike.annotate.agreement.patterns import BY_CODE, pattern, vote_table
 from lookalike.core.errors import StorageError
 
 SWAP = {"similar": "dissimilar", "dissimilar": "similar", "unsure": "unsure", None: None}
@@ -101,10 +101,13 @@ def test_a_table_without_votes_has_no_parts():
 
 @given(st.dictionaries(st.integers(1, 999), st.sampled_from(["similar", "dissimilar", "unsure"]), max_size=5))
 def test_a_pattern_reads_back_as_it_was_written(answers):
-    assert answers_of(pattern(answers)) == answers
+    table = vote_table([("", pattern(answers), 1)])
+    assert {
+        who: BY_CODE[code] for who, code in zip(table.annotators, table.answer[0], strict=True)
+    } == answers
 
 
 @pytest.mark.parametrize("wrong", ["3", "x+", "3* 4+", "+"])
 def test_what_is_no_pattern_is_refused_in_words(wrong):
-    with pytest.raises(StorageError, match="no pattern of votes"):
+    with pytest.raises(StorageError, match="not a pattern of votes"):
         vote_table([("", wrong, 1)])

@@ -16,10 +16,8 @@ from lookalike.annotate.agreement.plan import (
     expected_end,
     forecast,
     hours_left,
-    queries_for,
 )
 from lookalike.annotate.protocol import Protocol
-from lookalike.core.errors import ArgumentError
 
 NOW = 20_000 * DAY_MS
 
@@ -38,11 +36,11 @@ def test_nothing_left_takes_no_time_and_no_pace_tells_no_time():
 
 
 def test_without_an_interval_of_the_pace_there_is_none_of_the_hours():
-    found = hours_left(100, Figure(100.0, math.nan, math.nan, 3, "an interval takes 10 person-hours"))
+    found = hours_left(100, Figure(100.0, math.nan, math.nan, 3, "an interval needs 10 person-hours"))
     assert (found.value, math.isnan(found.low), found.reason) == (
         1.0,
         True,
-        "an interval takes 10 person-hours",
+        "an interval needs 10 person-hours",
     )
 
 
@@ -94,7 +92,6 @@ def test_four_times_the_queries_halve_the_interval_and_steps_end_at_the_most():
     assert [step.queries for step in found.steps] == [20, 40, 80, 130]
     assert [step.labels for step in found.steps] == [100, 200, 400, 650]
     assert found.steps[2].half_width == pytest.approx(found.steps[0].half_width / 2)
-    assert queries_for(found, found.steps[0].half_width / 3) == 180
 
 
 def test_too_few_queries_have_no_forecast():
@@ -102,9 +99,6 @@ def test_too_few_queries_have_no_forecast():
     none = forecast(np.zeros(3), np.zeros(3), labels=0, most=50)
     assert (few.value.value, math.isnan(few.value.low), few.steps) == (0.5, True, ())
     assert (none.value.reason, none.steps) == ("no query has a label", ())
-    assert queries_for(few, 0.1) == 0
-    with pytest.raises(ArgumentError, match="half_width"):
-        queries_for(few, 0.0)
 
 
 def test_forecasts_come_true_where_queries_are_drawn_alike():

@@ -193,7 +193,7 @@ def test_names_that_trec_files_cannot_hold(lookalike, photos, tmp_path):
     lookalike("embed", "descriptor:color")
     (tmp_path / "labels.csv").write_text("query,candidate,label\nbox/000/1.png,bowl/000/1.png,1\n")
     lookalike("labels", "import", "labels.csv")
-    refused(lookalike("evaluate", "--runs", "runs"), "1 ids cannot", "'arm chair'", "lookalike init TABLE")
+    refused(lookalike("evaluate", "--runs", "runs"), "1 id cannot", "'arm chair'", "lookalike init TABLE")
     assert not (tmp_path / "runs").exists()
     refused(lookalike("labels", "export", "a.qrels", "--level", "item"), "'arm chair'")
     assert lookalike("evaluate", "--runs", "runs", "--level", "image").status == 0

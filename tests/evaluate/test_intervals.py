@@ -77,7 +77,7 @@ def test_few_queries_are_never_certain(queries: int):
     one = found.intervals["e0"]["HR@1" if queries < 9 else "EHR@1"]
     assert math.isnan(one.low)
     assert math.isnan(one.high)
-    assert "an interval takes 10" in one.reason
+    assert "an interval needs 10" in one.reason
 
 
 def test_no_spread_is_no_certainty():

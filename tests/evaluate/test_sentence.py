@@ -77,7 +77,7 @@ def test_more_coverage_is_not_better():
 
 
 def test_without_a_test_it_says_why():
-    few = Interval(NONE, NONE, 0.95, "bca", 2000, 0, "only 3 queries count, and an interval takes 10")
+    few = Interval(NONE, NONE, 0.95, "bca", 2000, 0, "only 3 queries count, and an interval needs 10")
     said = sentence(replace(BETTER, interval=few, p_holm=NONE))
     assert said.startswith("these labels cannot separate color from hog")
     assert "not tested: only 3 queries count" in said

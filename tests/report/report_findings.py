@@ -57,7 +57,7 @@ def groups(encoders: Sequence[str]) -> GroupTable:
         cells = []
         for place in range(len(encoders)):
             value = 0.72 - 0.02 * place + 0.013 * ((at * place) % 5)
-            few = f"only {queries - 2} queries count, and an interval takes 10"
+            few = f"only {queries - 2} queries count, and an interval needs 10"
             none = Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few)
             cells.append(
                 MeasureCell(

@@ -19,7 +19,7 @@ from lookalike.report.parts.findings import shown_findings, shown_groups
 from lookalike.report.parts.summary import summary
 from lookalike.report.parts.table import shown_table
 
-FEW = "only 7 queries count, and an interval takes 10"
+FEW = "only 7 queries count, and an interval needs 10"
 
 
 def made(*cells: MeasureCell, measure: str = "AUC_mac", **more) -> MeasureTable:
@@ -78,7 +78,7 @@ def test_some_values_without_an_interval_are_told_by_measure_and_undefined_ones_
 
 
 def test_one_query_and_one_encoder_make_a_page():
-    page = page_of(made(MeasureCell(1.0, 1, interval=none("only 1 query counts, and an interval takes 10"))))
+    page = page_of(made(MeasureCell(1.0, 1, interval=none("only 1 query counts, and an interval needs 10"))))
     assert "only 1 query counts" in text(page)
     assert "What the labels show" not in page
 

@@ -135,7 +135,11 @@ def changed(change: Callable[[polars.DataFrame], polars.DataFrame], folder: Path
         ),
         (lambda t: t.with_columns(score=polars.lit("high")), LabelsError, "line 2: score is 'high'"),
         (lambda t: t.with_columns(above=polars.lit("1.5")), LabelsError, "above is '1.5'"),
-        (lambda t: t.with_columns(label=polars.lit(300)), LabelsError, "label has numbers too large"),
+        (
+            lambda t: t.with_columns(label=polars.lit(300)),
+            LabelsError,
+            "label has numbers that are too large",
+        ),
         (lambda t: t.with_columns(level=polars.lit("pixel")), ArgumentError, "level is 'pixel'"),
         (lambda t: t.with_columns(own_item=polars.lit("maybe")), LabelsError, "own_item is 'maybe'"),
         (lambda t: t.head(0), CatalogError, "no rows"),
@@ -174,7 +178,7 @@ def test_scores_as_a_table(tmp_path, ending):
     kept = Score("HR@5", 0.1 + 0.2, 4, none, none, none)
     undefined = Score("AUC_mac", float("nan"), 0, none, none, none, "no query has both")
     scores = Scores("color", some().basis, {"HR@5": kept, "AUC_mac": undefined})
-    few = "only 4 queries count, and an interval takes 10"
+    few = "only 4 queries count, and an interval needs 10"
     known = {
         "HR@5": Interval(0.2, 0.1 + 0.3, 0.95, "percentile", 2000, 3),
         "AUC_mac": Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few),

@@ -173,7 +173,7 @@ def test_lines_on_left_out_images_are_counted(tmp_path):
 
 @pytest.mark.parametrize("image", ["with space.png", "new\nline.png", "no\N{NO-BREAK SPACE}break.png", ""])
 def test_ids_that_hold_white_space_cannot_be_written(tmp_path, image):
-    with pytest.raises(LabelsError, match="1 ids") as refused:
+    with pytest.raises(LabelsError, match="1 id cannot") as refused:
         write_label_file(Labels.of(["i0", image], [image, "i1"], [1, 0]), tmp_path / "a.qrels")
     assert repr(image) in refused.value.problem
     assert "Parquet" in refused.value.fix

@@ -96,18 +96,18 @@ def test_the_name_is_the_tag_or_with_several_tags_the_name_of_the_file(tmp_path)
     [
         ("q Q0 a 1 1.0", ["not six fields", "line 3", "'q Q0 a 1 1.0'"]),
         ("q Q0 a b 1 1.0 me", ["not six fields"]),
-        ("q Q0 a first 1.0 me", ["rank is no whole number"]),
-        ("q Q0 a 1 high me", ["score is no finite number"]),
-        ("q Q0 a 1 nan me", ["score is no finite number"]),
-        ("q Q0 a 1 inf me", ["score is no finite number"]),
-        ("q Q0 a 1 -1e39 me", ["score is no finite number"]),
-        ("q Q0 a 1 1_0 me", ["score is no finite number"]),
-        ("q Q0 z 1 0.5 me", ["stands in an earlier line", "line 3"]),
+        ("q Q0 a first 1.0 me", ["rank is not a whole number"]),
+        ("q Q0 a 1 high me", ["score is not a finite number"]),
+        ("q Q0 a 1 nan me", ["score is not a finite number"]),
+        ("q Q0 a 1 inf me", ["score is not a finite number"]),
+        ("q Q0 a 1 -1e39 me", ["score is not a finite number"]),
+        ("q Q0 a 1 1_0 me", ["score is not a finite number"]),
+        ("q Q0 z 1 0.5 me", ["earlier line of the query has the same document", "line 3"]),
     ],
 )
 def test_faulty_lines_refuse_the_run_as_a_whole(tmp_path, line, words):
     complaint = said(written(tmp_path, f"q Q0 z 1 2.0 me\n\n{line}\n"))
-    for word in ["1 line cannot be used, so the run is not scored", "Mend those lines", *words]:
+    for word in ["1 line cannot be used, so the run is not scored", "Correct those lines", *words]:
         assert word in complaint, complaint
 
 

@@ -1,4 +1,4 @@
-"""How a labelling is run: each setting with its default, bounds, title and help."""
+"""The settings of a labelling: each with its default, bounds, title and help."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Writing so that a killed command or a full disk leaves what was there before: whole files or none."""
+"""Files are written completely or not at all: after a kill or on a full disk the old file is unchanged."""
 
 import errno
 import fcntl
@@ -14,12 +14,12 @@ from typing import BinaryIO
 from lookalike.core.errors import LookalikeError, StorageError, WorkspaceError
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside an open database
+BESIDE = ("-wal", "-shm", "-journal")  # the files of SQLite beside an open database
 
 
 @contextmanager
 def disk_errors(doing: str, path: Path) -> Iterator[None]:
-    """Turn the disk's refusals into errors that say what was being done, and that nothing was changed."""
+    """Turn errors of the disk into errors that say what failed, and that nothing was changed."""
     try:
         yield
     except OSError as error:
@@ -27,10 +27,10 @@ def disk_errors(doing: str, path: Path) -> Iterator[None]:
 
 
 def disk_error(error: OSError, doing: str, path: Path) -> LookalikeError:
-    """The error for a refusal of the disk."""
+    """The error of the user for an error of the disk."""
     if error.errno in FULL:
         return StorageError(
-            f"The disk is full: {doing} stopped, and what was there before is unchanged ({path}).",
+            f"The disk is full: {doing} stopped, and nothing was changed ({path}).",
             fix="Free some space and run the same command again.",
         )
     return StorageError(
@@ -40,23 +40,23 @@ def disk_error(error: OSError, doing: str, path: Path) -> LookalikeError:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Replace a file as a whole: a temporary neighbour, flushed to the disk, then renamed."""
+    """Replace a file as a whole: write a temporary file beside it, flush it to the disk, rename it."""
     with writing(path) as file:
         file.write(content)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file to fill that takes its place at the end, as a whole; whatever stops this before leaves what was there."""
+    """A file to fill, which replaces the file at the path at the end. An interruption leaves the old file."""
     with placing(path) as temporary, temporary.open("wb") as file:
         yield file
 
 
 @contextmanager
 def placing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """The path of a file to fill that takes its place at the end, as `writing` does, for those who open it themselves.
+    """The path of a file to fill, like `writing` for functions that open the file themselves.
 
-    A `private` one can be read by its owner only, from its first byte on.
+    A `private` file can be read by its owner only, from the first byte on.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     with disk_errors(f"writing {path.name}", path):
@@ -75,10 +75,10 @@ def placing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def _forget_stopped(path: Path) -> None:
-    """Remove what commands that were killed in the middle of writing this file have left of it."""
+    """Delete the temporary files of killed commands that wrote this file."""
     head = f".{path.name}."
     for left in path.parent.iterdir():
-        process, _, kind = left.name.removeprefix(head).partition(".new")  # SQLite's own neighbours: .new-wal
+        process, _, kind = left.name.removeprefix(head).partition(".new")  # files of SQLite: .new-wal
         whole = f"{head}{process}.new{kind}" == left.name and (not kind or kind in BESIDE)
         if whole and process.isdecimal() and not _is_running(int(process)):
             left.unlink(missing_ok=True)
@@ -95,7 +95,7 @@ def _is_running(process: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames inside a folder survive a power cut."""
+    """Flush a folder, so that renames in it survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -104,7 +104,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def take_place(temporary: Path, target: Path) -> None:
-    """Move a filled folder to its place, where it replaces an earlier one. Its content is flushed to the disk first."""
+    """Move a filled folder to its place, where it replaces an older one. Its content is flushed to the disk first."""
     for path in (temporary, *temporary.rglob("*")):
         if path.is_dir():
             sync_folder(path)
@@ -121,7 +121,7 @@ def take_place(temporary: Path, target: Path) -> None:
 
 @contextmanager
 def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
-    """Let one command at a time do this; a second is told who is at it. A killed command frees the lock."""
+    """Lock a name for one command. A second command gets an error that names the first. A kill frees the lock."""
     path = folder / f".{name}.lock"
     with disk_errors(f"taking the lock for {doing}", path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -130,7 +130,7 @@ def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WorkspaceError(
-                f"Another command is at work on {folder}: {_holder(handle)}.",
+                f"Another command uses {folder}: {_holder(handle)}.",
                 fix="Wait until it ends, or stop it, and run this command again.",
             ) from None
         note = {
@@ -142,7 +142,7 @@ def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
         os.pwrite(handle, json.dumps(note).encode(), 0)
         try:
             yield
-        finally:  # closing frees it only once no child that is being started holds a copy of the handle
+        finally:  # closing alone does not free it while a child process has a copy of the handle
             fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)

@@ -1,4 +1,4 @@
-"""A file of finished pieces of work, a line of JSON each: a run that was killed goes on where it was."""
+"""A file with a line of JSON for each finished piece of work, by which a killed run is resumed."""
 
 import json
 import os
@@ -13,7 +13,7 @@ Entry = Mapping[str, Any]
 
 
 class Journal:
-    """Entries by their `key`. Each is on the disk before `add` returns; half a line that a kill left is taken off."""
+    """Entries by their `key`. Each is on the disk when `add` returns. An incomplete last line is cut off."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,7 +26,7 @@ class Journal:
             entry = self._read(line, number)
             self._entries[entry["key"]] = entry
         if len(whole) < len(kept):
-            with disk_errors("mending the journal", path):
+            with disk_errors("repairing the journal", path):
                 os.truncate(path, len(whole))
 
     def __len__(self) -> int:
@@ -36,11 +36,11 @@ class Journal:
         return iter(self._entries.values())
 
     def get(self, key: str) -> Entry | None:
-        """The entry of a key, None if there is none yet."""
+        """The entry with a key; None if there is none."""
         return self._entries.get(key)
 
     def add(self, entry: Entry) -> None:
-        """Keep an entry for good; it has a `key`."""
+        """Add an entry, which has a `key`."""
         with disk_errors("adding to the journal", self.path), self.path.open("ab") as file:
             file.write(json.dumps(entry).encode() + b"\n")
             file.flush()
@@ -55,6 +55,6 @@ class Journal:
         except (ValueError, TypeError, KeyError):
             pass
         raise StorageError(
-            f"Line {number} of {self.path} is no entry of a journal.",
-            fix="Name another file, or take that line out.",
+            f"Line {number} of {self.path} is not an entry of a journal.",
+            fix="Use another file, or delete that line.",
         )

@@ -150,7 +150,7 @@ def read_settings(folder: Path) -> WorkspaceSettings:
 
 
 def _require_format(given: dict[str, Any], folder: Path) -> None:
-    found = given.setdefault("format", "")  # which is refused below, like every other wrong value
+    found = given.setdefault("format", "")  # which fails the validation below
     if not isinstance(found, int) or found == FORMAT:
         return
     if found > FORMAT:

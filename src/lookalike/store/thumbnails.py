@@ -1,4 +1,4 @@
-"""Photos of the catalog as small JPEGs without metadata, kept in the workspace once they were asked for."""
+"""Photos of the catalog as small JPEGs without metadata, stored in the workspace after their first use."""
 
 import errno
 import hashlib
@@ -18,15 +18,15 @@ from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.sql.schema import image as images
 
 SIZES = (240, 960, 2400)
-"""Pixels on the wider side: in a list, beside another photo, zoomed."""
+"""Pixels of the longer side: in a list, beside another photo, zoomed."""
 
 FOLDER = "thumbnails"
 MOST_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
-class Listed:
-    """An image of the catalog: where its photo is said to be, and the hash of what it held."""
+class ListedImage:
+    """An image of the catalog, with the path of its photo and the hash of the photo's content."""
 
     image: str
     path: str
@@ -35,19 +35,19 @@ class Listed:
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """A JPEG; `current` says whether the photo is still the one the catalog was read from."""
+    """A JPEG. `current`: the photo has not changed since the catalog was read."""
 
     jpeg: bytes
     current: bool = True
 
 
-def listed(connection: Connection, image: str) -> Listed | None:
-    """The image of this very id, None where the catalog has none."""
-    if "\0" in image:  # PostgreSQL cannot even be asked
+def listed(connection: Connection, image: str) -> ListedImage | None:
+    """The image with an id; None if the catalog has no such image."""
+    if "\0" in image:  # not valid text for PostgreSQL
         return None
     columns = (images.c.image, images.c.path, images.c.digest)
     row = connection.execute(select(*columns).where(images.c.image == image)).first()
-    return None if row is None else Listed(*row)
+    return None if row is None else ListedImage(*row)
 
 
 class Thumbnails:
@@ -59,17 +59,17 @@ class Thumbnails:
         self._roots = [self._home, *(folder / added.photos for added in settings.added if added.photos)]
         self._most_pixels = settings.max_megapixels * 1e6
 
-    def kept(self, one: Listed, size: int) -> Thumbnail | None:
-        """The thumbnail made before, None where there is none."""
+    def kept(self, one: ListedImage, size: int) -> Thumbnail | None:
+        """The stored thumbnail; None if there is none."""
         try:
             return Thumbnail(self._place(one, size).read_bytes())
         except OSError:
             return None
 
-    def make(self, one: Listed, size: int) -> Thumbnail:
-        """The thumbnail of the photo as it is on the disk now; kept if that is what the catalog was read from.
+    def make(self, one: ListedImage, size: int) -> Thumbnail:
+        """The thumbnail of the photo on the disk. It is stored if the photo has not changed since the catalog was read.
 
-        Raises CatalogError where the photo is gone, damaged, too large or not the catalog's to show.
+        Raises CatalogError if the photo is missing, damaged, too large or outside the photo folders.
         """
         content, is_own = self._content(one)
         current = hashlib.sha256(content).hexdigest() == one.digest
@@ -80,9 +80,11 @@ class Thumbnails:
             self._keep(one, size, jpeg)
         return Thumbnail(jpeg, current)
 
-    def _content(self, one: Listed) -> tuple[bytes, bool]:
-        """A photo's bytes, and whether they lie in a photo folder. A link may lead out of it, but only to
-        the very photo that the catalog was read from: `make` compares."""
+    def _content(self, one: ListedImage) -> tuple[bytes, bool]:
+        """A photo's bytes, and whether it is in a photo folder.
+
+        A link may lead out of it, but only to the photo that the catalog was read from. `make` compares them.
+        """
         if not any(within(os.path.join(self._home, one.path), os.path.abspath(root)) for root in self._roots):
             raise _refused(one, "leads out of the photo folder")
         path = os.path.realpath(os.path.join(self._home, one.path))
@@ -93,40 +95,40 @@ class Thumbnails:
             why = error.strerror if isinstance(error, OSError) else "no such name"
             raise _refused(one, f"cannot be read ({why})") from error
 
-    def _jpeg(self, one: Listed, content: bytes, size: int) -> bytes:
+    def _jpeg(self, one: ListedImage, content: bytes, size: int) -> bytes:
         try:
             with open_photo(io.BytesIO(content)) as header:
                 width, height = header.size
-        except Exception as error:  # decoders fail in any way there is
+        except Exception as error:  # decoders raise errors of all kinds
             raise _refused(one, "cannot be read as a photo") from error
         if width * height > self._most_pixels:
             raise _refused(one, f"has {width:,} x {height:,} pixels, over the catalog's max_megapixels")
         return thumbnail(io.BytesIO(content), size)
 
-    def _keep(self, one: Listed, size: int, jpeg: bytes) -> None:
+    def _keep(self, one: ListedImage, size: int, jpeg: bytes) -> None:
         place = self._place(one, size)
         try:
             with disk_errors("keeping a thumbnail", place):
                 place.parent.mkdir(parents=True, exist_ok=True)
             write_file(place, jpeg)
-        except StorageError:  # a full or read-only disk: it is made again each time
+        except StorageError:  # a full or read-only disk: it is computed again next time
             return
 
-    def _place(self, one: Listed, size: int) -> Path:
+    def _place(self, one: ListedImage, size: int) -> Path:
         return self._kept / one.digest[:2] / f"{one.digest}-{size}.jpg"
 
 
 def _read(path: str) -> bytes:
-    """A regular file's bytes; neither a pipe, which would wait for ever, nor a link that appeared meanwhile."""
+    """The bytes of a regular file: not a pipe, which could block, and not a new link."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-            raise OSError(errno.EINVAL, "no photo file")
+            raise OSError(errno.EINVAL, "not a photo file")
         return file.read()
 
 
-def _refused(one: Listed, why: str) -> CatalogError:
+def _refused(one: ListedImage, why: str) -> CatalogError:
     return CatalogError(
         f"The photo of image {one.image!r} {why}.", fix="Put it back, or run `lookalike catalog refresh`."
     )

@@ -1,4 +1,4 @@
-"""Bootstrap intervals over pairs: replicates are multinomial draws of collapsed cells, never walks over the pairs."""
+"""Bootstrap intervals over pairs. Replicates are multinomial draws of collapsed cells, not loops over pairs."""
 
 from collections.abc import Callable, Mapping
 
@@ -38,7 +38,7 @@ def figures(
     seed: int = 0,
     replicates: int = REPLICATES,
     no_pairs: str = "no pair has two votes",
-    no_value: str = "chance alone would always agree: all votes give one answer",
+    no_value: str = "all votes give one answer, so chance alone would always agree",
 ) -> dict[str, Figure]:
     """Measures of weighted cells with percentile intervals (Efron 1979), all on the same replicates.
 
@@ -63,11 +63,11 @@ def _with_interval(value: float, replicates: Float64[np.ndarray, " replicates"],
     if len(replicates) == 0 and count >= FEWEST:
         reason = "no replicates were drawn"
     elif count < FEWEST:
-        reason = f"an interval takes {FEWEST} pairs"
+        reason = f"an interval needs {FEWEST} pairs"
     elif len(replicates) - len(known) > MOST_UNDEFINED * len(replicates):
         reason = f"{len(replicates) - len(known):,} of {len(replicates):,} replicates have no value"
     elif np.ptp(known) <= SAME:
-        reason = "all pairs give the same value, so resampling them shows no spread"
+        reason = "all replicates have the same value"
     if reason:
         return Figure(value, np.nan, np.nan, count, reason)
     low, high = np.quantile(known, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0])

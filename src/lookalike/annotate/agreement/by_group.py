@@ -1,8 +1,8 @@
-"""How well annotators agree on blind votes: overall, by category, each with the others, each two; with intervals.
+"""Agreement of annotators on blind votes: overall, by category, each with the others, each two; with intervals.
 
-"Unsure" counts as a missing vote: it is an abstention and becomes no label. As a third answer, two annotators who are
-both unsure would "agree". But unsure votes on hard pairs leave only easy pairs to agree on, so their share is given
-with every coefficient.
+"Unsure" counts as a missing vote, because it is an abstention and gives no label. As a third answer, two unsure
+annotators would "agree". Since unsure votes on hard pairs leave only easy pairs to compare, every coefficient comes
+with their share.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,8 @@ EACH_TWO = ("percent", "cohen", "gwet")
 class Agreement:
     """Agreement within one group of votes.
 
-    `pairs` have a vote of the group, `shared` two definite ones or more. `figures` are by name, of `ALL`; of two
-    annotators, and of one with each other one, of `EACH_TWO`. `unsure` is the share of votes that were unsure.
+    `pairs` counts pairs with a vote of the group, `shared` those with two definite votes or more. `figures` have the
+    names of `ALL`, or of `EACH_TWO` for two annotators and for one with the others. `unsure` is a share of votes.
     """
 
     pairs: int
@@ -42,7 +42,7 @@ class Agreement:
 def agreement(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -> Agreement:
     """Percent agreement, Fleiss' kappa, Krippendorff's alpha and Gwet's AC1 over all votes.
 
-    These depend on how many gave which answer only, so pairs with the same counts are one cell.
+    These depend only on the number of votes for each answer, so pairs with the same counts are one cell.
 
     >>> from lookalike.annotate.agreement.patterns import vote_table
     >>> votes = vote_table([("", "1+ 2+", 20), ("", "1+ 2-", 5), ("", "1- 2+", 10), ("", "1- 2-", 15)])
@@ -73,10 +73,10 @@ def by_category(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -
 
 
 def by_annotator(votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATES) -> dict[int, Agreement]:
-    """Each annotator with any other one, on the pairs that they share.
+    """Each annotator compared with the others on shared pairs.
 
-    Each pair weighs the same, and on it each other one: the second rater of Cohen's kappa is "one of the others". With
-    two votes on each pair this is the pooled table of the annotator against everybody else.
+    All pairs have the same weight, and all other annotators of a pair: the second rater of Cohen's kappa is "one of the
+    others". With two votes on each pair this is the pooled table of the annotator against all others.
     """
     return {
         annotator: _with_others(votes, place, seed, replicates)
@@ -87,7 +87,7 @@ def by_annotator(votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATE
 def by_two(
     votes: VoteTable, *, seed: int = 0, replicates: int = REPLICATES
 ) -> dict[tuple[int, int], Agreement]:
-    """Each two annotators on the pairs that both voted on; two without such pairs are left out."""
+    """Each two annotators on the pairs on which both voted, if there are any."""
     found = {}
     for place, annotator in enumerate(votes.annotators):
         own = votes.only(votes.answer[:, place] >= 0)
@@ -124,7 +124,7 @@ def _two(
     seed: int,
     replicates: int,
 ) -> Agreement:
-    """Two raters on cells, of which those count that both gave a definite answer to."""
+    """Two raters on the cells with definite answers of both."""
     both = (first.sum(axis=1) > 0) & (second.sum(axis=1) > 0)
     first, second, pairs_each = first[both], second[both], pairs_each[both]
     measures: dict[str, Values] = {
@@ -140,9 +140,9 @@ def _two(
 def _collapsed(
     rows: np.ndarray, pairs: Int64[np.ndarray, " rows"]
 ) -> tuple[Float64[np.ndarray, "cells columns"], Int64[np.ndarray, " cells"]]:
-    """Distinct rows in order, and how many pairs have each."""
+    """Distinct rows in order, and the number of pairs with each."""
     columns = rows.shape[1]
-    base = int(rows.max(initial=0)) + 2  # -1 is not asked
+    base = int(rows.max(initial=0)) + 2  # -1: not asked
     scale = base ** np.arange(columns)[::-1]
     code, place = np.unique((rows.astype(np.int64) + 1) @ scale, return_inverse=True)
     count = np.bincount(place, weights=pairs, minlength=len(code))
@@ -151,7 +151,7 @@ def _collapsed(
 
 
 def _one_hot(answer: Float64[np.ndarray, " cells"]) -> Float64[np.ndarray, "cells answers"]:
-    """1 in the column of a definite answer; a row of 0 where it is none."""
+    """1 in the column of a definite answer; a row of 0 without one."""
     return (answer[:, None] == np.arange(ANSWERS)).astype(np.float64)
 
 

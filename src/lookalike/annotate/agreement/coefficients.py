@@ -1,10 +1,9 @@
 """Chance-corrected agreement from counts: Cohen, Fleiss, Krippendorff, Gwet, each on many weightings at once.
 
-All fold the same parts. A cell i stands for `weight_i` pairs with the same votes, of which `counts[i, k]` gave answer
-k; r_i = sum_k counts[i, k] is how many voted. A vote that is missing is not counted: r_i may differ from pair to
-pair. A row of `weights` is one data set (the votes themselves, or a bootstrap replicate), and gives one value; it is
-NaN where the coefficient is 0/0: no pair with two votes, or chance alone would already agree always (everybody gave
-one answer).
+Cell i represents `weight_i` pairs with the same votes, of which `counts[i, k]` gave answer k; r_i = sum_k counts[i, k]
+is the number of votes on each. Missing votes are not counted, so r_i can differ between pairs. A row of `weights` is
+one data set (the votes, or a bootstrap replicate) and gives one value. The value is NaN if the coefficient is 0/0: no
+pair has two votes, or chance alone would always agree (all votes give one answer).
 """
 
 import numpy as np

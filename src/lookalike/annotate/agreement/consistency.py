@@ -1,7 +1,7 @@
 """Self-agreement of annotators, and their accuracy on gold pairs.
 
-Hidden repeats show an annotator the same pair three times (VSD B.1: 200 pairs each). Here "unsure" is an answer
-like the others: "similar" once and "unsure" the next time are different answers.
+Hidden repeats show an annotator the same pair three times (VSD B.1: 200 pairs each). Here "unsure" is an answer like
+the others: "similar" and later "unsure" are different answers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,9 +24,9 @@ Answers = tuple[str, ...]
 class Consistency:
     """One annotator's answers to the same pairs at up to three times.
 
-    `asked` pairs have two answers or more, `finished` all three. `same` is the share of finished pairs with one
-    answer all three times, `own` the share of two answers to one pair that are the same, `flips` the share of answers
-    that differ from the one before.
+    `asked` counts pairs with two answers or more, `finished` those with three. `same` is the share of finished pairs
+    with three equal answers, `own` the share of equal answers among any two answers to one pair, `flips` the share of
+    answers that differ from the one before.
     """
 
     asked: int
@@ -38,7 +38,7 @@ class Consistency:
 
 @dataclass(frozen=True)
 class GoldAccuracy:
-    """One annotator on hidden pairs whose answer is known: `right` of those they gave a definite answer to."""
+    """One annotator on gold pairs: `right` is the share of correct answers among the definite ones."""
 
     asked: int
     unsure: int
@@ -48,10 +48,10 @@ class GoldAccuracy:
 def consistency(
     repeats: Mapping[Answers, int], *, seed: int = 0, replicates: int = REPLICATES
 ) -> Consistency:
-    """Self-consistency from how many pairs got which answers, in the order of turns, "" for one not given.
+    """Self-consistency from the number of pairs with the same answers, in the order of turns; "": not answered.
 
     With n_ik of r_i answers to pair i being k: own = mean over pairs of sum_k n_ik (n_ik - 1) / (r_i (r_i - 1)).
-    Intervals: Wilson's for `same`, the bootstrap over pairs for the others, whose parts come several from one pair.
+    Intervals: Wilson's for `same`, and the bootstrap over pairs for the others, because one pair has several parts.
 
     >>> steady, wavering = ("similar",) * 3, ("similar", "dissimilar", "similar")
     >>> found = consistency({steady: 18, wavering: 2})
@@ -83,7 +83,7 @@ def consistency(
 def gold(truth_and_answer: Iterable[tuple[str, str, int]]) -> GoldAccuracy:
     """Accuracy on gold pairs from rows (known answer, answer given, how many), with Wilson's interval.
 
-    An "unsure" is neither right nor wrong, and counted apart.
+    "Unsure" is neither right nor wrong and is counted separately.
 
     >>> found = gold([("similar", "similar", 9), ("dissimilar", "similar", 1), ("similar", "unsure", 2)])
     >>> found.right.value, found.unsure, found.asked
@@ -97,7 +97,7 @@ def gold(truth_and_answer: Iterable[tuple[str, str, int]]) -> GoldAccuracy:
 
 
 def together(people: Iterable[Mapping[Answers, int]]) -> dict[Answers, int]:
-    """The repeats of several annotators together: a pair that two of them answered counts twice.
+    """The repeats of several annotators together. A pair that two of them answered counts twice.
 
     >>> together([{("similar", "unsure"): 2}, {("similar", "unsure"): 1}])
     {('similar', 'unsure'): 3}
@@ -118,6 +118,6 @@ def _changes(given: Sequence[str]) -> int:
 
 
 def _ratio(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Changes over steps from one answer to the next."""
+    """The number of changed answers divided by the number of steps."""
     sums = weights @ parts
     return np.divide(sums[:, 0], sums[:, 1], out=np.full(len(weights), np.nan), where=sums[:, 1] > 0)

@@ -1,4 +1,4 @@
-"""A value with its interval: NaN with a reason where it is undefined, and the count it rests on."""
+"""A value with its interval and the number of cases. An undefined value is NaN with a reason."""
 
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
@@ -10,7 +10,7 @@ FEWEST = 10  # pairs (or hours): intervals from fewer are too narrow
 
 @dataclass(frozen=True)
 class Figure:
-    """A value and where it may lie, with a confidence of 95 %, for all pairs like the `count` it rests on.
+    """A value with its 95% confidence interval, computed from `count` pairs.
 
     An undefined value or interval is NaN, and `reason` says why.
     """

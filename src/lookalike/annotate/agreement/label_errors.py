@@ -1,4 +1,4 @@
-"""The expected error of labels, from the agreement of votes, by number of votes; each with its assumption."""
+"""The expected error of labels by number of votes, from the agreement of votes, with the assumptions."""
 
 from dataclasses import dataclass
 from math import comb, isnan, nan, sqrt
@@ -23,8 +23,8 @@ def error_of_one(agreement: float) -> float:
     """The error e of one vote from the share A of votes that agree, if votes err independently and alike.
 
     Two votes are the same when both are right or both wrong: A = (1 - e)^2 + e^2, so e = (1 - sqrt(2A - 1)) / 2. Below
-    A = 1/2 there is no such e (NaN). What people share (an unclear guideline, a pair at the edge) is invisible to it:
-    they agree, and are wrong together. So e is a lower bound of the error, and a low one.
+    A = 1/2 there is no such e (NaN). Shared errors (an unclear guideline, a borderline pair) do not show: annotators
+    agree and are wrong together. So e is a lower bound of the error, and a low one.
 
     >>> round(error_of_one(0.905), 3)
     0.05
@@ -35,7 +35,7 @@ def error_of_one(agreement: float) -> float:
 def error_of_slips(flips: float) -> float:
     """The error e of one vote from the share f of a person's own answers that change, if only slips are errors.
 
-    f = 2 e (1 - e), so e is `error_of_one(1 - f)`. An opinion that a person always has is no slip: this is lower still.
+    f = 2 e (1 - e), so e is `error_of_one(1 - f)`. A constant opinion is not a slip, so this bound is even lower.
     """
     return error_of_one(1 - flips)
 
@@ -43,7 +43,7 @@ def error_of_slips(flips: float) -> float:
 def consensus_error(error: float, votes: int) -> Expected:
     """n independent votes that must all be the same (VSD 3): settled s = (1 - e)^n + e^n, wrong e^n / s.
 
-    What is not settled goes to discussion.
+    All other pairs go to discussion.
 
     >>> found = consensus_error(0.1, 2)
     >>> round(found.settled, 3), round(found.wrong, 4)
@@ -74,7 +74,7 @@ def majority_error(error: float, votes: int, similar: float) -> Expected:
 def expected_errors(
     error: float, protocol: str, similar: float, votes: tuple[int, ...] = VOTES
 ) -> tuple[Expected, ...]:
-    """The table for 1, 2, 3 and 5 votes under a protocol; NaN throughout where the error of one is unknown."""
+    """The table for 1, 2, 3 and 5 votes under a protocol. All values are NaN if the error of one vote is unknown."""
     one_of(protocol, ("consensus", "majority"), "protocol")
     if isnan(error) or (protocol == "majority" and isnan(similar)):
         return tuple(Expected(n, nan, nan) for n in votes)
@@ -91,10 +91,9 @@ def wrong_together(right: Figure, agreement: float) -> Figure:
 
         B / A = (e - (1 - A) / 2) / A,   at least 0
 
-    `right` is 1 - e, from gold pairs *like those that are labelled*; easier ones make the share too low. It is a
-    small difference of larger numbers: hundreds of gold answers are needed, and the interval (from Wilson's of
-    `right`; A rests on far more pairs) says so. Undefined where even its upper end is below 0: then the gold pairs
-    cannot be like the others.
+    `right` is 1 - e, from gold pairs *like the labelled pairs*; easier gold pairs make the share too low. It is a small
+    difference of larger numbers, so it needs hundreds of gold answers. The interval comes from Wilson's of `right`,
+    because A comes from far more pairs. Undefined if its upper end is below 0: the gold pairs differ from the others.
 
     >>> from lookalike.annotate.agreement.figure import share
     >>> found = wrong_together(share(1840, 2000), 0.90)
@@ -108,7 +107,7 @@ def wrong_together(right: Figure, agreement: float) -> Figure:
     )
     if high < 0:
         return undefined(
-            "votes differ more often than the errors on gold pairs explain: the gold pairs are easier",
+            "the gold pairs are easier than the others: votes differ more often than the errors on gold pairs explain",
             right.count,
         )
     return Figure(max(0.0, value), max(0.0, low), high, right.count)

@@ -1,4 +1,4 @@
-"""Answers per active hour of annotators, and the figures of the papers."""
+"""Answers per active hour of annotators, and the assumption of EDS."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,12 @@ from lookalike.annotate.agreement.figure import FEWEST, Figure, deviate, undefin
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
-VSD_PER_HOUR = (110.0, 140.0)  # VSD B.1: 110 to 140 pairs in a working hour, discussions apart
-EDS_SECONDS = 15.0  # EDS 3.1 reckons with 15 s for a pair: 240 in an hour
+EDS_SECONDS = 15.0  # EDS 3.1 assumes 15 s per pair: 240 per hour
 FEWEST_MINUTES = 5.0
 
 
 class Worked(NamedTuple):
-    """What one annotator did in one hour: `hour` since 1970, `active` milliseconds."""
+    """The work of one annotator in one hour: `hour` since 1970, `active` milliseconds."""
 
     annotator: int
     hour: int
@@ -25,7 +24,7 @@ class Worked(NamedTuple):
 
 @dataclass(frozen=True)
 class Hour:
-    """One hour by the clock, of all annotators."""
+    """One clock hour of all annotators."""
 
     hour: int
     people: int
@@ -43,7 +42,7 @@ class AnnotatorPace:
 
     @property
     def seconds(self) -> float:
-        """Seconds that an answer takes; NaN where the pace is undefined or 0."""
+        """Seconds per answer; NaN if the pace is undefined or 0."""
         return 3600.0 / self.per_hour.value if self.per_hour.value > 0 else nan
 
 
@@ -71,7 +70,7 @@ def pace(worked: Iterable[Worked]) -> AnnotatorPace:
     rate, n = answers / hours, len(rows)
     if n < FEWEST:
         return AnnotatorPace(
-            answers, hours, Figure(rate, nan, nan, n, f"an interval takes {FEWEST} person-hours")
+            answers, hours, Figure(rate, nan, nan, n, f"an interval needs {FEWEST} person-hours")
         )
     squares = sum((row.answers - rate * row.active / HOUR_MS) ** 2 for row in rows)
     half = deviate() * sqrt(n / (n - 1) * squares) / hours
@@ -87,7 +86,7 @@ def by_annotator(worked: Sequence[Worked]) -> Mapping[int, AnnotatorPace]:
 
 
 def hours(worked: Iterable[Worked], first: int) -> tuple[Hour, ...]:
-    """Hours by the clock from one on, those in which somebody worked, in order.
+    """The clock hours from `first` on in which annotators worked, in order.
 
     >>> hours([Worked(1, 7, 60, 1_800_000), Worked(2, 7, 30, 900_000), Worked(1, 3, 9, 1)], first=4)
     (Hour(hour=7, people=2, answers=90, active_hours=0.75),)

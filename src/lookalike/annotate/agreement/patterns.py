@@ -1,4 +1,4 @@
-"""Blind votes as patterns such as "3+ 7-": many pairs have the same, so figures fold a few rows, not a million."""
+"""Blind votes as patterns such as "3+ 7-". Many pairs share a pattern, so figures read a few rows, not a million."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class Counts:
 class VoteTable:
     """How many pairs got which blind votes; one row for each category and pattern.
 
-    `answer[row, place]` is what the annotator at that place of `annotators` said: 0 dissimilar, 1 similar, 2 unsure,
-    -1 not asked. `pairs[row]` pairs of `category[row]` have these votes.
+    `answer[row, place]` is the answer of the annotator at that place of `annotators`: 0 dissimilar, 1 similar, 2
+    unsure, -1 not asked. `pairs[row]` pairs of `category[row]` have these votes.
     """
 
     annotators: tuple[int, ...]
@@ -54,7 +54,7 @@ class VoteTable:
         return Counts(said.astype(np.int64), self.pairs, self.category)
 
     def counts_without(self, annotator: int) -> Counts:
-        """How many of all others gave each answer."""
+        """How many of the other annotators gave each answer."""
         own = self.answer[:, [self.annotators.index(annotator)]] == np.arange(3)
         return Counts(self.counts.said - own, self.pairs, self.category)
 
@@ -68,17 +68,8 @@ def pattern(answers: Mapping[int, str]) -> str:
     return " ".join(f"{annotator}{SIGNS[answers[annotator]]}" for annotator in sorted(answers))
 
 
-def answers_of(pattern: str) -> dict[int, str]:
-    """A pattern as annotator -> answer.
-
-    >>> answers_of("3+ 7-")
-    {3: 'similar', 7: 'dissimilar'}
-    """
-    return {annotator: BY_CODE[code] for annotator, code in _read(pattern)}
-
-
 def vote_table(rows: Iterable[tuple[str, str, int]]) -> VoteTable:
-    """The rows (category, pattern, pairs) as a table; rows of no pair are passed over.
+    """The rows (category, pattern, pairs) as a table, without rows of 0 pairs.
 
     >>> table = vote_table([("lamp", "3+ 7-", 5), ("sofa", "7? 11+", 2)])
     >>> table.annotators, table.answer.tolist(), table.pairs.tolist()
@@ -103,6 +94,6 @@ def _read(pattern: str) -> Sequence[tuple[int, int]]:
         return [(int(vote[:-1]), CODES[vote[-1]]) for vote in pattern.split()]
     except (KeyError, ValueError):
         raise StorageError(
-            f"The database counts votes under {pattern!r}, which is no pattern of votes.",
+            f"The database counts votes under {pattern!r}, which is not a pattern of votes.",
             fix="Restore it with `lookalike restore BACKUP`.",
         ) from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 
 import numpy as np
 from jaxtyping import Float64
@@ -11,8 +11,6 @@ from lookalike.annotate.agreement.figure import Figure, deviate, share, undefine
 from lookalike.annotate.agreement.pace import DAY_MS, HOUR_MS, Worked
 from lookalike.annotate.agreement.patterns import BY_CODE, Counts
 from lookalike.annotate.protocol import DISCUSSION, Protocol
-from lookalike.core.checks import at_least
-from lookalike.core.errors import ArgumentError
 
 RECENT_DAYS = 14
 FEWEST_QUERIES = 10
@@ -30,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A share with its interval from the queries labelled so far, and what more queries would buy.
+    """A share with its interval from the queries labelled so far, and its width with more queries.
 
     `value.count` is those queries. `reason` of the value says why there is no forecast.
     """
@@ -41,7 +39,7 @@ class Forecast:
 
 
 def hours_left(answers: int, per_hour: Figure) -> Figure:
-    """Answers still to be given over the pace; the interval is that of the pace, turned around.
+    """The remaining answers divided by the pace. The interval comes from that of the pace.
 
     >>> found = hours_left(1_200, Figure(120.0, 100.0, 150.0, 30))
     >>> found.value, found.low, found.high
@@ -114,7 +112,7 @@ def forecast(
         return Forecast(undefined("no query has a label"), labels, ())
     ratio = float(y.sum() / x.sum())
     if n < FEWEST_QUERIES:
-        reason = f"an interval takes {FEWEST_QUERIES} queries"
+        reason = f"an interval needs {FEWEST_QUERIES} queries"
         return Forecast(Figure(ratio, nan, nan, n, reason), labels, ())
     spread = sqrt(float(((y - ratio * x) ** 2).sum()) / (n - 1)) / float(x.mean())
     half = deviate() * spread / sqrt(n)
@@ -124,17 +122,3 @@ def forecast(
         for queries in dict.fromkeys(queries for queries in ahead if queries >= n)
     )
     return Forecast(Figure(ratio, ratio - half, ratio + half, n), labels, steps)
-
-
-def queries_for(found: Forecast, half_width: float) -> int:
-    """Queries needed for a half-width: n (half(n) / wanted)^2, rounded up; 0 where it is unknown.
-
-    >>> queries_for(Forecast(Figure(0.5, 0.4, 0.6, 25), 100, ()), 0.05)
-    100
-    """
-    if not half_width > 0:
-        raise ArgumentError(f"half_width is {half_width}; it must be above 0.", fix="Use 0.02, for example.")
-    now = (found.value.high - found.value.low) / 2
-    return (
-        0 if isnan(now) else ceil(at_least(found.value.count, 1, "queries") * (now / half_width) ** 2 - 1e-9)
-    )

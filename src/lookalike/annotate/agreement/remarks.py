@@ -1,7 +1,6 @@
-"""Remarks on each annotator: what the figures show, never why.
+"""Remarks on each annotator: what the figures show, without a cause.
 
-A remark is made only where an interval supports it. A different taste is not a fault: a remark is a reason to look at
-the pairs together.
+Every remark is supported by an interval. A different taste is not an error: a remark is a reason to discuss the pairs.
 """
 
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class AnnotatorFigures:
-    """The figures of one annotator; `others` is the agreement of the others with each other on their own pairs."""
+    """The figures of one annotator. `others` is the agreement of the others with each other."""
 
     name: str
     agreement: Agreement | None = None
@@ -58,7 +57,7 @@ def remarks(people: Mapping[int, AnnotatorFigures]) -> tuple[Remark, ...]:
 
 
 def by_chance(known: AnnotatorFigures) -> str:
-    """Where kappa with the others may be 0: the votes cannot be distinguished from random ones."""
+    """If the interval of kappa with the others includes 0: votes may be random."""
     kappa = known.agreement["cohen"] if known.agreement is not None else None
     if kappa is None or not kappa.is_sure or kappa.low > 0:
         return ""
@@ -69,7 +68,7 @@ def by_chance(known: AnnotatorFigures) -> str:
 
 
 def apart(known: AnnotatorFigures) -> str:
-    """Where the interval of agreement with the others is entirely below that of the others with each other.
+    """If the interval of agreement with the others is entirely below that of the others with each other.
 
     Two 95 % intervals that do not overlap are a stricter test than 5 %, because every annotator is tested.
     """
@@ -80,12 +79,12 @@ def apart(known: AnnotatorFigures) -> str:
         return ""
     return (
         f"{known.name} agrees with the others on {_percent(own)} of {plural(own.count, 'shared pair')}. The others "
-        f"agree with each other on {_percent(others)}. Neither side is right because of that: discuss their pairs."
+        f"agree with each other on {_percent(others)}. This does not show who is right. Discuss their pairs."
     )
 
 
 def wavering(known: AnnotatorFigures) -> str:
-    """Where self-agreement is below the agreement with the others: the answers change from time to time."""
+    """If self-agreement is below the agreement with the others: answers change over time."""
     if known.consistency is None or known.agreement is None:
         return ""
     own, others = known.consistency.own, known.agreement["percent"]
@@ -98,7 +97,7 @@ def wavering(known: AnnotatorFigures) -> str:
 
 
 def at_gold(known: AnnotatorFigures) -> str:
-    """Where the interval of accuracy on gold pairs includes that of a coin."""
+    """If the interval of accuracy on gold pairs includes that of guessing."""
     right = known.gold.right if known.gold is not None else None
     if right is None or not right.is_sure or right.count < 10 or right.low > COIN:
         return ""
@@ -107,7 +106,7 @@ def at_gold(known: AnnotatorFigures) -> str:
 
 
 def often_unsure(known: AnnotatorFigures) -> str:
-    """Where the share of unsure votes is entirely above twice that of all annotators."""
+    """If the interval of the share of unsure votes is entirely above twice that of all annotators."""
     unsure = known.agreement.unsure if known.agreement is not None else None
     if unsure is None or not unsure.is_sure or not unsure.low > 2 * known.unsure_of_all:
         return ""
@@ -118,7 +117,7 @@ def often_unsure(known: AnnotatorFigures) -> str:
 
 
 def hasty(known: AnnotatorFigures) -> str:
-    """Where an answer takes less than a fifth of the 15 s that EDS assumes."""
+    """If an answer takes less than a fifth of the 15 s that EDS assumes."""
     if known.pace is None or not known.pace.per_hour.is_sure:
         return ""
     if not known.pace.per_hour.low > 5 * 3600 / EDS_SECONDS:

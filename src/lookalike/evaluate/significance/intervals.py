@@ -106,7 +106,7 @@ def too_few(queries: int) -> str:
     if queries >= FEWEST_QUERIES:
         return ""
     counted = f"{queries} {'query counts' if queries == 1 else 'queries count'}"
-    return f"only {counted}, and an interval takes {FEWEST_QUERIES}"
+    return f"only {counted}, and an interval needs {FEWEST_QUERIES}"
 
 
 def _reason(value: float, queries: int, known: np.ndarray, undefined: int) -> str:

@@ -1,8 +1,8 @@
 """Scores and judged ranks as CSV or Parquet, so that measures can be computed anywhere.
 
-Judged ranks stand one row per encoder and pair: every column of `JudgedRanks`, and in every row what they were made
-on (`catalog`, `labels`, and the parts of the rule). Reading gives back the same values or refuses: `hash` is of all
-rows of an encoder, for ranks that lost or changed a pair are no longer on their basis.
+A file of judged ranks has one row per encoder and pair, with every column of `JudgedRanks` and its basis (`catalog`,
+`labels`, and the parts of the rule). Reading returns the same values or raises an error: `hash` covers all rows of an
+encoder, because ranks with a missing or changed pair no longer have this basis.
 """
 
 import json
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from lookalike.catalog.readers.text_table import Sheet, sheet_of
 from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.core.errors import LabelsError, NotComparableError
-from lookalike.core.types import JUDGED_COLUMNS, Basis, Drawing, JudgedRanks, Rule, Scores
+from lookalike.core.types import JUDGED_COLUMNS, Basis, JudgedRanks, Rule, Scores
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.store.formats.tables import write_table
 
@@ -24,13 +25,14 @@ TEXT = ("query", "candidate")
 KINDS = {"score": np.float64, "tolerance": np.float64, "label": np.int8, "drawn": np.int8}
 HASH = "hash"
 NEGATIVES = "negatives"
+_CHECKED_BASIS = TypeAdapter(Basis)
 Intervals = Mapping[str, Mapping[str, Interval]]  # by encoder and measure
 
 
 def write_scores(scores: Iterable[Scores], path: Path, intervals: Intervals | None = None) -> None:
-    """One row per encoder and measure: its value, queries and reason, then its interval and how it was made.
+    """Write one row per encoder and measure: value, queries and reason, then the interval and its method.
 
-    `value`, `low` and `high` are empty where undefined; all of an interval is (its `replicates` 0) where none was made.
+    An undefined `value`, `low` or `high` is empty. Without an interval its columns are empty and `replicates` is 0.
     """
     listed = [(one.encoder, name, score) for one in scores for name, score in one.scores.items()]
     around = [None if intervals is None else intervals[encoder][name] for encoder, name, _ in listed]
@@ -59,9 +61,8 @@ def write_judged_ranks(judged: JudgedRanks | Iterable[JudgedRanks], path: str | 
     listed = [judged] if isinstance(judged, JudgedRanks) else list(judged)
     if any(one.in_list is not None for one in listed):
         raise LabelsError(
-            "Judged ranks of level paper have two places for each pair, among images and in the list of items; a "
-            "file has one.",
-            fix="Write those of level image and those of level item.",
+            "Judged ranks of level paper have two ranks for each pair, and a file has one.",
+            fix="Write the judged ranks of level image and of level item.",
         )
     columns: dict[str, list[object]] = {}
     for one in listed:
@@ -71,9 +72,9 @@ def write_judged_ranks(judged: JudgedRanks | Iterable[JudgedRanks], path: str | 
 
 
 def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
-    """Judged ranks from a CSV or Parquet file, one for each encoder, on the basis they were made on.
+    """Judged ranks from a CSV or Parquet file, one for each encoder, with their basis.
 
-    `evaluate` scores them as if they had just been made. Scores come as float64, with the value they had.
+    `evaluate` scores them like new ones. Scores are float64 with the same value.
     """
     sheet = sheet_of(path, wanted="encoder")
     missing = [
@@ -95,12 +96,10 @@ def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
 
 
 def _one(sheet: Sheet, encoder: str, rows: np.ndarray, path: str | Path) -> JudgedRanks:
-    """The judged ranks that stand in some rows of a file."""
+    """The judged ranks in some rows of a file."""
     taken = {name: [values[row] for row in rows.tolist()] for name, values in sheet.columns.items()}
-    constant: dict[str, str] = {}
-    for part in (*fields(Basis), *fields(Rule)):
-        if part.name in taken:
-            constant[part.name] = _constant(part.name, taken, encoder, path)
+    parts = [part.name for part in (*fields(Basis), *fields(Rule)) if part.name in taken]
+    basis = _basis({name: _constant(name, taken, encoder, path) for name in parts}, path)
     columns: dict[str, Any] = {
         name: strings(taken[name]) if name in TEXT else _numbers(name, taken[name], rows, sheet, path)
         for name in JUDGED_COLUMNS
@@ -110,8 +109,7 @@ def _one(sheet: Sheet, encoder: str, rows: np.ndarray, path: str | Path) -> Judg
         columns["tolerance"] = float(
             _numbers("tolerance", [_constant("tolerance", taken, encoder, path)], rows, sheet, path)[0]
         )
-    rule = Rule(**_unflat(Rule, constant))
-    judged = JudgedRanks(encoder=encoder, basis=Basis(rule=rule, **_unflat(Basis, constant)), **columns)
+    judged = JudgedRanks(encoder=encoder, basis=basis, **columns)
     _require_whole(judged, _constant(HASH, taken, encoder, path), path)
     return judged
 
@@ -121,7 +119,7 @@ def _hash(judged: JudgedRanks) -> str:
 
 
 def _require_whole(judged: JudgedRanks, written: str, path: str | Path) -> None:
-    """Refuse rows that are not those that were written, or that no ranking can give."""
+    """Raise LabelsError for rows that were changed, or that no ranking gives."""
     if _hash(judged) != written:
         raise LabelsError(
             f"{path}: the rows of {judged.encoder} are not those it was written with (their hash is "
@@ -131,8 +129,8 @@ def _require_whole(judged: JudgedRanks, written: str, path: str | Path) -> None:
     places = (judged.above >= 0) & (judged.tied >= 0) & (judged.above + judged.tied < judged.candidates)
     if not (places.all() and np.isfinite(judged.score).all() and np.isin(judged.label, (0, 1)).all()):
         raise LabelsError(
-            f"{path}: {judged.encoder} has rows that no ranking gives: a place outside its candidates, a score "
-            "that is no number, or a label other than 0 and 1.",
+            f"{path}: {judged.encoder} has rows that no ranking gives: a rank outside its candidates, a score "
+            "that is not a number, or a label other than 0 and 1.",
             fix="Use the file as it was written.",
         )
 
@@ -153,8 +151,8 @@ def _constant(name: str, taken: Mapping[str, list[str]], encoder: str, path: str
     values = list(dict.fromkeys(taken[name]))
     if len(values) > 1:
         raise NotComparableError(
-            f"{path}: {encoder} stands there on several bases: {name} is {values[0]!r} and {values[1]!r}.",
-            fix="Keep results of different labels, catalogs or rules in files of their own.",
+            f"{path}: {encoder} has several bases: {name} is {values[0]!r} and {values[1]!r}.",
+            fix="Write results of different labels, catalogs or rules to separate files.",
         )
     return values[0]
 
@@ -169,56 +167,39 @@ def _numbers(name: str, texts: Sequence[str], rows: np.ndarray, sheet: Sheet, pa
             numbers.append(convert(text))
         except ValueError:
             raise LabelsError(
-                f"{path}, {sheet.at([int(rows[at])])}: {name} is {text!r}, which is no number it can be.",
+                f"{path}, {sheet.at([int(rows[at])])}: {name} is {text!r}, which is not a valid number.",
                 fix="Use the file as it was written.",
             ) from None
     try:
         return np.array(numbers, kind)
     except OverflowError:
         raise LabelsError(
-            f"{path}: {name} has numbers too large for it.", fix="Use the file as it was written."
+            f"{path}: {name} has numbers that are too large.", fix="Use the file as it was written."
         ) from None
 
 
 def _flat(basis: Basis) -> dict[str, object]:
-    """A basis as columns: its own parts, then the rule's; None is ""."""
+    """A basis as columns: its own parts, then those of the rule. None is ""."""
     parts = {part.name: getattr(basis, part.name) for part in fields(Basis) if part.name != "rule"}
     parts[NEGATIVES] = json.dumps([asdict(one) for one in basis.negatives]) if basis.negatives else ""
     parts |= {part.name: getattr(basis.rule, part.name) for part in fields(Rule)}
     return {name: "" if value is None else value for name, value in parts.items()}
 
 
-def _unflat(kind: type[Basis] | type[Rule], texts: Mapping[str, str]) -> dict[str, Any]:
-    """The parts of a basis or a rule from their texts, each as the kind of value its default is."""
-    return {
-        part.name: _value(texts[part.name], None if part.default is MISSING else part.default, part.name)
-        for part in fields(kind)
-        if part.name in texts and part.name != "rule"
-    }
-
-
-def _value(text: str, default: object, name: str) -> object:
-    if name == NEGATIVES:
-        return _drawings(text)
-    if isinstance(default, bool):
-        if text not in ("True", "False", "true", "false"):
-            raise LabelsError(f"{name} is {text!r}.", fix="Write True or False.")
-        return text.lower() == "true"
-    if isinstance(default, int | float):
-        return type(default)(text)
-    return text or default
-
-
-def _drawings(text: str) -> tuple[Drawing, ...]:
-    """What was drawn, from its JSON; nothing from nothing."""
+def _basis(texts: Mapping[str, str], path: str | Path) -> Basis:
+    """A basis from its columns; "" stands for the default."""
+    given: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    rule = {part.name: given.pop(part.name) for part in fields(Rule) if part.name in given}
     try:
-        parts = [dict(part) for part in json.loads(text or "[]")]
-        return tuple(Drawing(**part | {"baselines": tuple(part["baselines"])}) for part in parts)
-    except (ValueError, TypeError, KeyError):
-        raise LabelsError(
-            f"negatives is {text!r}, which does not say what was drawn.",
-            fix="Use the file as it was written.",
-        ) from None
+        given[NEGATIVES] = json.loads(given.get(NEGATIVES, "[]"))
+        return _CHECKED_BASIS.validate_python({**given, "rule": rule})
+    except ValidationError as error:
+        name = next(str(part) for part in error.errors()[0]["loc"] if part in texts)
+    except ValueError:
+        name = NEGATIVES
+    raise LabelsError(
+        f"{path}: {name} is {texts[name]!r}, which cannot be read.", fix="Use the file as it was written."
+    )
 
 
 def _is_required(part: Field[Any]) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lookalike.catalog.readers.text_table import Sheet
 from lookalike.core.errors import LabelsError
+from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.discover.questions import Questions
 from lookalike.discover.random_pairs import RandomPairs
@@ -34,7 +35,7 @@ class Fault:
 class LabelFile:
     """The labels of a file that can be used, and the rows that cannot.
 
-    Left out are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, and the
+    Not used are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, and the
     `unjudged` lines of qrels, whose relevance is below 0.
     """
 
@@ -87,12 +88,12 @@ def _fault(reason: str, places: Sequence[int], entries: Sequence[LabelEntry], sh
 
 
 def require_faultless(faults: Sequence[Fault], name: str, what: str = "row") -> None:
-    """Refuse a file with rows (or pairs) that cannot be used, with the reasons."""
+    """Raise LabelsError if rows (or pairs) of a file cannot be used, with the reasons."""
     if faults:
         listed = "\n".join(f"  {fault.reason}: {fault.where}" for fault in faults)
         count = sum(fault.count for fault in faults)
         raise LabelsError(
-            f"{name}: {count:,} {what}{'' if count == 1 else 's'} cannot be used, so nothing was imported.\n{listed}",
+            f"{name}: {plural(count, what)} cannot be used, so nothing was imported.\n{listed}",
             fix="Correct the file, or import the rest of it with --skip-invalid.",
         )
 
@@ -105,7 +106,7 @@ def write_label_file(labels: Labels, path: Path, format: str | None = None) -> N
 def write_pair_file(asked: Questions, path: Path) -> None:
     """Write pairs with an empty label column to fill in; `labels import` reads the file back.
 
-    It goes to experts, so it says nothing of who put a pair forward: that is in `write_provenance_file`.
+    The file is for annotators, so it does not name generators. `write_provenance_file` does.
     """
     columns = {
         "query": asked.query.tolist(),
@@ -117,10 +118,10 @@ def write_pair_file(asked: Questions, path: Path) -> None:
 
 
 def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:
-    """Write every pair with where it came from, for those who run the labelling and not for those who label.
+    """Write the provenance of every pair, for leads and not for annotators.
 
-    `generators` says who put the pair forward and at which place (1 is the best), `random` (1 or 0)
-    whether it was drawn at random; a pair can be both.
+    `generators` has the generators that proposed the pair, with the rank (1 is the best). `random` is 1 for a random
+    pair; a pair can be both.
     """
     named: dict[tuple[str, str], list[str]] = {ends: [] for ends in zip(pool.query, pool.item, strict=True)}
     ends = list(named)

@@ -15,14 +15,13 @@ from lookalike.core.types import Labels
 from lookalike.store.disk import write_file
 from lookalike.store.formats.tables import ENDINGS as TABLES
 from lookalike.store.formats.tables import read_json, require_ending, write_table
-from lookalike.store.formats.trec import read_lines, require_fields, write_lines
+from lookalike.store.formats.trec import WHOLE, read_lines, require_fields, write_lines
 
 COLUMNS = ("query", "candidate", "label")
 VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
 UNJUDGED, BLANK = -1, -2
 QRELS, JSON = (".qrels", ".qrels.gz", ".qrel", ".qrel.gz"), (".json",)
 NO_LABEL = "the label is not 0 or 1"
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _HEAD, _LINES = 16_384, 20  # characters and lines by which a format is recognised
 
 
@@ -43,8 +42,8 @@ Entries = tuple[list[LabelEntry], Sheet]
 """The entries of a file, and the table that knows their lines."""
 
 
-class Look:
-    """What a format is recognised by: the file's name, its first characters, and its first entry if it is JSON."""
+class FileSample:
+    """The parts by which a format is recognised: name, first characters, and first entry of a JSON file."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, path.name.lower()
@@ -77,7 +76,7 @@ class Format:
 
     name: str
     endings: tuple[str, ...]
-    recognises: Callable[[Look], bool]
+    recognises: Callable[[FileSample], bool]
     read: Callable[[Path], Entries]
     write: Callable[[Labels, Path], None]
     any_name: bool = False
@@ -88,8 +87,8 @@ def format_in(path: Path, format: str | None = None) -> Format:
     """The format of a file to read: as named, else recognised."""
     if format is not None:
         return FORMATS[one_of(format, tuple(FORMATS), "format")]
-    look = Look(path)
-    return next(one for one in FORMATS.values() if one.recognises(look))
+    sample = FileSample(path)
+    return next(one for one in FORMATS.values() if one.recognises(sample))
 
 
 def format_out(path: Path, format: str | None = None) -> Format:
@@ -138,14 +137,14 @@ def _line(fields: Sequence[str]) -> LabelEntry:
         reason = "the line does not have four fields (query, iteration, document, relevance)"
         return LabelEntry("", "", " ".join(fields), UNJUDGED, reason)
     query, _, candidate, text = fields
-    if not _WHOLE.fullmatch(text):
+    if not WHOLE.fullmatch(text):
         return LabelEntry(query, candidate, text, UNJUDGED, "the relevance is not a whole number")
     return LabelEntry(query, candidate, text, min(max(int(text), UNJUDGED), 1))
 
 
 def write_qrels(labels: Labels, path: Path) -> None:
     """Write labels in their order. Each pair can be there once, and no id can contain whitespace."""
-    require_fields([*labels.query, *labels.candidate], "ids", LabelsError)
+    require_fields([*labels.query, *labels.candidate], "id", LabelsError)
     rows = zip(labels.query, labels.candidate, labels.label.tolist(), strict=True)
     write_lines((f"{query} 0 {candidate} {label}" for query, candidate, label in rows), path)
 
@@ -175,7 +174,7 @@ def write_tags(labels: Labels, path: Path) -> None:
 
 
 def _once(entries: list[LabelEntry]) -> list[LabelEntry]:
-    """Entries of a format that can hold a pair once, with what is wrong with those of a pair that is there again."""
+    """The entries of a format in which a pair occurs once. Repeated pairs get a reason why they cannot be used."""
     places: dict[tuple[str, str], list[int]] = {}
     for at, one in enumerate(entries):
         if not one.reason:
@@ -183,7 +182,7 @@ def _once(entries: list[LabelEntry]) -> list[LabelEntry]:
     for found in places.values():
         differ = len({entries[at].label for at in found}) > 1
         reason = (
-            "entries of the same pair contradict each other"
+            "labels of the same pair contradict each other"
             if differ
             else "an earlier entry has the same pair"
         )
@@ -202,40 +201,40 @@ def _column(sheet: Sheet, name: str) -> Sequence[str]:
     )
 
 
-def _is_results(look: Look) -> bool:
+def _is_results(sample: FileSample) -> bool:
     """Label Studio: tasks with data, or annotations of JSON-MIN."""
-    entry = look.entry or {}
+    entry = sample.entry or {}
     return isinstance(entry.get("data"), Mapping) or "annotation_id" in entry
 
 
-def _is_tags(look: Look) -> bool:
-    return look.entry == {} or (look.entry is not None and {"key", "value"} <= look.entry.keys())
+def _is_tags(sample: FileSample) -> bool:
+    return sample.entry == {} or (sample.entry is not None and {"key", "value"} <= sample.entry.keys())
 
 
-def _is_qrels(look: Look) -> bool:
+def _is_qrels(sample: FileSample) -> bool:
     """By the name, or because most of the first lines have four fields, the last one a number."""
-    if look.name.endswith(QRELS):
+    if sample.name.endswith(QRELS):
         return True
-    if look.entry is not None or _is_votes(look):
+    if sample.entry is not None or _is_votes(sample):
         return False
-    if look.name.endswith(".gz"):
+    if sample.name.endswith(".gz"):
         return True
-    lines = [line.split() for line in look.head.split("\n")[:_LINES] if line.strip()]
-    fit = [len(fields) == 4 and bool(_WHOLE.fullmatch(fields[3])) for fields in lines]
+    lines = [line.split() for line in sample.head.split("\n")[:_LINES] if line.strip()]
+    fit = [len(fields) == 4 and bool(WHOLE.fullmatch(fields[3])) for fields in lines]
     return 2 * sum(fit) > len(fit)
 
 
-def _is_votes(look: Look) -> bool:
+def _is_votes(sample: FileSample) -> bool:
     """A table with the columns event and token."""
-    if look.name.endswith(".parquet"):
+    if sample.name.endswith(".parquet"):
         import polars
 
         try:
-            with look.path.open("rb") as file:
+            with sample.path.open("rb") as file:
                 return {"event", "token"} <= polars.read_parquet_schema(file).keys()
         except (polars.exceptions.PolarsError, OSError, LookalikeError):
             return False
-    header = look.head.partition("\n")[0]
+    header = sample.head.partition("\n")[0]
     return {"event", "token"} <= {name.strip().strip('"').lower() for name in re.split("[,;\t]", header)}
 
 
@@ -255,7 +254,7 @@ FORMATS: Mapping[str, Format] = {
         Format("vsd", JSON, _is_tags, read_tags, write_tags, any_name=True, one_label_per_pair=True),
         Format("qrels", QRELS, _is_qrels, read_qrels, write_qrels, any_name=True, one_label_per_pair=True),
         Format(VOTES, TABLES, _is_votes, _no_labels, _no_labels),
-        Format("table", TABLES, lambda look: True, read_label_table, write_label_table),
+        Format("table", TABLES, lambda sample: True, read_label_table, write_label_table),
     )
 }
 """By name, in the order in which they are recognised."""

@@ -1,4 +1,4 @@
-"""A folder filled beside its place and put there as a whole, or as a zip file that depends on its content alone."""
+"""Packages: a folder that is put in its place as a whole, or a zip file that depends on its content only."""
 
 import hashlib
 import os
@@ -22,20 +22,20 @@ def is_zip(path: Path) -> bool:
 
 
 def require_free(path: Path, replace: bool) -> None:
-    """Refuse a place that is taken; only a package is replaced, and only where that was asked for."""
+    """Raise ArgumentError if a path exists, unless it is a package and `replace` is set."""
     if not path.exists():
         return
     ours = (path.is_file() and is_zip(path)) if is_zip(path) else (path / MANIFEST).is_file()
     if not (replace and ours):
         raise ArgumentError(
-            f"{path} is there already{'' if ours else ' and is no package'}.",
-            fix="Write it anew with --replace, or name another place." if ours else "Name another place.",
+            f"{path} exists{'' if ours else ' and is not a package'}.",
+            fix="Overwrite it with --replace, or choose another path." if ours else "Choose another path.",
         )
 
 
 @contextmanager
 def filling(path: Path) -> Iterator[Path]:
-    """A folder to fill; when the block ends well its sums are written and it takes its place, else nothing is left."""
+    """A folder to fill. At the end it gets checksums and moves to its place; after an error it is deleted."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.folder.new")
     with disk_errors(f"writing {path.name}", path):
         shutil.rmtree(temporary, ignore_errors=True)

@@ -1,32 +1,31 @@
 """TREC run files: `query Q0 document rank score tag`, one line per retrieved document; a higher score is better.
 
-As in trec_eval the score orders the documents and the rank is not looked at, but for one check: where scores mostly
-rise with the rank, somebody wrote distances.
+As in trec_eval, the score orders the documents. The rank is used for one check only: scores that mostly rise with the
+rank are distances.
 """
 
-import re
 from array import array
 from pathlib import Path
 
 import numpy as np
 
+from lookalike.catalog.readers.text_table import Sheet
 from lookalike.core.checks import strings
 from lookalike.core.errors import RunError
+from lookalike.core.text import plural
 from lookalike.rank.runs import NOT_RETRIEVED, Run
-from lookalike.store.formats.trec import read_lines, require_fields, stem, write_lines
+from lookalike.store.formats.trec import WHOLE, read_lines, require_fields, stem, write_lines
 
 NOT_SIX = "there are not six fields (query, Q0, document, rank, score, tag)"
-NO_RANK = "the rank is no whole number"
-NO_SCORE = "the score is no finite number"
-TWICE = "the document stands in an earlier line of the query too"
-MOST_SHOWN = 5
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+NO_RANK = "the rank is not a whole number"
+NO_SCORE = "the score is not a finite number"
+TWICE = "an earlier line of the query has the same document"
 
 
 def read_run(path: str | Path) -> Run:
-    """A run from a TREC run file, plain or gzip; its name is the file's tag, or of several tags the file's name.
+    """A run from a TREC run file, plain or gzip. Its name is the tag, or the name of a file with several tags.
 
-    A file with faults is refused as a whole, and the faults are listed with their lines.
+    Raises RunError for a file with faults, with a list of the lines.
     """
     path = Path(path)
     ids: dict[str, int] = {}
@@ -60,15 +59,15 @@ def read_run(path: str | Path) -> Run:
 
 
 def _repeated(key: np.ndarray) -> np.ndarray:
-    """Rows whose key stands in an earlier row."""
+    """Rows whose key occurs in an earlier row."""
     again = np.ones(len(key), dtype=bool)
     again[np.unique(key, return_index=True)[1]] = False
     return np.flatnonzero(again)
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Write a run, whose rows come by query and best first. Ranks begin at 1; scores keep the digits of float32."""
-    require_fields([*run.query, *run.candidate, run.name], "ids", RunError)
+    """Write a run, whose rows are ordered by query, best first. Ranks begin at 1; scores keep the digits of float32."""
+    require_fields([*run.query, *run.candidate, run.name], "id", RunError)
     write_lines(_lines(run), path)
 
 
@@ -82,10 +81,10 @@ def _lines(run: Run) -> list[str]:
 
 
 def _fault(fields: list[str]) -> str:
-    """What is wrong with a line, "" where nothing is."""
+    """The reason why a line cannot be used; "" if it can."""
     if len(fields) != 6:
         return NOT_SIX
-    if not _WHOLE.fullmatch(fields[3]):
+    if not WHOLE.fullmatch(fields[3]):
         return NO_RANK
     try:
         sound = "_" not in fields[4] and abs(float(fields[4])) < -NOT_RETRIEVED  # NaN is not less either
@@ -97,22 +96,19 @@ def _fault(fields: list[str]) -> str:
 def _require_faultless(wrong: dict[str, list[tuple[int, str]]], path: Path) -> None:
     if not wrong:
         return
+    listed = "\n".join(
+        f"  {reason}: {Sheet({}, '', [at for at, _ in lines]).at(range(len(lines)))} (the first: {lines[0][1]!r})"
+        for reason, lines in wrong.items()
+    )
     count = sum(map(len, wrong.values()))
-    listed = []
-    for reason, lines in wrong.items():
-        places = ", ".join(f"{at:,}" for at, _ in lines[:MOST_SHOWN])
-        more = f" and {len(lines) - MOST_SHOWN:,} more" if len(lines) > MOST_SHOWN else ""
-        word = "line" if len(lines) == 1 else "lines"
-        listed.append(f"  {reason}: {word} {places}{more} (the first: {lines[0][1]!r})")
     raise RunError(
-        f"{path}: {count:,} {'line' if count == 1 else 'lines'} cannot be used, so the run is not scored.\n"
-        + "\n".join(listed),
-        fix="Mend those lines: each is `query Q0 document rank score tag`, each document once for a query.",
+        f"{path}: {plural(count, 'line')} cannot be used, so the run is not scored.\n{listed}",
+        fix="Correct those lines: each is `query Q0 document rank score tag`, each document once for a query.",
     )
 
 
 def _require_scores_fall(run: Run, rank: np.ndarray, path: Path) -> None:
-    """Refuse scores that mostly rise with the rank."""
+    """Raise RunError if scores mostly rise with the rank."""
     step = (run.query[1:] == run.query[:-1]) & (np.diff(rank) > 0)
     change = np.diff(run.score)
     rising, falling = np.flatnonzero(step & (change > 0)), np.count_nonzero(step & (change < 0))
@@ -121,5 +117,5 @@ def _require_scores_fall(run: Run, rank: np.ndarray, path: Path) -> None:
         raise RunError(
             f"{path}: scores rise with the rank (for query {run.query[at]!r} from {run.score[at]} at rank {rank[at]} "
             f"to {run.score[at + 1]} at rank {rank[at + 1]}), but a higher score is better.",
-            fix="Of distances, write minus the distance; the scores alone order the documents.",
+            fix="Write minus the distance as the score. Only scores order the documents.",
         )

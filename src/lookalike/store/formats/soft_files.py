@@ -1,4 +1,4 @@
-"""Positiveness as CSV or Parquet, written as it comes: no file is too large for memory."""
+"""Positiveness as CSV or Parquet, written block by block, so that it need not fit in memory."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ GROUP = 1_000_000  # rows that are written together
 
 
 class SoftFile:
-    """How rows become a file: the names of images by catalog row, and the positiveness by distance."""
+    """Writes pairs to a file, from the images by catalog row and the positiveness by distance."""
 
     def __init__(
         self, image: Shaped[np.ndarray, " images"], weight: Float32[np.ndarray, " distances"]
@@ -44,13 +44,13 @@ class SoftFile:
         return polars.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
     def bytes_per_row(self, block: Block, path: Path) -> float:
-        """What a row takes on disk in a file of this ending, by a block that is written to memory."""
+        """The bytes of a row in a file with this ending, measured on a block that is written to memory."""
         held = io.BytesIO()
         _write([self.frame(block)], path, held)
         return len(held.getvalue()) / max(len(block.a), 1)
 
     def write(self, blocks: Iterable[Block], path: Path) -> list[int]:
-        """Write the blocks in their order as a whole file or not at all; how many rows there are at each distance."""
+        """Write the blocks in their order as a whole file. Returns the number of rows at each distance."""
         require_ending(path, "positiveness")
         rows = np.zeros(256, np.int64)
 
@@ -71,13 +71,13 @@ def write_given_pairs(
     distance: Sequence[int | None],
     path: Path,
 ) -> None:
-    """Write positiveness of pairs somebody asked for; None is an empty cell."""
+    """Write the positiveness of given pairs. None is an empty cell."""
     columns = dict(zip(COLUMNS, (image_a, image_b, positiveness, distance), strict=True))
     write_table(columns, path, "positiveness")
 
 
 def write_contradictions(found: Contradictions, path: Path) -> None:
-    """Write labels for review, nearest first; with the label mended `labels import --replace` takes the file."""
+    """Write labels for review, nearest first. `labels import --replace` reads the corrected file."""
     columns: dict[str, Sequence[object]] = {
         "query": found.query.tolist(),
         "candidate": found.candidate.tolist(),
@@ -89,7 +89,7 @@ def write_contradictions(found: Contradictions, path: Path) -> None:
 
 
 def _grouped(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same rows in blocks of about as many as are written together."""
+    """The same rows in blocks of about GROUP rows."""
     held: list[Block] = []
     for block in blocks:
         held.append(block)
@@ -101,7 +101,7 @@ def _grouped(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _write(frames: Iterable["polars.DataFrame"], path: Path, file: Any) -> None:  # noqa: ANN401 - a file or memory
-    """Rows as they come. What the disk refuses is raised as the system said it: polars keeps only the words."""
+    """Write rows block by block. Raises the OSError of the system, of which polars keeps only the text."""
     kept = _Remembering(file)
     try:
         (_write_csv if path.suffix.lower() == ".csv" else _write_parquet)(frames, kept)
@@ -118,9 +118,9 @@ def _write_csv(frames: Iterable["polars.DataFrame"], file: "_Remembering") -> No
 
 
 def _write_parquet(frames: Iterable["polars.DataFrame"], file: "_Remembering") -> None:
-    """Row groups as they come: polars asks for the next frame when it has written the last ones.
+    """Write row groups one by one: polars asks for the next frame when it has written the last one.
 
-    It would go on asking after a write failed, so the frames end there.
+    The frames end when a write fails, because polars would continue to ask.
     """
     import polars
     from polars.io.plugins import register_io_source
@@ -139,7 +139,7 @@ def _write_parquet(frames: Iterable["polars.DataFrame"], file: "_Remembering") -
 
 
 class _Remembering(io.RawIOBase):
-    """A file to write to that keeps the disk's refusal, whoever catches it on the way."""
+    """A file that remembers the OSError of a write, also if a library catches it."""
 
     def __init__(self, file: Any) -> None:  # noqa: ANN401 - a file or memory
         self._file = file

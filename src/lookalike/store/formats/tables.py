@@ -14,7 +14,7 @@ ENDINGS = (".csv", ".parquet")
 
 
 def require_ending(path: Path, what: str, endings: Sequence[str] = ENDINGS) -> None:
-    """Refuse a file name whose ending names no format, before any work is done for it."""
+    """Raise ArgumentError if the ending of a file name is not a format."""
     if not path.name.lower().endswith(tuple(endings)):
         listed = f"{', '.join(endings[:-1])} or {endings[-1]}"
         raise ArgumentError(
@@ -38,7 +38,7 @@ def write_table(columns: Mapping[str, Sequence[object]], path: Path, what: str =
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Sequence[object]], path: Path, what: str) -> None:
-    """Write rows as a whole file; CSV is written row by row, so its rows need not fit in memory."""
+    """Write rows as a whole file. The rows of a CSV file need not fit in memory."""
     require_ending(path, what)
     if path.suffix.lower() == ".csv":
         with writing(path) as file:

@@ -9,23 +9,25 @@ There is no quoting, so an id with whitespace cannot be written.
 import codecs
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from lookalike.core.errors import LookalikeError
-from lookalike.core.text import quoted
+from lookalike.core.text import plural, quoted
 from lookalike.store.disk import write_file
 
 GZIP = b"\x1f\x8b"
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 Refuse = Callable[..., LookalikeError]
 Line = tuple[int, list[str]]
 
 
 def read_lines(path: Path, what: str, refuse: Refuse) -> Iterator[Line]:
-    """Lines with any text, split into fields, each with its number. `refuse` is the class of the error.
+    """Lines that are not empty, split into fields, each with its number. `refuse` is the class of the error.
 
-    Gzip is recognised by the first bytes, whatever the name. A byte order mark is not part of the first id.
+    Gzip is recognised by the first bytes, not by the name. A byte order mark is not part of the first id.
     """
     if not path.is_file():
         missing = "is a folder" if path.is_dir() else "does not exist"
@@ -55,11 +57,11 @@ def write_lines(lines: Iterable[str], path: Path) -> None:
 
 
 def require_fields(ids: Iterable[object], what: str, refuse: Refuse) -> None:
-    """Refuse ids that cannot be a field of a TREC file: with whitespace, empty, or not writable in UTF-8."""
+    """Raise `refuse` for ids that cannot be a TREC field: with whitespace, empty, or not writable in UTF-8."""
     wrong = [text for text in dict.fromkeys(map(str, ids)) if not _is_field(text)]
     if wrong:
         raise refuse(
-            f"TREC fields are separated by whitespace, so {len(wrong):,} {what} cannot be written: {quoted(wrong)}.",
+            f"TREC fields cannot contain whitespace, so {plural(len(wrong), what)} cannot be written: {quoted(wrong)}.",
             fix="Write CSV or Parquet, or use ids without spaces (`lookalike init TABLE` with an image column).",
         )
 
@@ -109,7 +111,7 @@ def _require_text(content: bytes, path: Path, refuse: Refuse) -> None:
         line = content.count(b"\n", 0, error.start) + 1
         raise refuse(
             f"{str(path)!r}, line {line:,} is not UTF-8 (byte {content[error.start]:#04x}).",
-            fix="Save the file in UTF-8; for one in Latin-1: iconv -f LATIN1 -t UTF-8 FILE > NEW",
+            fix="Save the file in UTF-8. From Latin-1: iconv -f LATIN1 -t UTF-8 FILE > NEW",
         ) from error
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1

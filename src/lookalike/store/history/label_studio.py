@@ -1,6 +1,6 @@
 """Pairs as tasks of Label Studio, and its exports (JSON and JSON-MIN) as votes.
 
-A task shows both photos beside each other, the query on a side that a hash of the pair says, and asks for one choice.
+A task shows both photos side by side and asks for one choice. A hash of the pair sets the side of the query.
 """
 
 import json
@@ -35,7 +35,7 @@ CONFIG = f"""\
 
 
 def write_tasks(pairs: Iterable[tuple[str, str]], catalog: Catalog, path: Path, prefix: str) -> int:
-    """Write (query, candidate) pairs as tasks, and the labelling configuration beside them; returns how many.
+    """Write (query, candidate) pairs as tasks, and the labelling configuration beside them. Returns their number.
 
     `prefix` comes before a photo's path: a web address, or `/data/local-files/?d=` and the folder of the photos.
     """
@@ -46,7 +46,7 @@ def write_tasks(pairs: Iterable[tuple[str, str]], catalog: Catalog, path: Path, 
 
 
 def config_of(path: Path) -> Path:
-    """Where the labelling configuration of a file of tasks is."""
+    """The path of the labelling configuration of a file of tasks."""
     return path.with_suffix(".config.xml")
 
 
@@ -58,9 +58,9 @@ def _data(query: str, candidate: str, catalog: Catalog, prefix: str) -> dict[str
 
 
 def read_results(path: Path, catalog: Catalog, votes: int) -> VoteFile:
-    """The annotations of an export as votes, several annotators a task; cancelled ones are skips.
+    """The annotations of an export as votes of any number of annotators. Cancelled annotations are skips.
 
-    A pair that is in no queue yet becomes a question that needs `votes`, or as many as it has here.
+    A pair that is not in the queue becomes a question that needs `votes`, or as many votes as the file has for it.
     """
     found = VoteFile(borrowed=True)
     given: list[tuple[Row, str]] = []
@@ -101,14 +101,14 @@ def _add(found: VoteFile, rows: list[Row], catalog: Catalog, votes: int) -> None
 
 
 def _annotations(entry: object) -> list[tuple[Row, str]]:
-    """The votes and skips of one entry, each with what is wrong with it."""
+    """The votes and skips of one entry, each with the reason why it cannot be used."""
     if not isinstance(entry, Mapping):
-        return [(Row(VOTE, None, "", "", ""), "it is no task")]
+        return [(Row(VOTE, None, "", "", ""), "it is not a task")]
     if "annotation_id" in entry:
         return [_vote(entry, entry, entry.get("annotator"), entry.get("id"), entry.get("annotation_id"))]
     data, made = entry.get("data"), entry.get("annotations", entry.get("completions", []))
     if not isinstance(data, Mapping) or not isinstance(made, list):
-        return [(Row(VOTE, None, "", "", ""), "it is no task")]
+        return [(Row(VOTE, None, "", "", ""), "it is not a task")]
     return [
         _vote(data, one, one.get("completed_by"), entry.get("id"), one.get("id"))
         for one in made
@@ -121,7 +121,7 @@ def _vote(
 ) -> tuple[Row, str]:
     cancelled = bool(made.get("was_cancelled"))
     answer = "" if cancelled else _choice(made)
-    reason = "" if cancelled or answer in ANSWERS else f"the choice is none of {', '.join(ANSWERS)}"
+    reason = "" if cancelled or answer in ANSWERS else f"the choice is not one of {', '.join(ANSWERS)}"
     lead = made.get("lead_time")
     row = Row(
         SKIP if cancelled else VOTE,
@@ -135,16 +135,16 @@ def _vote(
         token=f"label-studio:{task}:{number}",
     )
     if not row.query or not row.candidate:
-        reason = "the task has no query and candidate: it was not written by Lookalike"
+        reason = "the task has no query and candidate, so Lookalike did not write it"
     elif number is None or not row.who:
-        reason = "the annotation has no id, or nobody gave it"
+        reason = "the annotation has no id or no annotator"
     elif row.at is None:
         reason = "the annotation has no time (created_at)"
     return row, reason
 
 
 def _choice(made: Mapping[str, Any]) -> str:
-    """The one choice of an annotation: in JSON among its results, in JSON-MIN under the control's name."""
+    """The choice of an annotation: among its results in JSON, under the name of the control in JSON-MIN."""
     plain = made.get(CHOICE)
     if isinstance(plain, str):
         return plain
@@ -164,7 +164,7 @@ def _time(given: object) -> int | None:
 
 
 def _who(given: object) -> str:
-    """A name for who annotated. Of an address only what comes before the @ is kept, with four digits."""
+    """The name of an annotator. Only the part of an address before the @ is used, with four digits."""
     if isinstance(given, Mapping):
         given = given.get("email") or given.get("id")
     if given is None or isinstance(given, bool) or given == "":

@@ -1,4 +1,4 @@
-"""Hidden checks: pairs that an annotator answers again, and gold pairs. They are never votes and live apart."""
+"""Hidden checks: repeated pairs and gold pairs. They are never votes and have their own table."""
 
 import random
 from dataclasses import replace

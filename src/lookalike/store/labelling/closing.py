@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_
 
-from lookalike.annotate.protocol import DISSIMILAR, SETTLED, SIMILAR
+from lookalike.annotate.agreement import patterns
+from lookalike.annotate.protocol import SETTLED
 from lookalike.annotate.question import Question
 from lookalike.store.labelling.questions import Held, Transition, save
 from lookalike.store.sql import schema
@@ -13,7 +14,6 @@ from lookalike.store.sql.labelling_schema import progress, question, tally
 from lookalike.store.sql.rows import execute_all, insert_new, insert_or_add
 
 SOURCE = "votes"  # of labels that votes were resolved to
-SIGNS = {SIMILAR: "+", DISSIMILAR: "-"}
 LabelledPair = tuple[str, str, int | None]
 """Query, candidate, label."""
 
@@ -86,12 +86,5 @@ def recount(connection: Connection) -> None:
 
 
 def pattern(voted: Question) -> str:
-    """The votes on a question as text: "3+ 7-" means that annotator 3 said similar and 7 dissimilar; ? is unsure.
-
-    >>> from lookalike.annotate.question import Claim
-    >>> votes = Claim(7, "vote", "t", 0, answer="unsure"), Claim(3, "vote", "u", 0, answer="similar")
-    >>> pattern(Question(2, claims=votes))
-    '3+ 7?'
-    """
-    votes = sorted(voted.votes, key=lambda one: one.annotator)
-    return " ".join(f"{one.annotator}{SIGNS.get(one.answer, '?')}" for one in votes)
+    """The votes on a question as text, as the tally counts them."""
+    return patterns.pattern({one.annotator: one.answer for one in voted.votes})

@@ -1,9 +1,9 @@
-"""Pairs in discussion: comments, proposals of those who voted, verdicts of a lead. History is append-only."""
+"""Pairs in discussion: comments, proposals of annotators who voted, verdicts of a lead. History is append-only."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Table, insert, literal, select, true
 
 from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.annotate.question import decide, propose, refused
@@ -69,7 +69,7 @@ class Discussed:
 
 @dataclass(frozen=True)
 class Said:
-    """What one annotator has said of a pair: a vote, a proposal, a decision or a comment, and when."""
+    """A vote, proposal, decision or comment of an annotator on a pair, and its time."""
 
     kind: str
     annotator: int
@@ -90,8 +90,8 @@ def discussions(
 ) -> tuple[Discussed, ...]:
     """Pairs in a state with ids above `after`, for the pages of a list. `who` keeps the pairs that they voted on.
 
-    Open pairs are listed to nobody, for their votes are blind; neither are gold pairs, which are checks. `reader` is
-    the annotator who reads, None for a lead: a pair that is a hidden check of theirs is listed once it is answered.
+    Open pairs are not listed, because their votes are blind. Gold pairs are not listed, because they are checks.
+    `reader` is the annotator who reads, None for a lead. Annotators see the pair of a hidden check after they answered.
     """
     asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN, _blind(reader))
     if category is not None:
@@ -112,7 +112,7 @@ def discussed(connection: Connection, which: int, reader: int | None = None) -> 
 
 
 def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[Said, ...]:
-    """Everything that was said about a pair that is no longer open: votes first, then comments and verdicts by time."""
+    """The history of a pair that is no longer open: votes first, then comments and verdicts by time."""
     discussed(connection, which, reader)
     votes = _said(
         connection, claim, (literal("vote"), claim.c.answer, claim.c.since), claim.c.kind == "vote", which
@@ -200,12 +200,6 @@ def _said_again(connection: Connection, which: int, who: int, kind: str, said: s
 def _write(connection: Connection, change: Transition, now: int) -> None:
     write = save if change.after.state == change.held.question.state else close
     write(connection, [change], now)
-
-
-def waiting(connection: Connection) -> int:
-    """The number of pairs that wait for a verdict."""
-    asked = select(func.count()).where(question.c.state == bindparam("state"))
-    return int(connection.execute(asked, {"state": DISCUSSION}).scalar_one())
 
 
 def categories(connection: Connection) -> tuple[str, ...]:

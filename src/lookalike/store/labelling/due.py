@@ -1,7 +1,7 @@
 """What is due at a time: leases that end, and pairs whose votes are resolved.
 
-A server applies due changes every second. Whoever reads labels without a server gets those that are due as well, but
-nothing is written for that.
+A server applies due changes every second. Without a server, labels that are read include those that are due, and
+nothing is written.
 """
 
 import time
@@ -30,7 +30,7 @@ def now_ms() -> int:
 
 
 def apply_due(connection: Connection, rules: Rules, now: int, most: int = MANY) -> int:
-    """End leases and resolve pairs whose time has come, at most so many of each; returns how many."""
+    """End due leases and resolve due pairs, at most `most` of each. Returns how many."""
     return _end_leases(connection, now, most) + _resolve(connection, rules, now, most)
 
 
@@ -86,7 +86,7 @@ def _resolve(connection: Connection, rules: Rules, now: int, most: int) -> int:
 
 
 def _due(connection: Connection, grace: int, now: int, most: int = -1) -> list[int]:
-    """Questions whose votes are due to be resolved, also those that wait too long since the clock was set back."""
+    """Questions whose votes are due to be resolved, also those that wait too long because the clock was set back."""
     asked = _DUE if most < 0 else _DUE.limit(most)
     return sorted(connection.execute(asked, {"now": now, "latest": now + grace + SKEW}).scalars())
 
@@ -99,7 +99,7 @@ def _resolved(found: Iterable[Held], campaign: Campaign, now: int) -> list[Trans
     return [change for change in stepped if change.after.state != OPEN]
 
 
-_ENDED = union_all(  # two ranges, each of which an index serves: a million pairs cost nothing
+_ENDED = union_all(  # two ranges that each use an index, so that the number of pairs does not matter
     select(claim.c.question).where(LEASED, claim.c.until < bindparam("now")),
     select(claim.c.question).where(LEASED, claim.c.until >= 0, claim.c.since > bindparam("soon")),
 )

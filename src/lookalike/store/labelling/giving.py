@@ -16,7 +16,7 @@ from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token
 from lookalike.store.labelling.questions import FREE, Held, Transition, hold, save
 from lookalike.store.sql.labelling_schema import claim, question
 
-WINDOW = 48  # pairs are drawn from the first so many: the order differs between annotators
+WINDOW = 48  # pairs are drawn from the first 48, so the order differs between annotators
 SETS = 64  # sets of takers read together
 NEAREST = 4  # the sets among them whose pairs are read
 

@@ -15,7 +15,7 @@ from lookalike.store.sql.labelling_schema import annotator, check, claim, gold, 
 
 @dataclass(frozen=True)
 class Gold:
-    """A gold pair: its known answer, how often it was answered and how often correctly, and for how many it is new."""
+    """A gold pair with its answer, the numbers of given and correct answers, and of annotators who can still get it."""
 
     question: int
     query: str
@@ -56,7 +56,7 @@ _LEFT = (
 def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
     """All gold pairs, the newest first. "Unsure" is not correct, and a skip is not an answer.
 
-    Who has voted on a pair, or was asked it, is not asked it again.
+    Annotators who voted on a pair or answered it as a check do not get it again.
     """
     columns = (question.c.id, question.c.query, question.c.candidate, gold.c.answer, gold.c.note)
     asked = (

@@ -81,7 +81,7 @@ def guideline_versions(connection: Connection, most: int = 200) -> tuple[Guideli
 def write_guideline(connection: Connection, text: str, who: int, based_on: int, now: int) -> int:
     """Keep a new version and return its number. The same text again makes no new version.
 
-    Raises VoteError (code edited) where somebody else has changed it since `based_on`: nothing is overwritten unseen.
+    Raises VoteError (code edited) if another person has changed the text since version `based_on`.
     """
     words = text.replace("\r\n", "\n").replace("\0", "").strip() + "\n"
     if not words.strip() or len(words) > LONGEST_TEXT:
@@ -91,12 +91,12 @@ def write_guideline(connection: Connection, text: str, who: int, based_on: int, 
             else f"Guidelines can have at most {LONGEST_TEXT:,} characters.",
             fix="Write what similar means." if not words.strip() else "Shorten the text.",
         )
-    now_is = read_guideline(connection)
-    if words == now_is.text:
-        return now_is.version
-    if now_is.version != based_on:
+    newest = read_guideline(connection)
+    if words == newest.text:
+        return newest.version
+    if newest.version != based_on:
         raise VoteError(
-            f"{now_is.who or 'Somebody'} changed the guidelines after you started to edit.",
+            f"{newest.who or 'Somebody'} changed the guidelines after you started to edit.",
             fix="Copy your text, reload the page, and merge both texts.",
             code="edited",
         )

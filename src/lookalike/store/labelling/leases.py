@@ -1,7 +1,7 @@
 """Leases: which pair was given to which annotator under which token.
 
-A token is random and says nothing: the row is the only place that knows whether it is of a hidden check. Rows are kept
-after the lease ends, so that an answer that comes late still finds its pair.
+A token is random: only its row shows whether the lease is for a hidden check. Rows are kept after the lease ends, so
+that a late answer finds its pair.
 """
 
 import secrets

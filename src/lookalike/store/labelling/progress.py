@@ -1,4 +1,4 @@
-"""How far one annotator is and what is left for all, read from kept counts: a million pairs cost nothing."""
+"""The progress of an annotator and of all, read from stored counts, so that the number of pairs does not matter."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _STATES = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Open pairs of the queue, and people who can log in."""
+    """The number of open pairs, and of people who can log in."""
 
     questions: int
     people: int
@@ -58,15 +58,19 @@ def annotator_progress(connection: Connection, who: int, now: int, midnight: int
     today = connection.execute(_TODAY, {"who": who, "first": first}).scalar() or 0
     lately, active = connection.execute(_LATELY, {"who": who, "first": now // HOUR_MS - 1}).one()
     per_hour = float(lately) * HOUR_MS / float(active) if active and active >= LEAST else None
-    states = {state: int(count) for state, count in connection.execute(_STATES)}
+    states = count_states(connection)
     counts = (states.get(state, 0) for state in (OPEN, DISCUSSION, SETTLED, EXCLUDED))
     return AnnotatorProgress(int(answered), int(today), per_hour, *counts)
 
 
 def waiting(connection: Connection) -> Waiting:
-    """What waits for annotators, and how many people can answer."""
-    found = select(func.sum(progress.c.questions)).where(progress.c.state == OPEN)
-    return Waiting(int(connection.execute(found).scalar() or 0), people.active(connection))
+    """The open pairs, and the people who can answer them."""
+    return Waiting(count_states(connection).get(OPEN, 0), people.active(connection))
+
+
+def count_states(connection: Connection) -> dict[str, int]:
+    """The number of questions in each state, without gold pairs: these are hidden checks."""
+    return {state: int(count) for state, count in connection.execute(_STATES)}
 
 
 def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:

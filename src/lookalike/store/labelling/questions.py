@@ -1,6 +1,6 @@
 """Questions between their rows and the state machine (annotate/question.py)."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -10,7 +10,6 @@ from sqlalchemy import (
     Select,
     bindparam,
     delete,
-    func,
     literal_column,
     select,
     update,
@@ -111,12 +110,6 @@ def takers(annotators: Iterable[int]) -> str:
     """
     listed = ",".join(str(who) for who in sorted(annotators))
     return f",{listed}," if listed else ""
-
-
-def count_questions(connection: Connection) -> Mapping[str, int]:
-    """The number of questions in each state, without gold pairs: these are hidden checks."""
-    counted = select(question.c.state, func.count()).where(question.c.kind != "gold")
-    return {state: count for state, count in connection.execute(counted.group_by(question.c.state))}
 
 
 _SOME: BindParameter[Any] = bindparam("which", expanding=True)

@@ -35,8 +35,8 @@ class Asked:
 def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
     """Add pairs that need a number of votes each. Returns how many are new: (a, b) and (b, a) are one pair.
 
-    Where (b, a) is there already the answer counts for both directions from now on, also one that was given before;
-    a pair of which both are new is listed with `both`.
+    If (b, a) exists already, its answer counts for both directions, also an earlier answer. If both directions are
+    new, the pair has `both`.
     """
     before, walk = _count(connection), iter(pairs)
     while batch := list(islice(walk, BATCH)):
@@ -50,7 +50,7 @@ def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -
 def _count_for_both(connection: Connection, pairs: Sequence[Asked], needed: int, now: int) -> None:
     """Let questions count for both directions if their reverse is added now, and label those that are resolved.
 
-    One that was closed by a label from a file, which is of one direction, is asked in the other.
+    A pair that was closed by a label from a file, which has one direction, is asked again for the other direction.
     """
     ends = {(pair.candidate, pair.query): pair for pair in pairs}
     ends |= {(pair.query, pair.candidate): pair for pair in pairs if pair.both}
@@ -111,9 +111,9 @@ def withdraw_missing(connection: Connection, now: int) -> int:
 
 
 def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: int | None, now: int) -> None:
-    """Make a pair a gold pair, whose known answer annotators are checked with. It gets no label from this.
+    """Make a pair a gold pair, whose known answer is used to check annotators. This gives it no label.
 
-    Raises VoteError for a pair whose votes are not in yet, or are discussed: it would be asked as both.
+    Raises VoteError for a pair that is open or in discussion, because annotators would get it twice.
     """
     one_of(answer, tuple(LABELS), "answer")
     low, high = sorted((pair.query, pair.candidate))

@@ -28,7 +28,7 @@ def read_patterns(connection: Connection) -> VoteTable:
 
 
 def read_counts(connection: Connection) -> Counts:
-    """How often each answer was given, by category: a few rows, however many annotators there are."""
+    """How often each answer was given, by category: a few rows for any number of annotators."""
     pattern, category = schema.tally.c.pattern, schema.tally.c.category
     each = [
         func.length(pattern) - func.length(func.replace(pattern, SIGNS[answer], "")) for answer in BY_CODE
@@ -56,8 +56,7 @@ def read_progress(connection: Connection) -> dict[tuple[str, str], int]:
 def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]]:
     """Annotator -> their answers to one pair at three times -> pairs; "" for one that is not given yet.
 
-    The first is the vote that stands now. Where it was undone and not given again there is no first answer, and the
-    pair is left out.
+    The first answer is the current vote. A pair without a current vote, because it was undone, is left out.
     """
     second, third, vote = schema.check.alias(), schema.check.alias(), schema.claim
     answered = func.coalesce(third.c.answer, "")

@@ -1,4 +1,4 @@
-"""Answers: taken once, kept in the history, undone until their pair is resolved. All votes come in through here.
+"""Answers: each is taken once, kept in the history, and can be undone until its pair is resolved.
 
 Each function works in its caller's transaction. `now` is in milliseconds; `draw` makes every random choice.
 """

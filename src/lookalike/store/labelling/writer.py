@@ -24,9 +24,7 @@ from lookalike.store.sql.errors import (
 )
 
 T = TypeVar("T")
-CONNECTIONS = (
-    4  # to PostgreSQL: so many for calls that come in, and so many for those that wait for another program
-)
+CONNECTIONS = 4  # to PostgreSQL, for new calls; and as many for calls that wait for another program
 HURRY_MS = 250  # a call that waits longer than this for rows of PostgreSQL moves to the threads that wait
 ATTEMPTS = 4
 
@@ -58,7 +56,7 @@ class Writer:
     def _run(self, call: Callable[[Connection], T], done: "Future[T]", lanes: "list[_Lane]") -> None:
         lane, *patient = lanes
         if not done.running() and not done.set_running_or_notify_cancel():
-            return  # cancelled: nobody waits for it any more
+            return  # cancelled
         try:
             value = lane.attempt(call)
         except Exception as error:

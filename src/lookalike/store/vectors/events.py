@@ -1,4 +1,4 @@
-"""Scalars as TensorBoard reads them, written at once: a full disk is noticed where it happens."""
+"""Scalars for TensorBoard, written at once, so that a full disk is reported at the right place."""
 
 import io
 import time
@@ -18,7 +18,7 @@ class Events:
         self.file = folder / f"{PREFIX}.{now():.0f}.lookalike"
 
     def begin(self, steps: Sequence[tuple[int, Mapping[str, float]]]) -> None:
-        """A new file with what is known so far, in the place of those there are: nothing is double, nothing lost."""
+        """Write a new file with the steps so far, which replaces earlier files."""
         with disk_errors("removing earlier events", self.folder):
             for path in self.folder.glob(f"{PREFIX}.*"):
                 path.unlink()
@@ -26,8 +26,8 @@ class Events:
         write_file(self.file, _first(started) + b"".join(_record(step, one, started) for step, one in steps))
 
     def add(self, step: int, scalars: Mapping[str, float]) -> None:
-        """One more step; a scalar that is NaN is left out."""
-        with disk_errors("noting an epoch", self.file), self.file.open("ab") as file:
+        """Add a step, without scalars that are NaN."""
+        with disk_errors("recording an epoch", self.file), self.file.open("ab") as file:
             file.write(_record(step, scalars, self.now()))
 
 

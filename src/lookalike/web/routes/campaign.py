@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.questions import count_questions
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.actions import change_settings
@@ -69,7 +69,7 @@ async def save(request: Request, by: ActorPart, new: Campaign) -> Done:
 def queue(site: SitePart) -> Queue:
     """For leads: the number of pairs in each state, and of discovered pairs that are not in the queue yet."""
     with site.database.read() as connection:
-        states = dict(count_questions(connection))
+        states = count_states(connection)
     return Queue(states=states, waiting=count_waiting(Workspace(site.workspace.folder)))
 
 
@@ -90,7 +90,7 @@ def _campaign(
 ) -> Response:
     with site.database.read() as connection:
         kept = read_campaign(connection).model_dump(by_alias=True)
-        states = count_questions(connection)
+        states = count_states(connection)
     values = sent or {name: f"{one:.15g}" if isinstance(one, float) else one for name, one in kept.items()}
     fields = Campaign.model_json_schema()["properties"]
     shown = {"fields": fields, "values": values, "states": states, "joined": joined, "failure": failure}

@@ -12,6 +12,7 @@ from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, SETTLED
 from lookalike.annotate.question import VERDICTS
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling import discussions as store
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import SIGNED_IN, ActorPart, After, Number, PersonPart, SitePart, lead
@@ -51,7 +52,7 @@ def discussions_page(
         values: dict[str, Any] = {
             "pairs": pictures(connection, labelling, found.pairs),
             "categories": store.categories(connection),
-            "waiting": store.waiting(connection),
+            "waiting": count_states(connection).get(DISCUSSION, 0),
             "protocol": labelling.rules.campaign.protocol_name,
         }
     shown = {**query, "whose": whose, "next_after": found.after, "states": STATES}

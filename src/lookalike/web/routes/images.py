@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lookalike.core.errors import AccessError, CatalogError
-from lookalike.store.thumbnails import SIZES, Listed, Thumbnail, listed
+from lookalike.store.thumbnails import SIZES, ListedImage, Thumbnail, listed
 from lookalike.web.access.dependencies import SIGNED_IN, Number, SitePart
 from lookalike.web.pages.failures import wants_json
 from lookalike.web.site import Site
@@ -57,7 +57,7 @@ async def photo(request: Request, site: SitePart, size: Number, image: str) -> R
     return Response(found.jpeg, headers=headers, media_type="image/jpeg")
 
 
-async def _made(site: Site, one: Listed, size: int) -> Thumbnail:
+async def _made(site: Site, one: ListedImage, size: int) -> Thumbnail:
     """Make a thumbnail. Parallel requests for the same thumbnail wait for this one."""
     key = (one.digest, one.path, size)
     if key not in site.making:
@@ -67,6 +67,6 @@ async def _made(site: Site, one: Listed, size: int) -> Thumbnail:
     return await asyncio.shield(site.making[key])
 
 
-def _listed(site: Site, image: str) -> Listed | None:
+def _listed(site: Site, image: str) -> ListedImage | None:
     with site.database.read() as connection:
         return listed(connection, image)

@@ -141,7 +141,7 @@ def plan_runs(workspace: Workspace, rule: Rule, wanted: RunFolder) -> tuple[Judg
     pairs = judged_pairs(catalog, workspace.labels(), rule)
     rows = _asked(workspace, pairs, wanted.queries)
     found = catalog.item if rule.level == "item" else catalog.image
-    require_fields([*catalog.image[rows], *found[catalog.is_gallery(rule.split)]], "ids", RunError)
+    require_fields([*catalog.image[rows], *found[catalog.is_gallery(rule.split)]], "id", RunError)
     return pairs, rows
 
 
