@@ -1,13 +1,15 @@
 """Compare networks and descriptors on 3,781 photos of clothing: does a search return the same kind of garment?
 
-    python examples/same_kind_of_garment.py DATA
+    python examples/same_kind_of_garment.py DATA [DESCRIPTOR ...]
 
 DATA holds clothing/ (catalog.csv: image, category, split, and the photos) and embeddings/clothing/NETWORK.npy. The test
 photos search the train photos. A category says what kind of garment a photo shows, not which photos look alike.
+Name the descriptors to compare with the networks, or none for all of them: each one reads every photo.
 """
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +23,13 @@ NETWORKS = ("mobilenetv1_100", "mobilenetv2_100", "mobilenet_edgetpu_075", "sque
 DESCRIPTORS = ("color", "layout", "hog", "lbp", "color+hog+lbp")
 
 
-def main(data: Path) -> None:
+def main(data: Path, descriptors: Sequence[str] = DESCRIPTORS) -> None:
     """Print the share of results with the query's category, and the figures of a pool."""
     photos = data / "clothing"
     catalog = lookalike.read_catalog(with_roles(photos / "catalog.csv"), images=photos)
     vectors = data / "embeddings" / "clothing"
     encoders = [lookalike.embed(catalog, f"precomputed:{vectors / name}.npy", name=name) for name in NETWORKS]
-    for name in DESCRIPTORS:
+    for name in descriptors:
         started = time.perf_counter()
         encoders.append(lookalike.embed(catalog, f"descriptor:{name}", photos=photos))
         print(f"descriptor:{name}: {len(catalog) / (time.perf_counter() - started):.0f} photos a second")
@@ -69,4 +71,4 @@ def same_category(catalog: Catalog, encoder: Embeddings) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:] or DESCRIPTORS)

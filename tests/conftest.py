@@ -3,8 +3,15 @@
 `pytest --hypothesis-profile=deep` tries fresh random examples, many more of them.
 """
 
+import contextlib
+import io
 import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["databases"]
@@ -17,7 +24,51 @@ settings.register_profile(
 settings.register_profile("deep", max_examples=500, deadline=None, suppress_health_check=SLOW_IS_FINE)
 settings.load_profile("quick")
 
+MATRIX_LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Several workers share the processors, so each one's matrix products use one thread: more would only wait."""
+    if config.getoption("numprocesses", None):
+        for name in MATRIX_LIBRARIES:
+            os.environ.setdefault(name, "1")
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers per processor: about half of the suite's time is spent waiting for servers, disks and commands."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """A folder that the first worker to ask for it fills and all workers read. A test changes only its own copy."""
+    run = tmp_path_factory.getbasetemp()
+    folders = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "made_once"
+    folders.mkdir(exist_ok=True)
+
+    def folder_of(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, complete = folders / name, folders / f"{name}.complete"
+        with FileLock(folders / f"{name}.lock"):
+            if not complete.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                complete.touch()
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="session")
+def studio_demo(made_once) -> Path:
+    """The folder `d` of a small `lookalike demo`, made twice: `printed.json` and `printed.txt` beside it."""
+    from lookalike.cli.app import run
+
+    def make(folder: Path) -> None:
+        command = ["demo", "--workspace", "d", "--images", "300", "--queries", "40"]
+        for name, options in (("printed.json", ["--json"]), ("printed.txt", [])):
+            with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+                assert run(command + options) == 0
+            (folder / name).write_text(printed.getvalue(), encoding="utf-8")
+
+    return made_once("demo", make)

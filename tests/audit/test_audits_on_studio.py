@@ -1,8 +1,5 @@
 """On the studio catalog's demo the audits equal the slow versions: real ranks, a real pool, real gaps."""
 
-from contextlib import nullcontext
-from datetime import datetime
-
 import numpy as np
 import pytest
 from oracles import auditing
@@ -13,20 +10,16 @@ from lookalike.audit.correlation import KINDS
 from lookalike.core.types import Rule
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
+from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import audit
 from lookalike.workflows.decide.trained import untrained
-from lookalike.workflows.demo.demo import demo
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("studio")
-    made = demo(
-        folder, datetime(2026, 1, 1), lambda _: nullcontext(None), lambda _: None, images=200, queries=24
-    )
-    return made.workspace
+def workspace(studio_demo):
+    return Workspace(studio_demo / "d")
 
 
 @pytest.mark.parametrize("rule", ["surfaced", "only"])

@@ -123,9 +123,9 @@ def test_pairs_that_hang_together_widen_the_bound():
 
 def test_the_file_reads_back_and_a_calibration_holds_on_what_it_was_made_from():
     complete = simulate(world(encoders=8, queries=60), 25, 0)
-    table = tomllib.loads(as_toml([complete], {"seed": 0, "encoders": list(complete.encoders)}))
+    table = tomllib.loads(as_toml([complete], {"seed": 0, "encoders": list(complete.encoders)}, complete))
     assert table["made"] == {"seed": 0, "encoders": list(complete.encoders)}
-    assert {name: tuple(counts) for name, counts in table["first_pool"].items()} == first_pool(complete)
+    assert {name: tuple(counts) for name, counts in table["check"].items()} == first_pool(complete)
     for one in held([complete], table):
         if one.word != "unknown":
             assert one.share == pytest.approx(one.promised, abs=1e-3)

@@ -40,17 +40,20 @@ def draw(path: Path, shape: int, colour: tuple[int, int, int], turn: int) -> Non
     photo.save(path)
 
 
-@pytest.fixture(scope="session")
-def photos(tmp_path_factory) -> Path:
+def draw_shop(folder: Path) -> None:
     """36 photos of 18 items in 3 categories."""
-    folder = tmp_path_factory.mktemp("shop") / "photos"
     random = np.random.default_rng(3)
     for shape, category in enumerate(("bowl", "box", "rod")):
         for item in range(6):
             colour = tuple(int(c) for c in random.integers(20, 220, 3))
             for photo in (1, 2):
                 draw(folder / category / f"{item:03d}" / f"{photo}.png", shape, colour, 4 * photo + item)
-    return folder
+
+
+@pytest.fixture(scope="session")
+def photos(made_once) -> Path:
+    """The shop's photos."""
+    return made_once("shop_photos", draw_shop)
 
 
 @pytest.fixture
@@ -72,14 +75,16 @@ def lookalike(tmp_path, monkeypatch) -> Callable[..., Said]:
 
 
 @pytest.fixture(scope="session")
-def made_workspace(photos, tmp_path_factory) -> Path:
+def made_workspace(photos, made_once) -> Path:
     """A workspace with two encoders, a pool and no labels."""
-    folder = tmp_path_factory.mktemp("made")
-    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
-        assert run_command(["init", str(photos)]) == 0
-        assert run_command(["embed", "descriptor:color", "descriptor:hog"]) == 0
-        assert run_command(["discover", "--generators", "color,hog", "--top", "3"]) == 0
-    return folder
+
+    def make(folder: Path) -> None:
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+            assert run_command(["init", str(photos)]) == 0
+            assert run_command(["embed", "descriptor:color", "descriptor:hog"]) == 0
+            assert run_command(["discover", "--generators", "color,hog", "--top", "3"]) == 0
+
+    return made_once("shop", make)
 
 
 @pytest.fixture

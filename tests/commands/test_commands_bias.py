@@ -19,10 +19,10 @@ def rows_of(path) -> list[dict[str, str]]:
 
 @pytest.mark.slow
 def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
-    asked = ("bias", "--images", 300, "--pools", 4, "--seed", 2)
+    asked = ("bias", "--images", 200, "--pools", 4, "--seed", 2)
     said = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
     assert said.status == 0, said.err
-    for part in ("4 simulated pools", "300 photos", "24 encoders", "HR@5 corrected", "expected"):
+    for part in ("4 simulated pools", "200 photos", "24 encoders", "HR@5 corrected", "expected"):
         assert part in said.out
     figures = rows_of(tmp_path / "out/bias.csv")
     told = lookalike(*asked, "--json").json

@@ -29,22 +29,21 @@ main()
 
 
 @pytest.mark.slow
-def test_the_demo_shows_an_encoder_before_and_after_learning(lookalike, tmp_path):
-    made = lookalike("demo", "--output", "d", "--images", 400, "--queries", 60)
-    assert made.status == 0, made.err
-    flat = " ".join(made.out.split())
-    workspace = Workspace(tmp_path / "d")
+def test_the_demo_shows_an_encoder_before_and_after_learning(studio_demo):
+    printed = (studio_demo / "printed.txt").read_text(encoding="utf-8")
+    flat = " ".join(printed.split())
+    workspace = Workspace(studio_demo / "d")
     assert trained(workspace) == (NAME,)
     assert BASE in untrained(workspace)
     found = evaluate(workspace, [BASE, NAME], DEFAULT)
     assert found.rule.split == "test"
     assert f"on the test split: {found.labels:,} labels" in flat
-    line = next(line for line in made.out.splitlines() if line.startswith(NAME))
+    line = next(line for line in printed.splitlines() if line.startswith(NAME))
     after = next(one for one in found.scores if one.encoder == NAME)
     assert [f"{after[name].value:.3f}" for name in ("DCS(alpha=10)", "EHR@5", "AUC_mac")] == line.split()[1:4]
     assert re.search(r"By the labels: .*DCS", flat)
     assert re.search(r"By the ground truth: .*HR@5", flat)
-    page = (tmp_path / "d/reports/report.html").read_text()
+    page = (studio_demo / "d/reports/report.html").read_text()
     learned = html.unescape(page.split('<section id="learned"')[1].split("</section>")[0])
     truth = learned.split(f'aria-label="{NAME} by the ground truth"')[1].split("</table>")[0]
     assert line.split()[4] in truth

@@ -26,15 +26,15 @@ SAME_CATEGORY = {  # the data pack's own reference values: top 1, top 10
 }
 
 
-def example(name: str, monkeypatch: pytest.MonkeyPatch) -> dict:
-    """Run an example as a person would, and give back its names."""
-    monkeypatch.setattr(sys, "argv", [name, str(DATA)])
+def example(name: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict:
+    """Run an example as a person would, and return its names."""
+    monkeypatch.setattr(sys, "argv", [name, str(DATA), *arguments])
     return runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
 
 
 @pytest.mark.slow
 def test_search_over_clothing_gives_the_reference_shares(monkeypatch, capsys):
-    names = example("same_kind_of_garment", monkeypatch)
+    names = example("same_kind_of_garment", monkeypatch, "color")
     table = capsys.readouterr().out.split("top 10\n")[1].split("\n\n")[0]
     printed = {name: (float(one), float(ten)) for name, one, ten in map(str.split, table.splitlines())}
     for network, reference in SAME_CATEGORY.items():

@@ -18,9 +18,9 @@ def quick_passwords(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def shop_photos(tmp_path_factory) -> Path:
+def shop_photos(made_once) -> Path:
     """The photos of the small shop."""
-    return draw_shop(tmp_path_factory.mktemp("shop") / "photos")
+    return made_once("small_shop", draw_shop)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def served_on(tmp_path, shop_photos, database_place) -> Served:
 
 
 @pytest.fixture(scope="session")
-def team(tmp_path_factory) -> Path:
+def team(made_once) -> Path:
     """A workspace with people and photos of furniture, which `make_workspace` copies."""
-    return draw_team(tmp_path_factory.mktemp("studio"))
+    return made_once("team", draw_team) / "team"
 
 
 @pytest.fixture(scope="package")

@@ -76,7 +76,7 @@ def bias(
     if output is not None:
         written += write_results(outcomes, found, output, f"Bias on {where}, {found.pools:,} pools")
     if calibration is not None:
-        write_calibration(outcomes, found, calibration)
+        write_calibration(outcomes, found, calibration, bar)
         written.append(calibration)
     if json:
         print_json(replace(found, written=tuple(map(str, written))))

@@ -24,6 +24,7 @@ from lookalike.workflows.decide.trained import trained
 from lookalike.workflows.start.studio import write_studio
 
 CHUNK = 10
+CHECK_PHOTOS = 300
 SIZE = 128
 """Width of the studio's photos here: descriptors look at no more."""
 
@@ -126,9 +127,15 @@ def write_results(
     return [folder / name for name in files]
 
 
-def write_calibration(outcomes: Sequence[SimulatedPools], found: BiasResult, path: Path) -> None:
+def write_calibration(outcomes: Sequence[SimulatedPools], found: BiasResult, path: Path, bar: Bar) -> None:
     """The calibration file that `audit.trust` reads."""
-    write_file(path, as_toml(outcomes, found.made | {"encoders": list(found.true_hr5)}).encode())
+    made = found.made | {"encoders": list(found.true_hr5)}
+    write_file(path, as_toml(outcomes, made, check_pool(bar)).encode())
+
+
+def check_pool(bar: Bar) -> SimulatedPools:
+    """One pool of a small generated catalog with all encoders: what a calibration file is checked by."""
+    return simulate(studio_of(CHECK_PHOTOS, 0, bar), 1, 0)
 
 
 POOL_COLUMNS = (
