@@ -70,7 +70,9 @@ def test_a_layout_says_it_instead(tmp_path):
 
 def test_a_layout_that_does_not_fit(tmp_path):
     folder_of(tmp_path, "a/1.jpg", "a/b/2.jpg", "3.jpg")
-    with pytest.raises(CatalogError, match=r"does not fit 2 of the photos: '3.jpg', 'a/b/2.jpg'") as caught:
+    with pytest.raises(
+        CatalogError, match=r"does not fit 2 of the photos: '3.jpg' and 'a/b/2.jpg'"
+    ) as caught:
         read_folder(tmp_path, layout="category/photo")
     assert "1 folder above each photo" in caught.value.fix
     folder_of(tmp_path / "x", "train/1.jpg", "dress/1.jpg")

@@ -117,7 +117,7 @@ def test_columns_renames(tmp_path):
 def test_no_image_column(tmp_path):
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "id,file_name,category\n1,a.jpg,x\n"))
-    refused(error, "no column 'image'", "'id', 'file_name', 'category'", 'columns={"image": "file_name"}')
+    refused(error, "no column 'image'", "'id', 'file_name' and 'category'", 'columns={"image": "file_name"}')
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "imgae;x\n1;2\n"))
     refused(error, "'imgae'", 'columns={"image": "imgae"}')
@@ -152,7 +152,7 @@ def test_blank_ids_name_their_lines(tmp_path):
 def test_unknown_roles_and_splits(tmp_path):
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "image,role\na,both\nb,quary\nc,x\n"))
-    refused(error, "role 'quary', 'x' in lines 3 and 4", "query, gallery, both")
+    refused(error, "role 'quary' and 'x' in lines 3 and 4", "query, gallery, both")
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "image,split\na,dev\n"))
     refused(error, "split 'dev' in line 2", "train, validation, test")
