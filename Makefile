@@ -28,6 +28,9 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./demo
 	$(BIN)/lookalike demo --workspace $(DEMO)
 
+# Tests start thousands of processes that load the same modules: keep them compiled.
+test quick: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.installed-dev ## everything, a browser included
 	sh scripts/system.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal

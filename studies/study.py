@@ -4,11 +4,10 @@ import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
-from lookalike.core.settings import choices_of
 from lookalike.learn.settings import TrainingSettings
 from lookalike.research.trials.figure import GroundMeans, Series, dots, series
 from lookalike.research.trials.run import LAST, Ground, Trial, run_trials
@@ -16,7 +15,7 @@ from lookalike.research.trials.summary import View, as_csv, by_method, choices, 
 from lookalike.store.disk import write_file
 from lookalike.store.journal import Entry, Journal
 
-LOSSES = choices_of(TrainingSettings.model_fields["loss"])
+LOSSES = get_args(TrainingSettings.model_fields["loss"].annotation)
 WAYS = tuple(
     TrainingSettings(loss=loss, positives=kind) for loss in LOSSES for kind in ("labels", "soft", "full")
 )

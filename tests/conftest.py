@@ -4,15 +4,18 @@
 """
 
 import contextlib
+import functools
+import gc
 import io
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import jaxtyping
 import pytest
 from filelock import FileLock
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 pytest_plugins = ["databases"]
 
@@ -32,6 +35,35 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None):
         for name in MATRIX_LIBRARIES:
             os.environ.setdefault(name, "1")
+
+
+CHECKED = 5
+"""Shapes in annotations are checked in every fifth example of a hypothesis test: checking takes as long as testing."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Prepare what was collected: some hundred thousand objects stay to the end, so the collector can skip them."""
+    for item in session.items:
+        test = getattr(item, "obj", None)
+        if is_hypothesis_test(test) and not hasattr(test.hypothesis.inner_test, "examples"):
+            test.hypothesis.inner_test = _with_some_checks(test.hypothesis.inner_test)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def _with_some_checks(test: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(test)
+    def run(*arguments: object, **named: object) -> None:
+        jaxtyping.config.update("jaxtyping_disable", run.examples % CHECKED != 0)
+        run.examples += 1
+        try:
+            test(*arguments, **named)
+        finally:
+            jaxtyping.config.update("jaxtyping_disable", False)
+
+    run.examples = 0
+    return run
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -400,7 +400,7 @@ def test_two_runs_of_one_name(lookalike, shop):
     with lock(shop / "models", "better", "finetune better"):
         said = lookalike(*ON)
         assert said.status == 1
-        assert "Another command is at work" in said.err
+        assert "Another command uses" in said.err
         assert "finetune better, process " in said.err
         assert lookalike(*ON[:3], "other", *ON[4:]).status == 0
 

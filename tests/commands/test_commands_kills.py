@@ -83,7 +83,7 @@ def test_a_second_command_is_told_who_is_at_work(lookalike, workspace, photos):
         assert lookalike("embed", "descriptor:lbp").status == 0
     with lock(workspace, "labels", "labels import"):
         (workspace / "labels.csv").write_text("query,candidate,label\nbowl/000/1.png,box/000/1.png,1\n")
-        assert "Another command is at work" in lookalike("labels", "import", "labels.csv").err
+        assert "Another command uses" in lookalike("labels", "import", "labels.csv").err
         assert lookalike("status").status == 0
     assert lookalike("labels", "import", "labels.csv").status == 0
 
@@ -97,7 +97,7 @@ def test_two_imports_at_once_lose_nothing(started, completed, workspace):
     complaints = {name: process.communicate()[1] for name, process in both.items()}
     for name, complaint in complaints.items():
         if both[name].returncode:
-            assert "Another command is at work" in complaint
+            assert "Another command uses" in complaint
             completed("labels", "import", f"{name}.csv", cwd=workspace)
     assert Workspace(workspace).label_count() == 72
 

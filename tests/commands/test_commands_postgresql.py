@@ -52,8 +52,8 @@ def test_a_database_that_holds_a_workspace_is_not_overwritten(lookalike, photos,
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("mysql://me@localhost/shop", "none of PostgreSQL's"),
-        ("nonsense", "none of PostgreSQL's"),
+        ("mysql://me@localhost/shop", "not an address of PostgreSQL"),
+        ("nonsense", "not an address of PostgreSQL"),
         ("postgresql://me:hush@127.0.0.1:1/shop", "Check that PostgreSQL runs there"),
     ],
 )

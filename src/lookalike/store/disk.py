@@ -130,7 +130,7 @@ def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WorkspaceError(
-                f"Another command uses {folder}: {_holder(handle)}.",
+                f"Another command uses the folder {folder.absolute()}: {_holder(handle)}.",
                 fix="Wait until it ends, or stop it, and run this command again.",
             ) from None
         note = {

@@ -130,8 +130,8 @@ def everyone(connection: Connection) -> list[Person]:
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
     """The person of a session; None if the session has ended."""
-    row = _row(connection, (people.c.id == number) & (people.c.epoch == epoch) & _PRESENT)
-    return None if row is None else person_of(row)
+    row = _row(connection, (people.c.id == number) & _PRESENT)
+    return person_of(row) if row is not None and row["epoch"] == epoch else None
 
 
 def candidate(connection: Connection, name: str) -> Login | None:

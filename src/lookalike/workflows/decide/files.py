@@ -21,7 +21,7 @@ from lookalike.store.formats.runs import read_run, write_run
 from lookalike.store.formats.tables import require_ending
 from lookalike.store.formats.trec import require_fields, stem
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.labels import settled
+from lookalike.workflows.label.labels import labels_used
 
 ASKED = ("labels", "pool")
 QRELS = "labels.qrels"
@@ -125,7 +125,7 @@ def write_runs(
         wanted.folder.mkdir(exist_ok=True)
     ending = ".gz" if wanted.gzip else ""
     written = [wanted.folder / f"{QRELS}{ending}"]
-    write_qrels(settled(pairs)[0], written[0])
+    write_qrels(labels_used(pairs)[0], written[0])
     for done, name in enumerate(encoders):
         run = run_of(workspace.catalog, workspace.embeddings(name), rows, wanted.depth, rule)
         written.append(wanted.folder / f"{name}.run{ending}")

@@ -104,14 +104,14 @@ def export_labels(
         )
     labels, left_out = workspace.labels(), NONE_LEFT_OUT
     if level is not None:
-        labels, left_out = settled(judged_pairs(workspace.catalog, labels, Rule(level=level)))
+        labels, left_out = labels_used(judged_pairs(workspace.catalog, labels, Rule(level=level)))
     elif written.one_label_per_pair:
         labels, left_out = one_per_pair(labels)
     write_label_file(labels, path, format)
     return Exported(str(path), len(labels), left_out)
 
 
-def settled(pairs: JudgedPairs) -> tuple[Labels, tuple[Unusable, ...]]:
+def labels_used(pairs: JudgedPairs) -> tuple[Labels, tuple[Unusable, ...]]:
     """The labels that measures use, with candidates as in judged ranks; and those left out."""
     return Labels.of(pairs.query, pairs.candidate, pairs.label), pairs.unusable
 
