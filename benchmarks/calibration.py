@@ -29,7 +29,7 @@ from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
-from lookalike.workflows.demo.demo import GENERATORS, NEWCOMER, PHOTOS
+from lookalike.workflows.demo.demo import GENERATORS, OUTSIDE, PHOTOS
 from lookalike.workflows.demo.truth import simulated_labels
 from lookalike.workflows.label.discover import discover
 from lookalike.workflows.start.embed import embed
@@ -119,7 +119,7 @@ def make(folder: Path) -> None:
     drawn = studio(IMAGES, photos_per_item=2, seed=0)
     write_studio(folder / PHOTOS, drawn)
     workspace, _ = init(folder / PHOTOS, folder, generated=True)
-    for spec in (*GENERATORS, NEWCOMER):
+    for spec in (*GENERATORS, OUTSIDE):
         embed(workspace, spec)
     names = [spec.partition(":")[2] for spec in GENERATORS]
     found = discover(workspace, names, top=5, queries=QUERIES)

@@ -26,7 +26,7 @@ from lookalike.workflows.start.init import init
 from lookalike.workflows.start.studio import is_studio, write_studio
 
 GENERATORS = ("descriptor:color", "descriptor:hog", "descriptor:lbp")
-NEWCOMER = "descriptor:color+hog+layout"
+OUTSIDE = "descriptor:color+hog+layout"
 PHOTOS = "photos"
 RANDOM_PAIRS = 500
 
@@ -71,7 +71,7 @@ def demo(
         )
     catalog = workspace.catalog
     tell(f"1. A catalog of {len(catalog):,} drawn photos of {len(set(catalog.item)):,} furniture items.")
-    for spec in (*GENERATORS, NEWCOMER):
+    for spec in (*GENERATORS, OUTSIDE):
         with bar(f"Embedding {spec}") as progress:
             embed(workspace, spec, progress=progress)
     with bar("Ranking") as progress:
