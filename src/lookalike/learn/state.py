@@ -95,9 +95,9 @@ def _damage() -> Iterator[None]:
     try:
         yield
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
-        said = str(error).strip().split("\n", 1)[0][:200]
+        reason = str(error).strip().split("\n", 1)[0][:200]
         raise LearningError(
-            f"What the stopped run has left cannot be resumed ({type(error).__name__}: {said}).",
+            f"What the stopped run has left cannot be resumed ({type(error).__name__}: {reason}).",
             fix="Begin afresh with --replace.",
         ) from None
 

@@ -50,7 +50,7 @@ def agreement(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -> 
     >>> round(found["percent"].value, 3), round(found["krippendorff"].value, 3), found.shared
     (0.7, 0.4, 50)
     """
-    cells, pairs = _collapsed(votes.said[:, :ANSWERS], votes.pairs)
+    cells, pairs = _collapsed(votes.answers[:, :ANSWERS], votes.pairs)
     shared = int(pairs[cells.sum(axis=1) >= 2].sum())
     measures: dict[str, Values] = {
         "percent": partial(coefficients.percent_agreement, cells),
@@ -59,7 +59,7 @@ def agreement(votes: Counts, *, seed: int = 0, replicates: int = REPLICATES) -> 
         "gwet": partial(coefficients.gwet_ac1, cells),
     }
     made = figures(measures, pairs, shared, seed=seed, replicates=replicates)
-    every, unsure = votes.said.sum(axis=1), votes.said[:, UNSURE_CODE]
+    every, unsure = votes.answers.sum(axis=1), votes.answers[:, UNSURE_CODE]
     share_unsure = share(int((unsure * votes.pairs).sum()), int((every * votes.pairs).sum()), of="votes")
     return Agreement(int(votes.pairs[every > 0].sum()), shared, share_unsure, made)
 

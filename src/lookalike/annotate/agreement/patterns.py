@@ -19,15 +19,15 @@ UNSURE_CODE, NOT_ASKED = 2, -1
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many pairs got how many votes of each answer: `said` counts dissimilar, similar and unsure ones."""
+    """How many pairs got how many votes of each answer: `answers` counts dissimilar, similar and unsure ones."""
 
-    said: Int64[np.ndarray, "rows 3"]
+    answers: Int64[np.ndarray, "rows 3"]
     pairs: Int64[np.ndarray, " rows"]
     category: Shaped[np.ndarray, " rows"]
 
     def only(self, rows: Bool[np.ndarray, " rows"]) -> "Counts":
         """The rows of a mask."""
-        return Counts(self.said[rows], self.pairs[rows], self.category[rows])
+        return Counts(self.answers[rows], self.pairs[rows], self.category[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +50,13 @@ class VoteTable:
     @cached_property
     def counts(self) -> Counts:
         """How many annotators gave each answer."""
-        said = np.stack([(self.answer == answer).sum(axis=1) for answer in range(3)], axis=1)
-        return Counts(said.astype(np.int64), self.pairs, self.category)
+        answers = np.stack([(self.answer == answer).sum(axis=1) for answer in range(3)], axis=1)
+        return Counts(answers.astype(np.int64), self.pairs, self.category)
 
     def counts_without(self, annotator: int) -> Counts:
         """How many of the other annotators gave each answer."""
         own = self.answer[:, [self.annotators.index(annotator)]] == np.arange(3)
-        return Counts(self.counts.said - own, self.pairs, self.category)
+        return Counts(self.counts.answers - own, self.pairs, self.category)
 
 
 def pattern(answers: Mapping[int, str]) -> str:

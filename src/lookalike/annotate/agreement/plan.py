@@ -80,8 +80,8 @@ def discussed(votes: Counts, protocol: Protocol) -> Figure:
     """
     talked = sum(
         pairs
-        for said, pairs in zip(votes.said.tolist(), votes.pairs.tolist(), strict=True)
-        if protocol.outcome(np.repeat(BY_CODE, said).tolist()).state == DISCUSSION
+        for answers, pairs in zip(votes.answers.tolist(), votes.pairs.tolist(), strict=True)
+        if protocol.outcome(np.repeat(BY_CODE, answers).tolist()).state == DISCUSSION
     )
     return share(talked, int(votes.pairs.sum()))
 

@@ -45,19 +45,19 @@ def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
     short = [one for one in rest if one.drawn_too_few]
     alike = [one for one in rest if not (is_significant(one) or one in short or math.isnan(one.p_holm))]
     others = [sentence(one) for one in rest if one not in (*better, *short, *alike)]
-    said = [*_better(best, better), *_alike(best, alike, again=_is_open(order[0]))]
-    said = said[::-1] if _is_open(order[0]) else said
-    return [sentence(order[0]), *said, *_short(best, short, again=order[0].drawn_too_few), *others]
+    parts = [*_better(best, better), *_alike(best, alike, again=_is_open(order[0]))]
+    parts = parts[::-1] if _is_open(order[0]) else parts
+    return [sentence(order[0]), *parts, *_short(best, short, again=order[0].drawn_too_few), *others]
 
 
-def full(said: str) -> str:
+def full(text: str) -> str:
     """A complete sentence: with a full stop, and a capital where it does not start with an encoder's name.
 
     >>> full("these labels cannot separate a from b"), full("color is better than hog")
     ('These labels cannot separate a from b.', 'color is better than hog.')
     """
-    first = said[0].upper() if said.startswith(("these labels ", "more replicates ")) else said[0]
-    return f"{first}{said[1:]}."
+    first = text[0].upper() if text.startswith(("these labels ", "more replicates ")) else text[0]
+    return f"{first}{text[1:]}."
 
 
 def _better(best: str, than: Sequence[Comparison]) -> list[str]:

@@ -28,16 +28,18 @@ def show_check(connection: Connection, shown: Lease) -> None:
     connection.execute(update(check).where(check.c.id == shown.hidden_check).values(new))
 
 
-def answer_check(connection: Connection, given: Lease, said: str, now: int, took: int) -> tuple[int, bool]:
+def answer_check(connection: Connection, given: Lease, choice: str, now: int, took: int) -> tuple[int, bool]:
     """Take the answer to a hidden check; returns when it was taken, and whether it is new."""
     found = _check_of(connection, given)
     if found["token"] != given.token:  # a late copy of an answer that was undone changes nothing
         return found["since"], False
     if found["answer"]:
-        if found["answer"] != said:
+        if found["answer"] != choice:
             raise refused("answered")
         return found["at"], False
-    connection.execute(update(check).where(check.c.id == found["id"]).values(answer=said, took=took, at=now))
+    connection.execute(
+        update(check).where(check.c.id == found["id"]).values(answer=choice, took=took, at=now)
+    )
     return now, True
 
 

@@ -120,8 +120,8 @@ def thread(connection: Connection, which: int, reader: int | None = None) -> tup
     spoken = _said(connection, comment, (literal("comment"), comment.c.text, comment.c.at), true(), which)
     ruled = _said(connection, verdict, (verdict.c.kind, verdict.c.verdict, verdict.c.at), true(), which)
     return (
-        *sorted(votes, key=lambda said: said.annotator),
-        *sorted(spoken + ruled, key=lambda said: said.at),
+        *sorted(votes, key=lambda entry: entry.annotator),
+        *sorted(spoken + ruled, key=lambda entry: entry.at),
     )
 
 
@@ -163,38 +163,38 @@ def add_comment(connection: Connection, which: int, who: int, text: str, token: 
     connection.execute(insert_new(connection, comment), row)
 
 
-def add_proposal(connection: Connection, which: int, who: int, said: str, now: int) -> None:
+def add_proposal(connection: Connection, which: int, who: int, choice: str, now: int) -> None:
     """Propose a verdict as one of those who voted. If all of them propose the same, the pair is resolved."""
     reader = reader_of(present(connection, who))
-    if _said_again(connection, which, who, "proposal", said, now):
+    if _is_repeated(connection, which, who, "proposal", choice, now):
         return
     discussed(connection, which, reader)
     held = hold_one(connection, which)
-    after = propose(with_proposals(connection, which, held.question), who, said)
-    row = {"question": which, "annotator": who, "kind": "proposal", "verdict": said, "at": now}
+    after = propose(with_proposals(connection, which, held.question), who, choice)
+    row = {"question": which, "annotator": who, "kind": "proposal", "verdict": choice, "at": now}
     connection.execute(insert(verdict), row)
     _write(connection, Transition(held, after), now)
 
 
-def add_decision(connection: Connection, which: int, lead: int, said: str, now: int) -> None:
+def add_decision(connection: Connection, which: int, lead: int, choice: str, now: int) -> None:
     """Decide as a lead: similar, dissimilar, exclude; or reopen, which brings a closed pair back to discussion."""
     present(connection, lead)
-    if _said_again(connection, which, lead, "decision", said, now):
+    if _is_repeated(connection, which, lead, "decision", choice, now):
         return
     discussed(connection, which)
     held = hold_one(connection, which)
-    after = decide(held.question, said)
-    row = {"question": which, "annotator": lead, "kind": "decision", "verdict": said, "at": now}
+    after = decide(held.question, choice)
+    row = {"question": which, "annotator": lead, "kind": "decision", "verdict": choice, "at": now}
     connection.execute(insert(verdict), row)
     _write(connection, Transition(held, after), now)
 
 
-def _said_again(connection: Connection, which: int, who: int, kind: str, said: str, now: int) -> bool:
+def _is_repeated(connection: Connection, which: int, who: int, kind: str, choice: str, now: int) -> bool:
     """Whether the last verdict on a pair is the same one, given a moment ago: a button was pressed twice."""
     columns = (verdict.c.annotator, verdict.c.kind, verdict.c.verdict, verdict.c.at)
     asked = select(*columns).where(verdict.c.question == which).order_by(verdict.c.id.desc()).limit(1)
     last = connection.execute(asked).first()
-    return last is not None and last[:3] == (who, kind, said) and 0 <= now - last.at <= AGAIN
+    return last is not None and last[:3] == (who, kind, choice) and 0 <= now - last.at <= AGAIN
 
 
 def _write(connection: Connection, change: Transition, now: int) -> None:

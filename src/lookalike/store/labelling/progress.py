@@ -81,9 +81,9 @@ def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:
 
 def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:
     """Report a missing photo in the audit log, once for each image. Returns whether the report is new."""
-    said = {"action": PHOTO_MISSING, "subject": image[:200]}
-    known = select(audit.c.id).where(audit.c.action == PHOTO_MISSING, audit.c.subject == said["subject"])
+    row = {"action": PHOTO_MISSING, "subject": image[:200]}
+    known = select(audit.c.id).where(audit.c.action == PHOTO_MISSING, audit.c.subject == row["subject"])
     if connection.execute(known.limit(1)).first() is not None:
         return False
-    connection.execute(insert(audit), {**said, "at": now, "annotator": who, "address": address[:200]})
+    connection.execute(insert(audit), {**row, "at": now, "annotator": who, "address": address[:200]})
     return True

@@ -67,10 +67,10 @@ def with_proposals(connection: Connection, which: int, found: Question) -> Quest
     """A question in discussion, with what was proposed since its discussion began."""
     asked = select(verdict.c.annotator, verdict.c.kind, verdict.c.verdict).where(verdict.c.question == which)
     proposals: dict[int, str] = {}
-    for who, kind, said in connection.execute(asked.order_by(verdict.c.id)):
+    for who, kind, choice in connection.execute(asked.order_by(verdict.c.id)):
         if kind == "proposal":
-            proposals[who] = said
-        elif said == "reopen":
+            proposals[who] = choice
+        elif choice == "reopen":
             proposals.clear()
     return replace(found, proposals=tuple(proposals.items()))
 

@@ -36,8 +36,8 @@ def read_counts(connection: Connection) -> Counts:
     columns = [category, *(count.label(name) for count, name in zip(each, BY_CODE, strict=True))]
     asked = select(*columns, func.sum(schema.tally.c.questions)).group_by(*columns).order_by(*columns)
     rows = connection.execute(asked).all()
-    said = np.array([row[1:4] for row in rows], np.int64).reshape(-1, 3)
-    return Counts(said, np.array([int(row[4]) for row in rows], np.int64), strings(row[0] for row in rows))
+    answers = np.array([row[1:4] for row in rows], np.int64).reshape(-1, 3)
+    return Counts(answers, np.array([int(row[4]) for row in rows], np.int64), strings(row[0] for row in rows))
 
 
 def read_worked(connection: Connection) -> list[Worked]:

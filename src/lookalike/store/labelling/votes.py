@@ -43,35 +43,35 @@ def answer(
     rules: Rules,
     who: int,
     token: str,
-    said: str,
+    choice: str,
     now: int,
     draw: random.Random,
     *,
     took: int = 0,
 ) -> Receipt:
     """Take an annotator's answer to a pair they were given: similar, dissimilar, unsure, or skip."""
-    one_of(said, (*ANSWERS, SKIP), "answer")
+    one_of(choice, (*ANSWERS, SKIP), "answer")
     given = find_lease(connection, token, who)
     annotator = present(connection, who)
     took = min(max(took, 0), LONGEST_TOOK)
     if given.hidden_check is not None:
-        at, is_new = answer_check(connection, given, said, now, took)
-        if is_new and said != SKIP:
+        at, is_new = answer_check(connection, given, choice, now, took)
+        if is_new and choice != SKIP:
             count_answer(connection, annotator, now, took)
-        return Receipt(token, said, at)
+        return Receipt(token, choice, at)
     held = hold_one(connection, given.question)
     mine = held.question.of(who)
     if mine is None or mine.token != token or mine.kind != LEASE:
-        again = _receipt(connection, token, said)
+        again = _receipt(connection, token, choice)
         if again is not None:
             return again
-    after = _step(held.question, given, said, now, rules.campaign.grace)
-    _record(connection, given, said, token, now, place=annotator["answers"], took=took)
+    after = _step(held.question, given, choice, now, rules.campaign.grace)
+    _record(connection, given, choice, token, now, place=annotator["answers"], took=took)
     save(connection, [Transition(held, after)], now)
-    if said != SKIP:
+    if choice != SKIP:
         count_answer(connection, annotator, now, took)
         _plan_checks(connection, rules, annotator, given.question, draw)
-    return Receipt(token, said, now)
+    return Receipt(token, choice, now)
 
 
 def take_answer_back(connection: Connection, rules: Rules, who: int, token: str, now: int) -> Given:
@@ -101,28 +101,28 @@ def take_answer_back(connection: Connection, rules: Rules, who: int, token: str,
     return Given(fresh.token, held.which, held.query, held.candidate, given.side, until)
 
 
-def _step(before: Question, given: Lease, said: str, now: int, grace: int) -> Question:
-    if said == SKIP:
+def _step(before: Question, given: Lease, choice: str, now: int, grace: int) -> Question:
+    if choice == SKIP:
         return skip(before, given.annotator, given.token, now, given.side)
-    return vote(before, given.annotator, given.token, said, now, grace, given.side)
+    return vote(before, given.annotator, given.token, choice, now, grace, given.side)
 
 
-def _receipt(connection: Connection, token: str, said: str) -> Receipt | None:
+def _receipt(connection: Connection, token: str, choice: str) -> Receipt | None:
     """The receipt of an earlier answer under the same token. A different answer does not replace it."""
     kept = connection.execute(_RECORDED, {"token": token}).first()
     if kept is None:
         return None
-    if kept.answer != said:
+    if kept.answer != choice:
         raise refused("answered")
-    return Receipt(token, said, kept.at)
+    return Receipt(token, choice, kept.at)
 
 
 def _record(
-    connection: Connection, given: Lease, said: str, token: str, now: int, *, place: int = 0, took: int = 0
+    connection: Connection, given: Lease, choice: str, token: str, now: int, *, place: int = 0, took: int = 0
 ) -> None:
     """Add to the history."""
     row = {"question": given.question, "annotator": given.annotator, "side": given.side}
-    what = {"answer": said, "token": token, "at": now, "place": place, "took": took}
+    what = {"answer": choice, "token": token, "at": now, "place": place, "took": took}
     connection.execute(insert(schema.vote), {**row, **what})
 
 

@@ -131,10 +131,10 @@ class Database:
         """Check the integrity of a whole SQLite file, or that PostgreSQL answers."""
         asked = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
         with self.read() as connection:
-            said = [str(row[0]) for row in connection.execute(text(asked))]
-        if said != ["ok"]:
+            faults = [str(row[0]) for row in connection.execute(text(asked))]
+        if faults != ["ok"]:
             raise StorageError(
-                f"{self.name} is damaged: {said[0]}.",
+                f"{self.name} is damaged: {faults[0]}.",
                 fix="Restore it from a backup (lookalike restore FILE), or create it again with `lookalike init`.",
             )
 

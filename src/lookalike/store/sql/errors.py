@@ -29,13 +29,13 @@ _KINDS = (  # phrases that identify an error, its class, the problem, what to do
     (
         ("readonly", "read-only", "unable to open", "permission denied"),
         StorageError,
-        "{doing} {name} failed: {said}.",
+        "{doing} {name} failed: {detail}.",
         "Check that it exists and that you may write to it.",
     ),
     (
         _SERVER,
         WorkspaceError,
-        "{doing} {name} failed: {said}.",
+        "{doing} {name} failed: {detail}.",
         "Check that PostgreSQL runs there, and the address in lookalike.toml (password: ~/.pgpass or PGPASSWORD).",
     ),
 )
@@ -48,13 +48,13 @@ def state_of(error: DatabaseError) -> str:
 
 def database_error(error: DatabaseError, doing: str, name: str) -> LookalikeError:
     """The error for the user. `name` is the file of the database, or its address without the password."""
-    said = _IN_ENGLISH.get(state_of(error)) or first_line(error.orig or error)
+    detail = _IN_ENGLISH.get(state_of(error)) or first_line(error.orig or error)
     for phrases, kind, problem, fix in _KINDS:
         if phrases is _SERVER and not name.startswith("postgresql"):
             continue
-        if any(phrase in said for phrase in phrases):
-            return kind(problem.format(doing=doing, name=name, said=said), fix=fix)
+        if any(phrase in detail for phrase in phrases):
+            return kind(problem.format(doing=doing, name=name, detail=detail), fix=fix)
     return StorageError(
-        f"{name} is damaged or not a Lookalike database: {said}.",
+        f"{name} is damaged or not a Lookalike database: {detail}.",
         fix="Restore it from a backup (lookalike restore FILE), or make the workspace again with `lookalike init`.",
     )

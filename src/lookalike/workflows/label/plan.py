@@ -78,7 +78,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
         repeats = together(statistics.read_repeats(connection).values())
         golds = [row for rows in statistics.read_gold(connection).values() for row in rows]
     waiting = statistics.open_questions(progress)
-    resolved = int((votes.said.sum(axis=1) * votes.pairs).sum())
+    resolved = int((votes.answers.sum(axis=1) * votes.pairs).sum())
     needed = waiting * campaign.protocol.votes
     given = min(max(0, sum(row.answers for row in worked) - done - resolved), needed)
     found = pace.pace(worked)
@@ -124,5 +124,5 @@ def label_errors(votes: Counts, protocol: str, *, slips: float, right: Figure) -
 
 def _similar_votes(votes: Counts) -> float:
     """The share of similar votes among those that are not unsure. NaN without such votes."""
-    dissimilar, similar, _ = (votes.said * votes.pairs[:, None]).sum(axis=0).tolist()
+    dissimilar, similar, _ = (votes.answers * votes.pairs[:, None]).sum(axis=0).tolist()
     return similar / (similar + dissimilar) if similar + dissimilar else nan
