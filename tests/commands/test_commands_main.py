@@ -192,7 +192,7 @@ def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp
     assert (found["next"], found["people"]) == ("lookalike serve", 1)
     assert found["open_pairs"] == found["pool_asked"] > 0
     assert f"{found['open_pairs']:,} open pairs" in lookalike("status").out
-    assert "hours of annotators" in found["cost"]
+    assert "hours of labelling" in found["cost"]
 
 
 @pytest.mark.parametrize(

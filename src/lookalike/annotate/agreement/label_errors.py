@@ -23,8 +23,8 @@ def error_of_one(agreement: float) -> float:
     """The error e of one vote from the share A of votes that agree, if votes err independently and alike.
 
     Two votes are the same when both are right or both wrong: A = (1 - e)^2 + e^2, so e = (1 - sqrt(2A - 1)) / 2. Below
-    A = 1/2 there is no such e (NaN). Shared errors (an unclear guideline, a borderline pair) do not show: annotators
-    agree and are wrong together. So e is a lower bound of the error, and a low one.
+    A = 1/2, e is undefined (NaN). If annotators make the same error (an unclear guideline, a borderline pair), they
+    agree, and A does not show it. So e is a lower bound of the error, often far below it.
 
     >>> round(error_of_one(0.905), 3)
     0.05

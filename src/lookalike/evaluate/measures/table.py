@@ -58,7 +58,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         for family in (
             Family(
                 "DCS",
-                "mean credit of labelled pairs for standing near the top (similar) or not (dissimilar)",
+                "mean credit of labelled pairs for being near the top (similar) or not (dissimilar)",
                 dcs,
                 always={"alpha": 10.0},
                 optional=("alpha_negative", "average"),

@@ -188,7 +188,7 @@ def next_command(found: Status) -> str:
 
 
 def cost(found: Status) -> str:
-    """The cost of the next step, in photos, comparisons or hours of annotators."""
+    """The cost of the next step, in photos, comparisons or hours of labelling."""
     command = next_command(found)
     if command.endswith(("refresh", "doctor")):
         return f"check {found.images:,} photos." if command.endswith("refresh") else "check the workspace."
@@ -201,7 +201,7 @@ def cost(found: Status) -> str:
     if command.endswith(("pairs.csv", "serve")):
         low, high = expert_hours(found.pool_asked)
         return (
-            f"{plural(found.pool_asked, 'pair')} to label, about {rough_interval(low, high)} hours of annotators with "
+            f"{plural(found.pool_asked, 'pair')} to label, about {rough_interval(low, high)} hours of labelling with "
             "2 votes per pair."
         )
     return f"{plural(len(found.encoders), 'encoder')} over {plural(found.images, 'image')}."

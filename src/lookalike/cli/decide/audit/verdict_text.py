@@ -9,9 +9,9 @@ from lookalike.core.text import folded
 
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
 LEGEND = (
-    "In parentheses: of 100 significant orders like the most doubtful one, how many were right on simulated pools with "
-    "a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: at least "
-    "80. cannot tell: no order is significant.",
+    "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
+    "with a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: "
+    "at least 80. cannot tell: no order is significant.",
     "The interval of HR@K corrected reflects sampling error only. The error of the correction itself was .10 on those "
     "pools (root mean square; .04 on human labels). It is smaller if more pairs are labelled.",
 )
