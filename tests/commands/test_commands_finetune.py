@@ -348,7 +348,7 @@ def test_a_name_that_is_taken(lookalike, shop):
 
 def test_an_encoder_that_is_not_there(lookalike, shop):
     said = lookalike("finetune", "bose", "--name", "better")
-    assert "has no vectors of an encoder named 'bose' (it has: base)" in flat(said.err)
+    assert "Unknown encoder 'bose'. The workspace has vectors of base." in flat(said.err)
     string = lookalike("finetune", "timm:resnet50", "--name", "better")
     assert "Embed it first: lookalike embed timm:resnet50" in flat(string.err)
     held = lookalike("finetune", "precomputed:v.npy", "--name", "better")

@@ -83,3 +83,33 @@ def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lo
     named = lookalike("audit", "--replicates", 200, "-w", "bare", "--generators", "color,hog", "--json").json
     assert named["verdict"]["generators"] == ["color", "hog"]
     assert set(named["verdict"]["corrected"]) == {"color", "hog", "layout"}
+
+
+def test_two_encoders_are_audited_without_columns_of_undefined_correlations(lookalike, labelled):
+    pair = lookalike("audit", "color", "hog", "--replicates", 100)
+    assert pair.status == 0, pair.err
+    assert "nan" not in pair.out
+    table = pair.out.partition("layout of VSD Table 1")[2].partition("Without")[0]
+    assert table.split("\n")[1].split() == ["measure", "encoder", "score", "±", "sd"]
+    assert "cannot be correlated: at least 3" in " ".join(pair.out.split())
+    three = lookalike("audit", "--replicates", 100)
+    assert "SC@5" in three.out
+    assert "Uncertainty of SC" in three.out
+
+
+def test_the_report_shows_the_intervals_that_audit_gives(lookalike, labelled):
+    made = lookalike("audit", "--json").json["verdict"]
+    assert lookalike("report").status == 0
+    page = (labelled / "reports/report.html").read_text()
+    for one in made["corrected"].values():
+        assert f"{one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" in page
+    steps = page.partition('id="next-title"')[2].partition("</section>")[0]
+    assert "lookalike evaluate" not in steps
+    assert f"lookalike finetune {made['encoders'][0]} --name" in steps
+
+
+@pytest.mark.parametrize("command", ["evaluate", "audit"])
+def test_an_unknown_encoder_is_refused_before_labels_are_needed(lookalike, workspace, command):
+    refused = lookalike(command, "colour")
+    assert refused.status == 1
+    assert "Unknown encoder 'colour'. The workspace has vectors of color and hog." in refused.err

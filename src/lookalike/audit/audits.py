@@ -111,7 +111,7 @@ def audits(
     left_out = leave_one_out(scored, resampling, part(progress, 0, 3))
     full = full_coverage(scored, ready, covered, resampling, part(progress, 1, 3))
     swept = coverage_sweep(ready, covered, resampling, part(progress, 2, 3))
-    of_coverage = _coverage(full, surfaced, {one.encoder for one in generators})
+    of_coverage = _coverage(full, surfaced, {one.encoder for one in generators}, len(encoders))
     return Audits(
         left_out,
         full,
@@ -180,7 +180,7 @@ def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
     return tuple(cautions)
 
 
-def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str]) -> tuple[str, ...]:
+def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str], encoders: int) -> tuple[str, ...]:
     """What limits the results on full coverage, and what to do about it."""
     unknown = [name for name in surfaced.generators if name not in ranked]
     cautions = []
@@ -194,7 +194,7 @@ def _coverage(found: FullCoverage, surfaced: Surfaced, ranked: set[str]) -> tupl
             f"(lookalike discover --top {max(found.k, surfaced.top)}), use a smaller K, or count per encoder "
             "(--full-coverage each)."
         )
-    elif len(covered) < FEWEST:
+    elif len(covered) < FEWEST <= encoders:
         cautions.append(
             f"Only {len(covered)} of the encoders have fully covered queries, which is too few to correlate."
         )

@@ -15,6 +15,7 @@ from typing import Any, SupportsFloat, SupportsInt
 
 UNDEFINED = "undefined"
 DASH = "–"
+EXACT = 1e-9  # a share nearer than this to 0 or 1 differs from it by rounding only
 WIDTH = 100  # of sentences at the terminal
 
 UNSHOWABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # Unicode categories
@@ -86,12 +87,21 @@ def coefficient(number: SupportsFloat, missing: str = DASH) -> str:
 
 
 def percent(share: SupportsFloat, decimals: int = 1, missing: str = UNDEFINED) -> str:
-    """A share from 0 to 1 as a percentage.
+    """A share from 0 to 1 as a percentage. Only 0 is written as 0% and only 1 as 100%.
 
     >>> percent(0.1837), percent(0.934, 0), percent(float("nan"))
     ('18.4%', '93%', 'undefined')
+    >>> percent(0.997, 0), percent(1.0, 0), percent(0.0004)
+    ('>99%', '100%', '<0.1%')
     """
-    return f"{100 * float(share):,.{decimals}f}%" if math.isfinite(share) else missing
+    exact, step = float(share), 10.0**-decimals
+    if not math.isfinite(exact):
+        return missing
+    if EXACT < exact < step / 200:
+        return f"<{step:.{decimals}f}%"
+    if 1 - step / 200 <= exact < 1 - EXACT:
+        return f">{100 - step:.{decimals}f}%"
+    return f"{100 * exact:,.{decimals}f}%"
 
 
 def small_percent(share: SupportsFloat) -> str:

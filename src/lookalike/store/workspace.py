@@ -12,6 +12,7 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, select
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
+from lookalike.core.text import listed
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.encode.run import KnownVectors
@@ -230,10 +231,10 @@ class Workspace:
     def vectors_folder(self, encoder: str) -> Path:
         """The folder of an encoder's vectors."""
         if encoder not in self.encoders:
-            listed = ", ".join(self.encoders) or "none yet"
+            known = self.encoders
             raise EmbeddingsError(
-                f"{self.folder} has no vectors of an encoder named {encoder!r} (it has: {listed}).",
-                fix="Compute them with `lookalike embed ENCODER --name NAME`, or use one of those encoders.",
+                f"Unknown encoder {encoder!r}. The workspace has vectors of {listed(known) or 'no encoder yet'}.",
+                fix=f"{'Name one of these, or compute' if known else 'Compute'} others: lookalike embed ENCODER",
             )
         return self.folder / EMBEDDINGS / encoder
 

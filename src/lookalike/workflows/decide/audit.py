@@ -42,7 +42,7 @@ def audit_and_verdict(
 ) -> AuditOutcome:
     """`audit`, and the verdict on the same ranks: labels are matched and encoders ranked once."""
     if ranked is None:
-        require_something(workspace)
+        require_something(workspace, encoders)
         with bar("Ranking") as progress:
             ranked = rank_on_labels(workspace, untrained(workspace), progress=progress)
     with bar("Auditing") as progress:
@@ -82,7 +82,7 @@ def audit(
     are rebuilt by rank for those generators (without a pool: all encoders but trained ones). Ranks in `ranked` are
     not made again.
     """
-    require_something(workspace)
+    require_something(workspace, encoders)
     for name in measures:
         parse(name)
     pool, settings = workspace.pool(), AuditSettings(**options)
@@ -109,8 +109,10 @@ def audit(
     )
 
 
-def require_something(workspace: Workspace) -> None:
-    """Refuse an audit without labels or without encoders."""
+def require_something(workspace: Workspace, encoders: str | Sequence[str] = ALL) -> None:
+    """Refuse an audit of unknown encoders, without labels or without encoders."""
+    for name in () if isinstance(encoders, str) else encoders:
+        workspace.manifest(name)
     if workspace.label_count() == 0:
         raise LabelsError(
             "There are no labels yet, so there is nothing to audit.",

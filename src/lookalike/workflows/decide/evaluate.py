@@ -102,12 +102,12 @@ def evaluate(
     drawings(parsed)
     names = list(dict.fromkeys(encoders or workspace.encoders))
     comparable, remarks = comparable_rule(workspace, names, rule or Rule())
+    vectors = [workspace.embeddings(name) for name in names]  # first, so that an unknown name is refused
     chosen = selected or select_pairs(workspace, comparable, **select)
     if not names and not runs:
         raise LabelsError(
             "There are no encoders to measure.", fix="Make vectors first: lookalike embed ENCODER"
         )
-    vectors = [workspace.embeddings(name) for name in names]
     drawn_from = baselines(workspace, vectors) if drawings(parsed) else []
     pairs = values.with_negatives(
         workspace.catalog, chosen.pairs, parsed, drawn_from, workspace.settings.seed

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.api import values
-from lookalike.audit.verdict import advice
+from lookalike.audit.verdict import Judgement, advice
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.text import plural
@@ -29,10 +29,9 @@ from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import Photos, strips
-from lookalike.workflows.start.status import next_command, status
+from lookalike.workflows.start.status import EVALUATE, status
 
 SAMPLES = 18
-REPLICATES = 500
 
 
 def report(
@@ -83,7 +82,6 @@ def gather(
     remarks = () if found is None else found.notes or left_out([one.name for one in heads])
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
-    pair = None if judgement is None else advice(judgement.encoders, judgement.verdicts)
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
@@ -103,11 +101,19 @@ def gather(
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        next_steps=(
-            next_command(status(workspace)),
-            *([f"lookalike compare {' '.join(pair)}"] if pair is not None else ()),
-        ),
+        next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
+
+
+def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained: bool) -> tuple[str, ...]:
+    """What is due in the workspace. Where the page has measures already: separate two encoders, then train the best."""
+    due = status(workspace).next
+    if judgement is None or due != EVALUATE:
+        return (due,)
+    pair = advice(judgement.encoders, judgement.verdicts)
+    separate = () if pair is None else (f"lookalike compare {' '.join(pair)}",)
+    best = judgement.encoders[0]
+    return separate if is_trained else (*separate, f"lookalike finetune {best} --name {best}-trained")
 
 
 def _title(source: Path) -> str:
@@ -151,9 +157,7 @@ def _pool_part(catalog: Catalog, labels: Labels, pool: Pool, drawn: RandomPairs)
 def _audits(workspace: Workspace, found: Evaluation, progress: Progress | None) -> AuditOutcome | None:
     """The audits and the verdict; None if no label can be ranked."""
     try:
-        return audit_and_verdict(
-            workspace, ranked=found.ranked, replicates=REPLICATES, bar=lambda _: nullcontext(progress)
-        )
+        return audit_and_verdict(workspace, ranked=found.ranked, bar=lambda _: nullcontext(progress))
     except LookalikeError:
         return None
 

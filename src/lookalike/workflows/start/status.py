@@ -19,6 +19,7 @@ from lookalike.workflows.label.discover import labelled
 from lookalike.workflows.learn.resume_command import command_of
 
 LOOKED_AT = 1_000
+EVALUATE = "lookalike evaluate"
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def next_command(found: Status) -> str:
         (not found.labels and bool(found.people), "lookalike serve"),
         (not found.labels, "lookalike discover --pairs pairs.csv"),
     )
-    return next((command for due, command in steps if due), "lookalike evaluate")
+    return next((command for due, command in steps if due), EVALUATE)
 
 
 def cost(found: Status) -> str:

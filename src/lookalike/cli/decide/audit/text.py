@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lookalike.audit.audits import Audits
-from lookalike.audit.correlation import Correlation, Correlations
+from lookalike.audit.correlation import FEWEST, Correlation, Correlations
 from lookalike.audit.leave_one_out import LeaveOneOut, Spread
 from lookalike.cli.console import next_step, say, table
 from lookalike.core.text import folded, plural, quoted
@@ -25,7 +25,7 @@ def print_audits(found: Audits, workspace: Path) -> None:
         say(folded(f"Caution: {sentence}"))
     say("")
     _table_1(found)
-    if any(name in found.leave_one_out.measures for name in AREAS):
+    if _is_correlated(found) and any(name in found.leave_one_out.measures for name in AREAS):
         say("")
         _eds_table_3(found.leave_one_out)
     if found.coverage_sweep.encoders:
@@ -37,6 +37,11 @@ def print_audits(found: Audits, workspace: Path) -> None:
     if lacking:
         say(folded(f"No interval: {lacking} (--json has all)."))
     next_step("lookalike report", workspace=workspace)
+
+
+def _is_correlated(found: Audits) -> bool:
+    """Whether there are encoders enough to correlate; a caution tells the reader where there are not."""
+    return len(found.leave_one_out.encoders) >= FEWEST
 
 
 def _table_1(found: Audits) -> None:
@@ -54,20 +59,19 @@ def _table_1(found: Audits) -> None:
         for encoder in audit.encoders:
             if encoder not in found.generators:
                 rows.append([measure, _short(encoder), _score(audit.spread(measure, encoder)), *["-"] * 8])
-    head = ["measure", "encoder", "score ± sd", "SC", "KT", "r", "n"]
-    table([*head, f"SC@{full.k}", "KT", "r", "n"], rows, left=2)
+    head = ["measure", "encoder", "score ± sd", "SC", "KT", "r", "n", f"SC@{full.k}", "KT", "r", "n"]
+    columns = len(head) if _is_correlated(found) else 3
+    table(head[:columns], [row[:columns] for row in rows], left=2)
     for omission in audit.omissions:
         dropped = f"{plural(omission.dropped, 'label')} dropped, {omission.left:,} left"
         emptied = f"{plural(omission.queries_emptied, 'query', 'queries')} without any"
         say(folded(f"Without {omission.generator}: {dropped}, {emptied}.", "  "))
     order = "do the encoders keep their order without the labels of this generator? 1: yes; 0: chance."
     same = f"the same against HR@{full.k} where all of the top {full.k} is labelled ({_covered(found)})."
-    say(
-        "score: mean and standard deviation over the label sets that leave one generator out.",
-        folded(f"SC, KT, r: {order}"),
-        folded(f"SC@{full.k}, KT, r: {same}"),
-    )
-    _p_and_intervals(found)
+    say("score: mean and standard deviation over the label sets that leave one generator out.")
+    if _is_correlated(found):
+        say(folded(f"SC, KT, r: {order}"), folded(f"SC@{full.k}, KT, r: {same}"))
+        _p_and_intervals(found)
 
 
 def _p_and_intervals(found: Audits) -> None:
@@ -124,13 +128,14 @@ def _table_5(found: Audits) -> None:
             band = [_span(mean.spearman)] if found.replicates else []
             rows.append([measure, f"{level:.1f}", *_linear_first(mean, band), *_linear_first(over, [])])
     band = ["SC interval"] if found.replicates else []
-    table(["measure", "coverage", "r", "KT", "SC", *band, "encoders", "r", "KT", "SC", "n"], rows)
+    head = ["measure", "coverage", "r", "KT", "SC", *band, "encoders", "r", "KT", "SC", "n"]
+    columns = len(head) if _is_correlated(found) else len(head) - 4
+    table(head[:columns], [row[:columns] for row in rows])
     easy = f"does the measure find the queries easy that HR@{sweep.k} does?"
     say(
         folded(f"Left: one query against another, mean over encoders: {easy}"),
-        folded(
-            "Right: one encoder against another (n encoders). Coverage: share of the top that still has labels."
-        ),
+        *(["Right: one encoder against another (n encoders)."] if _is_correlated(found) else []),
+        "Coverage: share of the top that still has labels.",
     )
 
 
@@ -164,7 +169,7 @@ def _score(spread: Spread) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "nan"
+    return f"{value:.2f}" if math.isfinite(value) else "-"
 
 
 def _p(value: float) -> str:
@@ -189,10 +194,11 @@ def reasons(found: Audits) -> list[str]:
         if gone:
             without = f"{spread.encoder} without {', '.join(gone)}"
             why.append(f"{spread.measure}: {'; '.join(spread.reasons)}: {without}")
-    why += _of((one.measure, one.correlations) for one in found.leave_one_out.bias)
-    why += _of(
-        (f"{one.measure} at full coverage", one.correlations) for one in found.full_coverage.agreements
-    )
+    if _is_correlated(found):
+        why += _of((one.measure, one.correlations) for one in found.leave_one_out.bias)
+        why += _of(
+            (f"{one.measure} at full coverage", one.correlations) for one in found.full_coverage.agreements
+        )
     why += _of((f"{cell.measure} over queries", cell.over_queries) for cell in found.coverage_sweep.cells)
     return list(dict.fromkeys(why))
 
