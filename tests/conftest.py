@@ -52,6 +52,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """Let everything be collected again: extensions report what is left at the end as leaked."""
+    gc.unfreeze()
+
+
 def _with_some_checks(test: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(test)
     def run(*arguments: object, **named: object) -> None:

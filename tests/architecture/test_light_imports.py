@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import lookalike
 
 HEAVY = {"torch", "sqlalchemy", "alembic", "fastapi", "polars", "PIL", "numba", "scipy", "skimage"}
@@ -75,3 +77,22 @@ def test_the_science_imports_no_stage_above_it():
     program = f"import json, sys, {', '.join(modules)}\nprint(json.dumps(sorted({stages})))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == sorted(SCIENCE)
+
+
+@pytest.mark.slow
+def test_a_head_on_a_descriptor_is_opened_without_the_network_libraries(tmp_path):
+    torch = pytest.importorskip("torch")
+    from lookalike.encode.head import Head
+    from lookalike.encode.open import open_encoder
+    from lookalike.encode.sources.checkpoint import head_files
+    from lookalike.encode.spec import parse
+
+    base = open_encoder(parse("descriptor:color"))
+    torch.manual_seed(0)
+    for name, content in head_files(base.origin, Head(base.dimension, 8), {}).items():
+        (tmp_path / name).write_bytes(content)
+    program = (
+        "from lookalike.encode.open import open_encoder\nfrom lookalike.encode.spec import parse\n"
+        f"assert open_encoder(parse('checkpoint:{tmp_path}')).dimension == 8"
+    )
+    assert loaded_by(program) & {"torch", "torchvision", "timm", "sklearn", "pandas"} == {"torch"}

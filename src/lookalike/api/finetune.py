@@ -1,8 +1,8 @@
 """Training a head from Python, on frozen values and without a workspace."""
 
-from importlib import import_module
 from typing import Any
 
+from lookalike.core.checks import not_installed
 from lookalike.core.errors import ArgumentError, LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels
@@ -52,11 +52,8 @@ def finetune(
 
 def require_learning() -> None:
     """Raise LearningError if the libraries for training are not installed."""
-    try:
-        for library in NEEDED:
-            import_module(library)
-    except ImportError as error:
+    if missing := not_installed(NEEDED):
         raise LearningError(
-            f"Training needs {error.name or 'PyTorch'}, which is not installed.",
+            f"Training needs {missing[0]}, which is not installed.",
             fix="Install it: pip install 'lookalike[learn]'",
-        ) from None
+        )

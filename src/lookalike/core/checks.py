@@ -1,7 +1,8 @@
-"""Small checks shared by every floor: text columns, codes, fingerprints."""
+"""Small checks shared by every floor: text columns, codes, fingerprints, installed libraries."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,15 @@ def codes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     runs = np.flatnonzero(new)
     code = np.fromiter((place.setdefault(values[at], len(place)) for at in runs), np.int64, len(runs))
     return strings(place), np.repeat(code, np.diff(np.append(runs, len(values))))
+
+
+def not_installed(libraries: Iterable[str]) -> list[str]:
+    """Those of some libraries that are not installed. None is loaded: some take seconds.
+
+    >>> not_installed(["numpy", "a_library_nobody_has"])
+    ['a_library_nobody_has']
+    """
+    return [name for name in libraries if find_spec(name) is None]
 
 
 def fingerprint(*columns: Iterable[Any]) -> str:

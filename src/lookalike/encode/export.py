@@ -15,11 +15,11 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from importlib import import_module
 
 import torch
 from torch import nn
 
+from lookalike.core.checks import not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.head import Head
@@ -116,14 +116,11 @@ def _parts(encoder: Encoder | Head) -> tuple[nn.Module, torch.Tensor]:
 
 def require_onnx() -> None:
     """Refuse where the libraries that write ONNX files are not installed, and say how to install them."""
-    try:
-        for library in ("onnx", "onnxscript"):
-            import_module(library)
-    except ImportError as error:
+    if missing := not_installed(("onnx", "onnxscript")):
         raise EncoderError(
-            f"An ONNX file needs {error.name or 'onnx'}, which is not installed.",
+            f"An ONNX file needs {missing[0]}, which is not installed.",
             fix="Install it: pip install 'lookalike[learn]'",
-        ) from None
+        )
 
 
 @contextmanager

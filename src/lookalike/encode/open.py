@@ -1,9 +1,9 @@
 """Opens the encoder that an encoder string names."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 
+from lookalike.core.checks import not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.spec import EncoderSpec
@@ -37,11 +37,8 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
 def require_torch(spec: EncoderSpec) -> None:
     """Refuse a network where the libraries for it are not installed, and say how to install them."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when timm is imported
-    try:
-        for library in ("torch", "torchvision", "timm", "safetensors"):
-            import_module(library)
-    except ImportError as error:
+    if missing := not_installed(("torch", "torchvision", "timm", "safetensors")):
         raise EncoderError(
-            f"{spec} is a network, and networks need {error.name or 'PyTorch'}, which is not installed.",
+            f"{spec} is a network, and networks need {missing[0]}, which is not installed.",
             fix="Install it: pip install 'lookalike[models]'",
-        ) from None
+        )

@@ -36,7 +36,6 @@ from lookalike.encode.sources.checkpoint_file import (
     read_about,
     require_folder,
 )
-from lookalike.encode.sources.libraries import backbone_of
 from lookalike.encode.spec import ABOUT, EncoderSpec, parse
 from lookalike.encode.weights import parameters_hash, read_weights
 
@@ -162,6 +161,10 @@ def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> 
             f"{spec}: a checkpoint takes no option {unknown[0]!r}; its own are in {ABOUT}.",
             fix="Leave it out.",
         )
+    from lookalike.encode.sources.libraries import (
+        backbone_of,  # loads timm and torchvision, which a head needs not
+    )
+
     network, preprocessing = _network_about(spec, folder, about)
     module = backbone_of(network, folder / WEIGHTS).module
     return Network.of(spec, module, preprocessing, options.get("precision"))

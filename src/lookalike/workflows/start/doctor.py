@@ -1,7 +1,6 @@
 """`doctor`: problems of this machine and this workspace, and how to solve them."""
 
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import shutil
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.catalog.photos.changes import wrong_photos
+from lookalike.core.checks import not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
@@ -106,14 +106,13 @@ def _disk(folder: Path) -> HealthFinding:
 
 
 def _extra(name: str, use: str, parts: tuple[str, ...]) -> HealthFinding:
-    missing = [part for part in parts if importlib.util.find_spec(part) is None]
-    if missing:
+    if missing := not_installed(parts):
         return HealthFinding(use, f"not installed ({', '.join(missing)})", f"pip install 'lookalike[{name}]'")
     return HealthFinding(use, "installed")
 
 
 def _card() -> HealthFinding:
-    if importlib.util.find_spec("torch") is None:
+    if not_installed(["torch"]):
         return HealthFinding("graphics card", "not checked: PyTorch is not installed")
     import torch
 
