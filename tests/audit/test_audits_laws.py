@@ -80,8 +80,8 @@ def test_what_is_left_at_a_coverage(world):
 @given(worlds)
 def test_the_same_draws_give_the_same_intervals_and_hold_the_value_of_a_self_correlation(world):
     ready, surfaced = rescorers(world), two_generators(world)
-    draws = Resampling(ready[0].judged.query_codes[0], 70, seed=3)
-    found = [leave_one_out(subsets(ready, surfaced), draws) for _ in range(2)]
+    resampling = Resampling(ready[0].judged.query_codes[0], 70, seed=3)
+    found = [leave_one_out(subsets(ready, surfaced), resampling) for _ in range(2)]
     for a, b in zip(found[0].bias, found[1].bias, strict=True):
         for kind in KINDS:
             x, y = getattr(a.correlations, kind), getattr(b.correlations, kind)
@@ -94,8 +94,8 @@ def test_replicates_of_every_audit_equal_scoring_the_drawn_queries_again():
     """One replicate by hand: the drawn queries' rows, as often as they were drawn, scored as new queries."""
     rows = [[_row(q, c, e) for q in range(4) for c in range(5)] for e in range(4)]
     ranks = [replace(judged_of(part), encoder=f"e{e}") for e, part in enumerate(rows)]
-    draws = Resampling(ranks[0].query_codes[0], 1, seed=5)
-    count = next(iter(draws.weights()))[0].astype(int)
+    resampling = Resampling(ranks[0].query_codes[0], 1, seed=5)
+    count = next(iter(resampling.weights()))[0].astype(int)
     again = [
         [
             row._replace(query=f"{row.query}-{copy}")
@@ -111,9 +111,9 @@ def test_replicates_of_every_audit_equal_scoring_the_drawn_queries_again():
         for one in (ranks, new)
     )
     covered = covered_queries(ranks, ranks, 2, "each")
-    drawn = full_coverage(subsets(ready, surfaced), ready, covered, draws)
+    drawn = full_coverage(subsets(ready, surfaced), ready, covered, resampling)
     plain = full_coverage(subsets(fresh, resurfaced), fresh, covered_queries(new, new, 2, "each"))
-    swept = coverage_sweep(ready, covered, draws)
+    swept = coverage_sweep(ready, covered, resampling)
     resweep = coverage_sweep(fresh, covered_queries(new, new, 2, "each"))
     checked = 0
     for a, b in zip(drawn.agreements, plain.agreements, strict=True):

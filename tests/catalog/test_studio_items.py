@@ -19,7 +19,7 @@ from lookalike.studio.attributes import (
 )
 from lookalike.studio.families import Cell, families
 from lookalike.studio.items import MOST_ITEMS
-from lookalike.studio.seeded import Draws, hashed, key_of, uniform
+from lookalike.studio.seeded import RandomStream, hashed, key_of, uniform
 
 
 @pytest.mark.parametrize("images", [199, 1_000_001, 0, -5])
@@ -165,6 +165,6 @@ def test_draws_are_even_and_pinned():
     assert key_of(0) == 16294208416658607535  # splitmix64's first output for seed 0
     drawn = uniform(3, np.arange(100_000))
     assert np.abs(np.histogram(drawn, bins=10)[0] - 10_000).max() < 400
-    stream = Draws(1, "x")
+    stream = RandomStream(1, "x")
     assert len({stream.unit() for _ in range(1_000)}) == 1_000
-    assert {Draws(seed, "x").below(3) for seed in range(30)} == {0, 1, 2}
+    assert {RandomStream(seed, "x").below(3) for seed in range(30)} == {0, 1, 2}

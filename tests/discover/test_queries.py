@@ -63,12 +63,12 @@ def test_a_stratified_sample_has_those_shares(w: World, count: int, seed: int, d
 
 def test_a_stratified_sample_repeats_with_its_seed_and_is_fair_within_a_stratum():
     catalog = with_column([Photo(f"i{n}", f"p{n}") for n in range(20)], ["wild"] * 5 + ["shop"] * 15)
-    draws = [sample_queries(catalog, 8, seed, stratify="domain") for seed in range(600)]
-    assert all(np.sum(rows < 5) == 2 and len(rows) == 8 for rows in draws)
-    times = np.bincount(np.concatenate(draws), minlength=20)
+    samples = [sample_queries(catalog, 8, seed, stratify="domain") for seed in range(600)]
+    assert all(np.sum(rows < 5) == 2 and len(rows) == 8 for rows in samples)
+    times = np.bincount(np.concatenate(samples), minlength=20)
     assert np.all(np.abs(times - 240) < 60)  # 600 x 2/5 = 600 x 6/15; standard deviation 12
-    assert draws[3].tolist() == sample_queries(catalog, 8, 3, stratify="domain").tolist()
-    assert draws[3].tolist() != draws[4].tolist()
+    assert samples[3].tolist() == sample_queries(catalog, 8, 3, stratify="domain").tolist()
+    assert samples[3].tolist() != samples[4].tolist()
 
 
 @given(

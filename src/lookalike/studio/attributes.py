@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lookalike.studio.seeded import Draws
+from lookalike.studio.seeded import RandomStream
 
 
 class Attributes(NamedTuple):
@@ -159,14 +159,14 @@ Look = tuple[int, int]
 _LIKE, _DARK = 0.20, 0.25
 
 
-def looks_of(kind: int, draws: Draws) -> tuple[Look, ...]:
+def looks_of(kind: int, stream: RandomStream) -> tuple[Look, ...]:
     """Looks of a kind of which no two can be taken for each other, drawn among all that it comes in."""
     left = [
         (material, colour) for material in MADE_OF[KINDS[kind]] for colour in range(len(COLOURS[material]))
     ]
     kept: list[Look] = []
     while left:
-        look = left.pop(draws.below(len(left)))
+        look = left.pop(stream.below(len(left)))
         own = COLOURS[look[0]][look[1]]
         near = (one for one in kept if float(colour_distance(COLOURS[one[0]][one[1]], own)) < _LIKE)
         if all(obviously(look, one) for one in near):

@@ -21,7 +21,7 @@ import numpy as np
 
 from lookalike.core.checks import at_least
 from lookalike.studio.items import Studio
-from lookalike.studio.seeded import Draws, uniform
+from lookalike.studio.seeded import RandomStream, uniform
 from lookalike.studio.truth import IMPORTANCE, THRESHOLD, weighed
 
 EXCLUDED = -1
@@ -84,12 +84,12 @@ def consensus(votes_1: np.ndarray, votes_2: np.ndarray) -> np.ndarray:
 
 
 def _expert(place: int, seed: int) -> Expert:
-    draws = Draws(seed, "expert", place)
+    stream = RandomStream(seed, "expert", place)
     return Expert(
         name=f"expert-{place + 1}",
-        bias=draws.between(-0.05, 0.05),
-        taste=tuple(draws.between(0.8, 1.2) for _ in IMPORTANCE),
-        whim=draws.between(0.20, 0.32),
-        doubt=draws.between(0.03, 0.07),
-        lapse=draws.between(0.005, 0.02),
+        bias=stream.between(-0.05, 0.05),
+        taste=tuple(stream.between(0.8, 1.2) for _ in IMPORTANCE),
+        whim=stream.between(0.20, 0.32),
+        doubt=stream.between(0.03, 0.07),
+        lapse=stream.between(0.005, 0.02),
     )

@@ -39,7 +39,7 @@ from lookalike.studio.attributes import (
     looks_of,
     obviously,
 )
-from lookalike.studio.seeded import Draws, hashed
+from lookalike.studio.seeded import RandomStream, hashed
 
 SMALLEST, LARGEST = 10, 16
 _FEW, _FEW_SIZES = 400, (8, 11)  # so few items need smaller families, or each kind would have but one
@@ -128,7 +128,7 @@ class _Shop(NamedTuple):
     """What the cells of one kind are drawn from."""
 
     strong: int
-    draws: Draws
+    stream: RandomStream
     looks: tuple[Look, ...]
     clear: dict[Look, tuple[Look, ...]]  # in the same material, another colour
     other: dict[
@@ -152,10 +152,10 @@ _CROWDS = (_Crowd(1, 2), *(_Crowd(n, 1 + len(PAINTED)) for n in (1, 2, 4, 8)), _
 
 
 def _shop(kind: int, seed: int) -> _Shop:
-    draws = Draws(seed, "cells", kind)
-    one, other = draws.below(8), draws.below(8)
+    stream = RandomStream(seed, "cells", kind)
+    one, other = stream.below(8), stream.below(8)
     turns = (one, other, other ^ 0b111, one ^ 0b111)
-    looks = looks_of(kind, draws)
+    looks = looks_of(kind, stream)
     colour = np.array([COLOURS[material][place] for material, place in looks])
     clear, akin = {}, {}
     for look, own in zip(looks, colour, strict=True):
@@ -165,7 +165,7 @@ def _shop(kind: int, seed: int) -> _Shop:
         clear[look] = tuple(one for far, one in same if far >= least)
         close = [(far, one) for far, one in zip(apart, looks, strict=True) if obviously(one, look)]
         akin[look] = tuple(one for far, one in sorted(close)[:2] if far < _CLEAR)
-    return _Shop(STRONG[kind], draws, looks, clear, akin, turns)
+    return _Shop(STRONG[kind], stream, looks, clear, akin, turns)
 
 
 def _cells(shop: _Shop, count: int) -> np.ndarray:
@@ -194,10 +194,10 @@ def _own(cell: Cell, shop: _Shop, crowd: _Crowd) -> Cell:
 
 
 def _any_cell(shop: _Shop, crowd: _Crowd) -> Cell:
-    draws = shop.draws
-    material, colour = draws.one_of(shop.looks)
-    ornament = PLAIN if draws.chance(_PLAIN_SHARE) else draws.below(len(ORNAMENTS))
-    silhouette, turned = draws.below(16), _TURNED[draws.below(crowd.turned)]
+    stream = shop.stream
+    material, colour = stream.one_of(shop.looks)
+    ornament = PLAIN if stream.chance(_PLAIN_SHARE) else stream.below(len(ORNAMENTS))
+    silhouette, turned = stream.below(16), _TURNED[stream.below(crowd.turned)]
     word = turned ^ shop.turns[_strong_bits(silhouette, shop.strong)]
     return Cell(silhouette, word, material, colour, ornament)
 
@@ -218,18 +218,18 @@ def _sibling(first: Cell, shop: _Shop, crowd: _Crowd, taken: set[Cell]) -> Cell 
 
 def _other(cell: Cell, shop: _Shop) -> Cell:
     """The cell with one respect changed, glaringly."""
-    draws, respect = shop.draws, shop.draws.below(5)
+    stream, respect = shop.stream, shop.stream.below(5)
     if respect == SHAPE:
         return cell._replace(silhouette=cell.silhouette ^ shop.strong, proportion=cell.proportion ^ 0b111)
     if respect == PROPORTION:
         wide, tall = cell.proportion & 1, cell.proportion >> 1 & 1
         # A photo shows no scale: narrow and low looks like wide and tall, so only one of the two is turned then.
         return cell._replace(
-            proportion=cell.proportion ^ (0b111 if wide != tall else draws.one_of((0b101, 0b110)))
+            proportion=cell.proportion ^ (0b111 if wide != tall else stream.one_of((0b101, 0b110)))
         )
     if respect == ORNAMENT:
-        return cell._replace(ornament=draws.one_of(CONTRAST[cell.ornament]))
+        return cell._replace(ornament=stream.one_of(CONTRAST[cell.ornament]))
     look = (cell.material, cell.colour)
     others = shop.other[look] if respect == MATERIAL and shop.other[look] else shop.clear[look]
-    material, colour = draws.one_of(others)
+    material, colour = stream.one_of(others)
     return cell._replace(material=material, colour=colour)

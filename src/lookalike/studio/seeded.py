@@ -48,10 +48,10 @@ def key_of(*key: int | str) -> int:
     return bits
 
 
-class Draws:
-    """A stream of draws for one purpose.
+class RandomStream:
+    """A stream of random numbers for one purpose.
 
-    >>> Draws(0, 12, 1, "light").between(0.2, 0.4) == Draws(0, 12, 1, "light").between(0.2, 0.4)
+    >>> RandomStream(0, 12, 1, "light").between(0.2, 0.4) == RandomStream(0, 12, 1, "light").between(0.2, 0.4)
     True
     """
 
@@ -68,7 +68,7 @@ class Draws:
         return low + (high - low) * self.unit()
 
     def chance(self, share: float) -> bool:
-        """True in this share of draws."""
+        """True in this share of calls."""
         return self.unit() < share
 
     def below(self, count: int) -> int:

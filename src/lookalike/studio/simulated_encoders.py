@@ -63,17 +63,17 @@ def observed(studio: Studio, observer: Observer) -> Float32[np.ndarray, "images 
 
 def _observer(place: int, seed: int) -> Observer:
     """Every third one misses one respect of the five; errors grow evenly over each seven."""
-    draws = np.random.Generator(np.random.PCG64((_STREAM, seed, place)))
-    minds = draws.uniform(0.65, 1.0, len(RESPECTS))
+    random = np.random.Generator(np.random.PCG64((_STREAM, seed, place)))
+    minds = random.uniform(0.65, 1.0, len(RESPECTS))
     if place % 3 == 2:
-        minds[draws.integers(1, len(RESPECTS))] = 0.0
-    level = (place * 3 % 7 + draws.uniform()) / 7
+        minds[random.integers(1, len(RESPECTS))] = 0.0
+    level = (place * 3 % 7 + random.uniform()) / 7
     return Observer(
         name=f"as-if-{place + 1}",
         minds=tuple(minds.tolist()),
         error=0.12 + 0.12 * level,
-        nuisance=float(draws.uniform(0.1, 0.38)),
-        focus=float(draws.uniform(0.6, 1.2)),
+        nuisance=float(random.uniform(0.1, 0.38)),
+        focus=float(random.uniform(0.6, 1.2)),
         seed=seed * 1000 + place,
     )
 

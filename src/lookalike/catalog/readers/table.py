@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from lookalike.catalog.readers.rows import Rows
-from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.catalog.readers.text_table import TextTable, as_text_table
 from lookalike.catalog.split import split_name
 from lookalike.core.checks import codes, strings
 from lookalike.core.errors import ArgumentError, CatalogError
@@ -52,76 +52,76 @@ def read_table(
     (['007', 'b.jpg'], ['red', 'blue'])
     """
     names = columns or {}
-    sheet = sheet_of(table, wanted=names.get("image", "image"))
-    known = _known(sheet, names)
-    image = _images(sheet, known)
-    path, item = (strings(_filled(sheet, known, word, image)) for word in ("path", "item"))
-    category = strings(_filled(sheet, known, "category", [""] * len(image)))
+    table = as_text_table(table, wanted=names.get("image", "image"))
+    known = _known(table, names)
+    image = _images(table, known)
+    path, item = (strings(_filled(table, known, word, image)) for word in ("path", "item"))
+    category = strings(_filled(table, known, "category", [""] * len(image)))
     return Rows(
         image=strings(image),
         path=path,
         item=item,
         category=category,
-        role=_roles(sheet, known),
-        split=_splits(sheet, known),
+        role=_roles(table, known),
+        split=_splits(table, known),
         position=np.arange(len(image), dtype=np.int64),
-        source=sheet.source,
-        root=_root(sheet, images),
-        columns=_others(sheet, known),
-        notes=(_sentence(item, category), *sheet.notes),
+        source=table.source,
+        root=_root(table, images),
+        columns=_others(table, known),
+        notes=(_sentence(item, category), *table.notes),
     )
 
 
-def _known(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, str]:
+def _known(table: TextTable, columns: Mapping[str, str]) -> dict[str, str]:
     """Our word -> the table's column, for the words it has."""
     if unknown := [word for word in columns if word not in WORDS]:
         raise ArgumentError(
             f"columns names {quoted(unknown)}, which no catalog has.",
             fix=f'Say which column of the table is {", ".join(WORDS)}: columns={{"image": "filename"}}.',
         )
-    named = {word: _named(sheet, columns.get(word, word), required=word in columns) for word in WORDS}
+    named = {word: _named(table, columns.get(word, word), required=word in columns) for word in WORDS}
     known = {word: name for word, name in named.items() if name is not None}
     if "image" not in known:
-        likely = _likely_image(sheet)
+        likely = _likely_image(table)
         hint = f' Perhaps it is {likely!r}: columns={{"image": "{likely}"}}.' if likely else ""
         raise CatalogError(
-            f"{_named_source(sheet)} has no column 'image'; it has {quoted(list(sheet.columns), 20)}.",
+            f"{_named_source(table)} has no column 'image'; it has {quoted(list(table.columns), 20)}.",
             fix=f"Rename the column of image ids (file names) to 'image', or name it with columns.{hint}",
         )
     return known
 
 
-def _named(sheet: Sheet, wanted: str, *, required: bool) -> str | None:
+def _named(table: TextTable, wanted: str, *, required: bool) -> str | None:
     """The column of that name, case and outer spaces aside."""
-    named = [name for name in sheet.columns if _plain(name) == _plain(wanted)]
+    named = [name for name in table.columns if _plain(name) == _plain(wanted)]
     if len(named) > 1:
         raise CatalogError(
-            f"{_named_source(sheet)} has {len(named)} columns {wanted!r}: {quoted(named)}.",
+            f"{_named_source(table)} has {len(named)} columns {wanted!r}: {quoted(named)}.",
             fix="Rename all but one.",
         )
     if required and not named:
-        near = get_close_matches(wanted, list(sheet.columns), n=1)
+        near = get_close_matches(wanted, list(table.columns), n=1)
         raise CatalogError(
-            f"{_named_source(sheet)} has no column {wanted!r}; it has {quoted(list(sheet.columns), 20)}.",
+            f"{_named_source(table)} has no column {wanted!r}; it has {quoted(list(table.columns), 20)}.",
             fix=f"The nearest is {near[0]!r}." if near else "Give columns the name of a column it has.",
         )
     return named[0] if named else None
 
 
-def _likely_image(sheet: Sheet) -> str | None:
-    plain = {_plain(name): name for name in sheet.columns}
+def _likely_image(table: TextTable) -> str | None:
+    plain = {_plain(name): name for name in table.columns}
     likely = [word for word in LIKELY_IMAGE if word in plain] or get_close_matches("image", list(plain), n=1)
     return plain[likely[0]] if likely else None
 
 
-def _images(sheet: Sheet, known: Mapping[str, str]) -> list[str]:
+def _images(table: TextTable, known: Mapping[str, str]) -> list[str]:
     """The image ids: present in every row, and each in one row only."""
-    image = sheet.columns[known["image"]]
+    image = table.columns[known["image"]]
     if not image:
-        raise CatalogError(f"{_named_source(sheet)} has no rows.", fix="Give it one row for each image.")
+        raise CatalogError(f"{_named_source(table)} has no rows.", fix="Give it one row for each image.")
     if blank := [row for row, value in enumerate(image) if not value.strip()]:
         raise CatalogError(
-            f"{_named_source(sheet)} has no image id in {sheet.at(blank)}.",
+            f"{_named_source(table)} has no image id in {table.at(blank)}.",
             fix="Fill the image column, or delete the rows.",
         )
     distinct, code = codes(strings(image))
@@ -130,59 +130,59 @@ def _images(sheet: Sheet, known: Mapping[str, str]) -> list[str]:
         rows = np.flatnonzero(code == twice[0]).tolist()
         more = f", and {len(twice) - 1:,} other ids stand twice too" if len(twice) > 1 else ""
         raise CatalogError(
-            f"{_named_source(sheet)} has image id {distinct[twice[0]]!r} in {sheet.at(rows)}{more}.",
+            f"{_named_source(table)} has image id {distinct[twice[0]]!r} in {table.at(rows)}{more}.",
             fix="Give each image one row. Where one photo shows several items, give each an id of its own, "
             "and the file in a column path.",
         )
     return image
 
 
-def _filled(sheet: Sheet, known: Mapping[str, str], word: str, default: Sequence[str]) -> list[str]:
+def _filled(table: TextTable, known: Mapping[str, str], word: str, default: Sequence[str]) -> list[str]:
     """A column with its blanks filled from the default."""
     if word not in known:
         return list(default)
-    values = sheet.columns[known[word]]
+    values = table.columns[known[word]]
     return [value if value.strip() else other for value, other in zip(values, default, strict=True)]
 
 
-def _roles(sheet: Sheet, known: Mapping[str, str]) -> np.ndarray:
-    values = _filled(sheet, known, "role", ["both"] * len(sheet))
+def _roles(table: TextTable, known: Mapping[str, str]) -> np.ndarray:
+    values = _filled(table, known, "role", ["both"] * len(table))
     roles = [value.strip().casefold() for value in values]
-    _require_none(sheet, "role", values, [role not in ROLES for role in roles], ", ".join(ROLES))
+    _require_none(table, "role", values, [role not in ROLES for role in roles], ", ".join(ROLES))
     return strings(roles)
 
 
-def _splits(sheet: Sheet, known: Mapping[str, str]) -> np.ndarray:
-    values = _filled(sheet, known, "split", [""] * len(sheet))
+def _splits(table: TextTable, known: Mapping[str, str]) -> np.ndarray:
+    values = _filled(table, known, "split", [""] * len(table))
     splits = [split_name(value) if value else "" for value in values]
     allowed = f"{', '.join(SPLITS)} (val and valid are validation)"
-    _require_none(sheet, "split", values, [split is None for split in splits], allowed)
+    _require_none(table, "split", values, [split is None for split in splits], allowed)
     return strings(split or "" for split in splits)
 
 
 def _require_none(
-    sheet: Sheet, word: str, values: Sequence[str], wrong: Sequence[bool], allowed: str
+    table: TextTable, word: str, values: Sequence[str], wrong: Sequence[bool], allowed: str
 ) -> None:
     rows = [row for row, is_wrong in enumerate(wrong) if is_wrong]
     if rows:
         found = list(dict.fromkeys(values[row] for row in rows))
         raise CatalogError(
-            f"{_named_source(sheet)} has {word} {quoted(found)} in {sheet.at(rows)}.",
+            f"{_named_source(table)} has {word} {quoted(found)} in {table.at(rows)}.",
             fix=f"Use one of: {allowed}, or leave it blank.",
         )
 
 
-def _others(sheet: Sheet, known: Mapping[str, str]) -> Mapping[str, np.ndarray]:
+def _others(table: TextTable, known: Mapping[str, str]) -> Mapping[str, np.ndarray]:
     """The columns that are none of ours; one that has our word as its name without being it says so."""
     taken = set(known.values())
-    free = [name for name in sheet.columns if name not in taken]
+    free = [name for name in table.columns if name not in taken]
     names = [f"{name} (unused)" if _plain(name) in WORDS else name for name in free]
-    return MappingProxyType({new: strings(sheet.columns[old]) for new, old in zip(names, free, strict=True)})
+    return MappingProxyType({new: strings(table.columns[old]) for new, old in zip(names, free, strict=True)})
 
 
-def _root(sheet: Sheet, images: str | os.PathLike[str] | None) -> Path | None:
+def _root(table: TextTable, images: str | os.PathLike[str] | None) -> Path | None:
     if images is None:
-        return sheet.folder
+        return table.folder
     root = Path(os.path.abspath(images))
     if not os.path.isdir(root):
         what = "is not a folder" if os.path.exists(root) else "does not exist"
@@ -202,5 +202,5 @@ def _plain(name: str) -> str:
     return name.strip().casefold()
 
 
-def _named_source(sheet: Sheet) -> str:
-    return repr(sheet.source) if sheet.folder else f"The table ({sheet.source})"
+def _named_source(table: TextTable) -> str:
+    return repr(table.source) if table.folder else f"The table ({table.source})"

@@ -17,7 +17,7 @@ PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class TextTable:
     """Columns of text of one length, by name without outer spaces; a null is "".
 
     `lines` is where each row begins in the file, None where rows have no lines. `folder` is where the
@@ -36,7 +36,7 @@ class Sheet:
     def at(self, rows: Sequence[int], most: int = 5) -> str:
         """Where rows stand, for a message.
 
-        >>> Sheet({}, "a.csv", lines=[2, 3, 5]).at([0, 2]), Sheet({}, "a table").at([4])
+        >>> TextTable({}, "a.csv", lines=[2, 3, 5]).at([0, 2]), TextTable({}, "a table").at([4])
         ('lines 2 and 5', 'row 4 (counted from 0)')
         """
         places = [f"{row if self.lines is None else self.lines[row]:,}" for row in rows]
@@ -47,7 +47,7 @@ class Sheet:
         return f"{word}{'' if len(places) == 1 else 's'} {listed}{counting}"
 
 
-def sheet_of(table: object, *, wanted: str = "image") -> Sheet:
+def as_text_table(table: object, *, wanted: str = "image") -> TextTable:
     """Any table as text: ids stay what they are written as, `007` as well as the integer 7.
 
     A path is read by its ending: .csv, .tsv, .tab, .txt, .psv or .parquet. In memory: a polars or pandas
@@ -60,10 +60,10 @@ def sheet_of(table: object, *, wanted: str = "image") -> Sheet:
     names, columns, kind = _columns_of(table)
     cells = _keyed([str(name) for name in names], [_texts(values) for values in columns], f"The {kind}")
     rows = len(next(iter(cells.values()), []))
-    return Sheet(cells, f"a {kind} of {rows:,} rows")
+    return TextTable(cells, f"a {kind} of {rows:,} rows")
 
 
-def _from_path(path: Path, wanted: str) -> Sheet:
+def _from_path(path: Path, wanted: str) -> TextTable:
     ending = path.suffix.lower()
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
@@ -71,7 +71,7 @@ def _from_path(path: Path, wanted: str) -> Sheet:
     if ending in PARQUET:
         names, columns, _ = _from_polars(_read_parquet(path))
         cells = _keyed(names, [_texts(values) for values in columns], repr(str(path)))
-        return Sheet(cells, str(path), folder=path.parent)
+        return TextTable(cells, str(path), folder=path.parent)
     if ending not in DELIMITED:
         raise CatalogError(
             f"{str(path)!r} ends in {ending or 'nothing'}, which is no table Lookalike reads.",
@@ -79,7 +79,7 @@ def _from_path(path: Path, wanted: str) -> Sheet:
         )
     records = read_records(path, wanted)
     cells = _keyed(*_by_column(records), repr(str(path)))
-    return Sheet(cells, str(path), records.lines, path.parent, records.notes)
+    return TextTable(cells, str(path), records.lines, path.parent, records.notes)
 
 
 def _by_column(records: Records) -> tuple[list[str], list[list[str]]]:

@@ -42,7 +42,7 @@ def compare(
             k=k,
             width=width,
             margin=negligible,
-            looks=interim_looks,
+            interim_looks=interim_looks,
             pairs=pairs,
             seed=seed,
             progress=bar,

@@ -18,7 +18,7 @@ from lookalike.evaluate.measures.mrr_ndcg import estimated_mrr, estimated_ndcg, 
 from lookalike.evaluate.measures.parameters import Value, read_value, whole
 from lookalike.evaluate.measures.visible_rows import N, undefined, why_not_drawn, with_drawn
 
-DRAWS = ("n", "negatives")
+SAMPLED_NEGATIVES = ("n", "negatives")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Family:
     `score(judged, k?, **parameters)`; `always` are parameters printed even at their default, `optional` those
     printed only when given; `ranks_only` is False where scores of different queries are compared. `of_list`: it is
     about places in the list people see, so at paper level it reads the list of items. `k_optional`: K may be left out.
-    `draws`: it takes `negatives`, which sets the rows it sees, and `n`, how many are drawn for a query.
+    `samples_negatives`: it takes `negatives`, which sets the rows it sees, and `n`, how many are drawn for a query.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Family:
     k_optional: bool = False
 
     @property
-    def draws(self) -> bool:
+    def samples_negatives(self) -> bool:
         """Whether drawn negatives can be asked for."""
         return "negatives" in self.optional
 
@@ -126,27 +126,27 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 "AUC_mic",
                 "chance that a similar pair scores above a dissimilar one, all queries together",
                 auc_micro,
-                optional=DRAWS,
+                optional=SAMPLED_NEGATIVES,
                 ranks_only=False,
             ),
             Family(
                 "AUC_mac",
                 "chance that a similar result ranks above a dissimilar one of its query, mean over queries",
                 auc_macro,
-                optional=DRAWS,
+                optional=SAMPLED_NEGATIVES,
             ),
             Family(
                 "PR-AUC_mic",
                 "average precision over all labelled pairs together",
                 pr_auc_micro,
-                optional=DRAWS,
+                optional=SAMPLED_NEGATIVES,
                 ranks_only=False,
             ),
             Family(
                 "PR-AUC_mac",
                 "average precision within each query, mean over queries",
                 pr_auc_macro,
-                optional=DRAWS,
+                optional=SAMPLED_NEGATIVES,
             ),
             Family(
                 "BPREF",
@@ -190,7 +190,11 @@ class Measure:
     def __call__(self, judged: JudgedRanks) -> Score:
         """Score judged ranks."""
         family = FAMILIES[self.family]
-        given = {key: value for key, value in self.parameters if not (family.draws and key in DRAWS)}
+        given = {
+            key: value
+            for key, value in self.parameters
+            if not (family.samples_negatives and key in SAMPLED_NEGATIVES)
+        }
         if (why := why_not_drawn(judged, self.drawing)) is not None:
             return undefined(judged, self.name, why)
         seen = with_drawn(judged, self.drawing)
@@ -277,7 +281,7 @@ def _parameters(parts: tuple[str, ...], family: Family) -> dict[str, Value]:
         if key in given:
             raise MeasureError(f"{family.name} has {key} twice.", fix=f"Give {key} once.")
         given[key] = read_value(key, value, family.name)
-    if family.draws and "n" in given and "negatives" not in given:
+    if family.samples_negatives and "n" in given and "negatives" not in given:
         raise MeasureError(
             f"{family.name} has n={given['n']}, but no negatives are drawn.",
             fix=f"Write {family.name}(n={given['n']},negatives=sampled).",

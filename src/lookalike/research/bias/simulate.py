@@ -173,7 +173,7 @@ def _coverage(ground_truth: GroundTruth, drawn: Drawn) -> np.ndarray:
 
 
 def _z(value: np.ndarray, boots: np.ndarray) -> np.ndarray:
-    """Differences over their bootstrap standard deviations; NaN where an encoder's score is undefined in some draws."""
+    """Differences over their bootstrap standard deviations; NaN where a score is undefined in some samples."""
     good = np.isfinite(value) & (np.isfinite(boots).mean(axis=0) > 0.9)
     rows = np.isfinite(boots[:, good]).all(axis=1)
     spread = np.full((len(value), len(value)), np.nan)
@@ -188,9 +188,9 @@ def _closed_z(same: np.ndarray) -> np.ndarray:
     return _over(mean[:, None] - mean, np.sqrt(_variance_of_differences(same.T) / same.shape[1]))
 
 
-def _variance_of_differences(draws: np.ndarray) -> np.ndarray:
-    """(draws, encoders) -> the variance of every difference of two encoders."""
-    covariance = np.atleast_2d(np.cov(draws, rowvar=False))
+def _variance_of_differences(scores: np.ndarray) -> np.ndarray:
+    """(samples, encoders) -> the variance of every difference of two encoders."""
+    covariance = np.atleast_2d(np.cov(scores, rowvar=False))
     own = np.diag(covariance)
     return np.asarray(np.maximum(own[:, None] + own - 2.0 * covariance, 0.0))
 

@@ -14,7 +14,7 @@ from lookalike.research.bias.simulate import SimulatedPools
 
 SEPARATED = 1.959963984540054
 """|z| from which two encoders differ at p < .05."""
-DRAWS = 1000
+REPLICATES = 1000
 SEPARABLE = "separated by complete labels"
 RATES = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
 """Bands of a pool's positive rate."""
@@ -125,7 +125,7 @@ def pooled_mean(values: np.ndarray, pool: np.ndarray, pools: int, seed: int = 0)
     if not used.any():
         return PooledMean(float("nan"), float("nan"), float("nan"), 0, 0)
     random = np.random.Generator(np.random.PCG64(seed))
-    times = random.multinomial(len(total), np.full(len(total), 1.0 / len(total)), DRAWS).astype(float)
+    times = random.multinomial(len(total), np.full(len(total), 1.0 / len(total)), REPLICATES).astype(float)
     low, high = np.quantile(times @ total / (times @ count), (0.025, 0.975))
     return PooledMean(float(total.sum() / count.sum()), float(low), float(high), int(count.sum()), len(total))
 

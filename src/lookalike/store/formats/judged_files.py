@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.catalog.readers.text_table import TextTable, as_text_table
 from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.core.errors import LabelsError, NotComparableError
 from lookalike.core.types import JUDGED_COLUMNS, Basis, JudgedRanks, Rule, Scores
@@ -76,38 +76,38 @@ def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
 
     `evaluate` scores them like new ones. Scores are float64 with the same value.
     """
-    sheet = sheet_of(path, wanted="encoder")
+    table = as_text_table(path, wanted="encoder")
     missing = [
         part.name
         for part in (*fields(JudgedRanks), *fields(Basis), *fields(Rule))
-        if _is_required(part) and part.name not in ("basis", "rule") and part.name not in sheet.columns
+        if _is_required(part) and part.name not in ("basis", "rule") and part.name not in table.columns
     ]
-    if HASH not in sheet.columns:
+    if HASH not in table.columns:
         missing.append(HASH)
     if missing:
         raise LabelsError(
             f"{path} has no column {', '.join(map(repr, missing))}.",
             fix="Give a file that write_judged_ranks or `lookalike evaluate --output-judged FILE` wrote.",
         )
-    encoders, code = codes(strings(sheet.columns["encoder"]))
+    encoders, code = codes(strings(table.columns["encoder"]))
     return [
-        _one(sheet, str(encoder), np.flatnonzero(code == at), path) for at, encoder in enumerate(encoders)
+        _one(table, str(encoder), np.flatnonzero(code == at), path) for at, encoder in enumerate(encoders)
     ]
 
 
-def _one(sheet: Sheet, encoder: str, rows: np.ndarray, path: str | Path) -> JudgedRanks:
+def _one(table: TextTable, encoder: str, rows: np.ndarray, path: str | Path) -> JudgedRanks:
     """The judged ranks in some rows of a file."""
-    taken = {name: [values[row] for row in rows.tolist()] for name, values in sheet.columns.items()}
+    taken = {name: [values[row] for row in rows.tolist()] for name, values in table.columns.items()}
     parts = [part.name for part in (*fields(Basis), *fields(Rule)) if part.name in taken]
     basis = _basis({name: _constant(name, taken, encoder, path) for name in parts}, path)
     columns: dict[str, Any] = {
-        name: strings(taken[name]) if name in TEXT else _numbers(name, taken[name], rows, sheet, path)
+        name: strings(taken[name]) if name in TEXT else _numbers(name, taken[name], rows, table, path)
         for name in JUDGED_COLUMNS
         if name in taken
     }
     if "tolerance" in taken:
         columns["tolerance"] = float(
-            _numbers("tolerance", [_constant("tolerance", taken, encoder, path)], rows, sheet, path)[0]
+            _numbers("tolerance", [_constant("tolerance", taken, encoder, path)], rows, table, path)[0]
         )
     judged = JudgedRanks(encoder=encoder, basis=basis, **columns)
     _require_whole(judged, _constant(HASH, taken, encoder, path), path)
@@ -157,7 +157,9 @@ def _constant(name: str, taken: Mapping[str, list[str]], encoder: str, path: str
     return values[0]
 
 
-def _numbers(name: str, texts: Sequence[str], rows: np.ndarray, sheet: Sheet, path: str | Path) -> np.ndarray:
+def _numbers(
+    name: str, texts: Sequence[str], rows: np.ndarray, table: TextTable, path: str | Path
+) -> np.ndarray:
     """A column's numbers: scores and tolerances as float64, the label as int8, counts as int64."""
     kind = KINDS.get(name, np.int64)
     convert = float if kind is np.float64 else int
@@ -167,7 +169,7 @@ def _numbers(name: str, texts: Sequence[str], rows: np.ndarray, sheet: Sheet, pa
             numbers.append(convert(text))
         except ValueError:
             raise LabelsError(
-                f"{path}, {sheet.at([int(rows[at])])}: {name} is {text!r}, which is not a valid number.",
+                f"{path}, {table.at([int(rows[at])])}: {name} is {text!r}, which is not a valid number.",
                 fix="Use the file as it was written.",
             ) from None
     try:

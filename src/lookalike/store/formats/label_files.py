@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.catalog.readers.text_table import Sheet
+from lookalike.catalog.readers.text_table import TextTable
 from lookalike.core.errors import LabelsError
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool
@@ -51,9 +51,9 @@ def read_label_file(table: object, catalog: Catalog, format: str | None = None) 
     """Read labels and check every row against the catalog. The format is recognised unless it is named."""
     if isinstance(table, str | os.PathLike):
         path = Path(os.fspath(table))
-        entries, sheet = format_in(path, format).read(path)
+        entries, table = format_in(path, format).read(path)
     else:
-        entries, sheet = read_label_table(table)
+        entries, table = read_label_table(table)
     gone = {image.image for image in catalog.left_out}
     used: list[LabelEntry] = []
     faults: dict[str, list[int]] = {}
@@ -71,8 +71,8 @@ def read_label_file(table: object, catalog: Catalog, format: str | None = None) 
         else:
             used.append(one)
     labels = Labels.of(*([one[part] for one in used] for part in (0, 1, 3)))
-    listed = (_fault(reason, places, entries, sheet) for reason, places in faults.items())
-    return LabelFile(labels, tuple(listed), on_left_out, blank, sheet.notes, unjudged)
+    listed = (_fault(reason, places, entries, table) for reason, places in faults.items())
+    return LabelFile(labels, tuple(listed), on_left_out, blank, table.notes, unjudged)
 
 
 def _wrong(one: LabelEntry, catalog: Catalog, is_left_out: bool) -> str:
@@ -81,10 +81,10 @@ def _wrong(one: LabelEntry, catalog: Catalog, is_left_out: bool) -> str:
     return "the pair is an image and itself" if one.query == one.candidate else ""
 
 
-def _fault(reason: str, places: Sequence[int], entries: Sequence[LabelEntry], sheet: Sheet) -> Fault:
+def _fault(reason: str, places: Sequence[int], entries: Sequence[LabelEntry], table: TextTable) -> Fault:
     one = entries[places[0]]
     pair = f"query {one.query!r}, candidate {one.candidate!r}, label " if one.query or one.candidate else ""
-    return Fault(reason, len(places), f"{sheet.at(places)} (the first: {pair}{one.text!r})")
+    return Fault(reason, len(places), f"{table.at(places)} (the first: {pair}{one.text!r})")
 
 
 def require_faultless(faults: Sequence[Fault], name: str, what: str = "row") -> None:

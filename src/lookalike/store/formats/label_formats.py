@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.catalog.readers.text_table import TextTable, as_text_table
 from lookalike.core.checks import one_of
 from lookalike.core.errors import LabelsError, LookalikeError
 from lookalike.core.types import Labels
@@ -38,7 +38,7 @@ class LabelEntry(NamedTuple):
     reason: str = ""
 
 
-Entries = tuple[list[LabelEntry], Sheet]
+Entries = tuple[list[LabelEntry], TextTable]
 """The entries of a file, and the table that knows their lines."""
 
 
@@ -105,8 +105,8 @@ def format_out(path: Path, format: str | None = None) -> Format:
 
 def read_label_table(table: object) -> Entries:
     """A table with the columns query, candidate and label: a CSV or Parquet file, or one in memory."""
-    sheet = sheet_of(table, wanted="query")
-    return [_row(*cells) for cells in zip(*(_column(sheet, name) for name in COLUMNS), strict=True)], sheet
+    table = as_text_table(table, wanted="query")
+    return [_row(*cells) for cells in zip(*(_column(table, name) for name in COLUMNS), strict=True)], table
 
 
 def _row(query: str, candidate: str, text: str) -> LabelEntry:
@@ -129,7 +129,7 @@ def read_qrels(path: Path) -> Entries:
     iteration is ignored.
     """
     lines = list(read_lines(path, "qrels (query iteration document relevance)", LabelsError))
-    return _once([_line(fields) for _, fields in lines]), Sheet({}, str(path), [at for at, _ in lines])
+    return _once([_line(fields) for _, fields in lines]), TextTable({}, str(path), [at for at, _ in lines])
 
 
 def _line(fields: Sequence[str]) -> LabelEntry:
@@ -151,7 +151,7 @@ def write_qrels(labels: Labels, path: Path) -> None:
 
 def read_tags(path: Path) -> Entries:
     """The tags of VSD-Fashion: `[{"key": [seed, candidate], "value": 0 or 1}]`, one JSON list."""
-    return _once([_tag(row) for row in read_json(path, "tags")]), Sheet({}, str(path))
+    return _once([_tag(row) for row in read_json(path, "tags")]), TextTable({}, str(path))
 
 
 def _tag(row: object) -> LabelEntry:
@@ -191,12 +191,12 @@ def _once(entries: list[LabelEntry]) -> list[LabelEntry]:
     return entries
 
 
-def _column(sheet: Sheet, name: str) -> Sequence[str]:
-    for written, values in sheet.columns.items():
+def _column(table: TextTable, name: str) -> Sequence[str]:
+    for written, values in table.columns.items():
         if written.strip().lower() == name:
             return values
     raise LabelsError(
-        f"{sheet.source} has no column {name!r}; it has {', '.join(map(repr, sheet.columns)) or 'none'}.",
+        f"{table.source} has no column {name!r}; it has {', '.join(map(repr, table.columns)) or 'none'}.",
         fix=f"Labels need the columns {', '.join(COLUMNS)}.",
     )
 

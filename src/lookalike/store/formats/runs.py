@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.readers.text_table import Sheet
+from lookalike.catalog.readers.text_table import TextTable
 from lookalike.core.checks import strings
 from lookalike.core.errors import RunError
 from lookalike.core.text import plural
@@ -97,7 +97,7 @@ def _require_faultless(wrong: dict[str, list[tuple[int, str]]], path: Path) -> N
     if not wrong:
         return
     listed = "\n".join(
-        f"  {reason}: {Sheet({}, '', [at for at, _ in lines]).at(range(len(lines)))} (the first: {lines[0][1]!r})"
+        f"  {reason}: {TextTable({}, '', [at for at, _ in lines]).at(range(len(lines)))} (the first: {lines[0][1]!r})"
         for reason, lines in wrong.items()
     )
     count = sum(map(len, wrong.values()))

@@ -7,7 +7,7 @@ from typing import Any
 
 from lookalike.annotate.protocol import ANSWERS, LABELS, STATES
 from lookalike.annotate.question import REOPEN, VERDICTS
-from lookalike.catalog.readers.text_table import sheet_of
+from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog
 from lookalike.store.formats.tables import write_rows
@@ -96,8 +96,8 @@ def write_votes(rows: Iterable[Row], path: Path) -> dict[str, int]:
 
 def read_votes(path: Path, catalog: Catalog) -> VoteFile:
     """Read a history. A row that cannot be used makes its pair a fault."""
-    sheet = sheet_of(path, wanted="event")
-    missing = [name for name in COLUMNS if name not in sheet.columns]
+    table = as_text_table(path, wanted="event")
+    missing = [name for name in COLUMNS if name not in table.columns]
     if missing:
         raise LabelsError(
             f"{path} lacks the columns {', '.join(missing)}.",
@@ -106,7 +106,7 @@ def read_votes(path: Path, catalog: Catalog) -> VoteFile:
     found = VoteFile()
     gone = {image.image for image in catalog.left_out}
     tokens: set[str] = set()
-    for at, cells in enumerate(zip(*(sheet.columns[name] for name in COLUMNS), strict=True)):
+    for at, cells in enumerate(zip(*(table.columns[name] for name in COLUMNS), strict=True)):
         row, reason = _row(dict(zip(COLUMNS, cells, strict=True)))
         if row.query in gone or row.candidate in gone:
             found.left_out.add(row.pair)
@@ -115,7 +115,7 @@ def read_votes(path: Path, catalog: Catalog) -> VoteFile:
         if row.token:
             tokens.add(row.token)
         if reason:
-            found.fault(row, reason, f"{sheet.at([at])} (query {row.query!r}, candidate {row.candidate!r})")
+            found.fault(row, reason, f"{table.at([at])} (query {row.query!r}, candidate {row.candidate!r})")
         else:
             found.add(row)
     return found

@@ -16,7 +16,7 @@ from lookalike.studio.rendering import scenery, surface
 from lookalike.studio.rendering.light import GLOSS_OF, Light
 from lookalike.studio.rendering.render import Scene, render
 from lookalike.studio.rendering.trace import Frame, aimed, depths
-from lookalike.studio.seeded import Draws, key_of
+from lookalike.studio.seeded import RandomStream, key_of
 
 _BUILDERS = (
     cabinets.bed,
@@ -53,19 +53,19 @@ _MARGIN = 3.0 / _LIGHT_MAP
 def photograph(item: Attributes, seed: int, number: int, photo: int, size: int) -> np.ndarray:
     """(size, size, 3) uint8: this photo of the item with this number."""
     build, extent = _built(item)
-    in_room = scenery.staged(photo, Draws(seed, number, photo, "stage"))
-    draws = Draws(seed, number, photo, "view")
+    in_room = scenery.staged(photo, RandomStream(seed, number, photo, "stage"))
+    stream = RandomStream(seed, number, photo, "view")
     if in_room:
-        _clutter(build, item, extent, Draws(seed, number, photo, "clutter"))
-    placed = _placed(build.array(), extent, scenery.turned(draws, in_room=in_room))
-    worn = _looks(item, seed, number, Draws(seed, number, photo, "looks"))
-    camera = scenery.camera(draws, in_room=in_room)
+        _clutter(build, item, extent, RandomStream(seed, number, photo, "clutter"))
+    placed = _placed(build.array(), extent, scenery.turned(stream, in_room=in_room))
+    worn = _looks(item, seed, number, RandomStream(seed, number, photo, "looks"))
+    camera = scenery.camera(stream, in_room=in_room)
     placed = aimed(np.concatenate([placed, worn[placed[:, solids.SLOT].astype(np.int64)]], axis=1), camera)
     own = placed[: extent.parts]
-    frame = _framed(own, draws)
-    light = _light(placed, Draws(seed, number, photo, "light"), in_room=in_room)
-    back = _far(own, 2) + draws.between(0.12, 0.7)
-    room = scenery.room_of(Draws(seed, number, photo, "room"), back, in_room=in_room)
+    frame = _framed(own, stream)
+    light = _light(placed, RandomStream(seed, number, photo, "light"), in_room=in_room)
+    back = _far(own, 2) + stream.between(0.12, 0.7)
+    room = scenery.room_of(RandomStream(seed, number, photo, "room"), back, in_room=in_room)
     red, green, blue = room.floor_colour
     light = light._replace(bounce=(0.3 * red, 0.3 * green, 0.3 * blue))
     return render(Scene(placed, camera, frame, light, room), size)
@@ -105,15 +105,15 @@ def _floats(numbers: np.ndarray) -> tuple[float, ...]:
     return tuple(float(number) for number in numbers)
 
 
-def _clutter(build: Build, item: Attributes, extent: Extent, draws: Draws) -> None:
-    if draws.chance(0.65):
-        side = 1.0 if draws.chance(0.5) else -1.0
-        x = side * (extent.half_width + extent.unit * draws.between(0.10, 0.22))
-        z = draws.between(-0.8, 0.5) * extent.half_depth
-        clutter.beside(build, x, z, 0.9 * extent.unit, draws)
-    if attributes.KINDS[int(item.kind)] in _TOPS and draws.chance(0.55):
-        x = draws.between(-0.6, 0.6) * extent.half_width
-        clutter.upon(build, x, extent.height, 0.0, draws)
+def _clutter(build: Build, item: Attributes, extent: Extent, stream: RandomStream) -> None:
+    if stream.chance(0.65):
+        side = 1.0 if stream.chance(0.5) else -1.0
+        x = side * (extent.half_width + extent.unit * stream.between(0.10, 0.22))
+        z = stream.between(-0.8, 0.5) * extent.half_depth
+        clutter.beside(build, x, z, 0.9 * extent.unit, stream)
+    if attributes.KINDS[int(item.kind)] in _TOPS and stream.chance(0.55):
+        x = stream.between(-0.6, 0.6) * extent.half_width
+        clutter.upon(build, x, extent.height, 0.0, stream)
 
 
 def _placed(rows: np.ndarray, extent: Extent, turn: tuple[float, float]) -> np.ndarray:
@@ -134,26 +134,26 @@ def _box(seen: np.ndarray) -> tuple[float, float, float, float]:
     return float(low[at]), float(high[at + 1]), float(low[at + 2]), float(high[at + 3])
 
 
-def _framed(seen: np.ndarray, draws: Draws) -> Frame:
+def _framed(seen: np.ndarray, stream: RandomStream) -> Frame:
     """What the camera sees: the item fills 66 to 88 % of it, a little off the middle."""
     left, right, bottom, top = _box(seen)
-    width = max(right - left, top - bottom) / draws.between(0.66, 0.88)
-    x = 0.5 * (left + right) + width * draws.between(-0.05, 0.05)
-    y = 0.5 * (bottom + top) + width * draws.between(-0.04, 0.04)
+    width = max(right - left, top - bottom) / stream.between(0.66, 0.88)
+    x = 0.5 * (left + right) + width * stream.between(-0.05, 0.05)
+    y = 0.5 * (bottom + top) + width * stream.between(-0.04, 0.04)
     return Frame(x - 0.5 * width, y - 0.5 * width, width)
 
 
-def _light(placed: np.ndarray, draws: Draws, *, in_room: bool) -> Light:
-    lamp = scenery.lamp(draws)
+def _light(placed: np.ndarray, stream: RandomStream, *, in_room: bool) -> Light:
+    lamp = scenery.lamp(stream)
     seen = aimed(placed, lamp)
     left, right, bottom, top = _box(seen)
     width = max(right - left, top - bottom)
     frame = Frame(left - _MARGIN * width, bottom - _MARGIN * width, (1.0 + 2.0 * _MARGIN) * width)
-    key, fill = scenery.lamp_colours(draws, in_room=in_room)
+    key, fill = scenery.lamp_colours(stream, in_room=in_room)
     return Light(lamp, frame, depths(seen, lamp, frame, _LIGHT_MAP), key, fill, key)
 
 
-def _looks(item: Attributes, seed: int, number: int, draws: Draws) -> np.ndarray:
+def _looks(item: Attributes, seed: int, number: int, stream: RandomStream) -> np.ndarray:
     """(slots, columns): what the slots wear in this photo."""
     rows = np.zeros((parts.ACCENT + 1, surface.AIM))
     body = item.body.astype(np.float64)
@@ -165,12 +165,12 @@ def _looks(item: Attributes, seed: int, number: int, draws: Draws) -> np.ndarray
     _wear(rows, parts.FRAME, int(item.frame_material), frame, (0.2, 0.5), key_of(seed, number, "frame"))
     for slot, material, codes, texture, key in _CONSTANT_LOOKS:
         choices = tuple(codes.split())
-        code = draws.one_of(choices) if len(choices) > 1 else codes
+        code = stream.one_of(choices) if len(choices) > 1 else codes
         _wear(rows, slot, material, attributes.rgb(code), texture, key)
     if (
         attributes.KINDS[int(item.kind)] == "lamp"
         and item.material != attributes.METAL
-        and draws.chance(0.35)
+        and stream.chance(0.35)
     ):
         rows[parts.BODY, surface.GLOW] = 1.5
     return rows[:, solids.LOOK :]

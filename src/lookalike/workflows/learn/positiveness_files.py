@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.api.positiveness import Outlook, listed
-from lookalike.catalog.readers.text_table import Sheet, sheet_of
+from lookalike.catalog.readers.text_table import TextTable, as_text_table
 from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
@@ -74,28 +74,28 @@ def write_given(found: Outlook, table: Path, path: Path) -> ListedPairs:
     return ListedPairs(len(known), len(kept), int((weight[kept] > 0).sum()), int((~known).sum()))
 
 
-def read_pairs(table: Path, catalog: Catalog) -> tuple[tuple[list[str], list[str]], np.ndarray]:
+def read_pairs(file: Path, catalog: Catalog) -> tuple[tuple[list[str], list[str]], np.ndarray]:
     """The pairs of a CSV or Parquet file with columns image_a and image_b, or query and candidate; and their rows."""
-    sheet, (one, other) = _sheet(table)
-    names = sheet.columns[one], sheet.columns[other]
+    table, (one, other) = _table_of_pairs(file)
+    names = table.columns[one], table.columns[other]
     rows = np.array([[catalog.row.get(image, -1) for image in column] for column in names], np.int64)
     unknown = np.flatnonzero((rows < 0).any(axis=0))
     if len(unknown):
         first = names[0][unknown[0]] if rows[0, unknown[0]] < 0 else names[1][unknown[0]]
         raise ArgumentError(
-            f"{table}, {sheet.at(unknown.tolist())}: the catalog has no image {first!r}.",
+            f"{file}, {table.at(unknown.tolist())}: the catalog has no image {first!r}.",
             fix="Use the ids of the catalog's images (lookalike status says where it came from), or delete the rows.",
         )
     return names, rows.reshape(2, -1)
 
 
-def _sheet(table: Path) -> tuple[Sheet, tuple[str, str]]:
+def _table_of_pairs(file: Path) -> tuple[TextTable, tuple[str, str]]:
     """A table and the names of its two columns; the delimiter is the one under which they are there."""
-    found: Sheet | None = None
+    found: TextTable | None = None
     problem: LookalikeError | None = None
     for names in NAMES:
         try:
-            found = sheet_of(table, wanted=names[0])
+            found = as_text_table(file, wanted=names[0])
         except LookalikeError as error:
             problem = error
             continue
@@ -105,6 +105,6 @@ def _sheet(table: Path) -> tuple[Sheet, tuple[str, str]]:
         raise problem
     has = ", ".join(map(repr, found.columns)) if found is not None else "none"
     raise ArgumentError(
-        f"{table} lists no pairs: it has the columns {has}.",
+        f"{file} lists no pairs: it has the columns {has}.",
         fix="Give it the columns image_a and image_b, or query and candidate.",
     )
