@@ -8,7 +8,7 @@ from jaxtyping import Int64
 
 from lookalike.core.errors import LabelsError
 from lookalike.learn.settings import TrainingSettings
-from lookalike.positive.graph import Graph, Neighbours
+from lookalike.positive.graph import Graph, Neighbours, by_node
 from lookalike.positive.positiveness import Softness
 
 NONE = -1
@@ -47,10 +47,7 @@ class Anchors:
 
 def anchors(graph: Graph, rows: Int64[np.ndarray, " images"]) -> Anchors:
     """The anchors among some catalog rows (those of the training split)."""
-    node = graph.node[rows]
-    start = np.zeros(graph.nodes + 1, np.int64)
-    np.cumsum(np.bincount(node, minlength=graph.nodes), out=start[1:])
-    photos = Neighbours(start, rows[np.argsort(node, kind="stable")].astype(np.int32))
+    photos = by_node(graph.node[rows], rows, graph.nodes)
     found = np.flatnonzero((graph.positive.degree > 0) & (photos.degree > 0))
     if not len(found):
         left_out = "".join(f"\n  {gone.count:,} left out: {gone.reason}." for gone in graph.unusable)

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int32, Int64
+from jaxtyping import Int32, Int64
 
 from lookalike.core.checks import one_of
 from lookalike.core.types import SPLITS, Catalog, Labels
-from lookalike.rank.pairs import Unusable
+from lookalike.rank.pairs import MatchedLabels, Unusable, both_ways
 
 NODES = ("image", "item")
-SHOWN = 5  # examples of a reason
 
 
 class Neighbours(NamedTuple):
@@ -59,10 +58,7 @@ def label_graph(
     Left out and reported, never guessed: an image the catalog lacks; a pair of one image or of one item; a pair with
     an image outside of the split; a pair of nodes labelled both ways within it, in one direction or in both.
     """
-    kept = _Kept(catalog, labels)
-    kept.drop((kept.a < 0) | (kept.b < 0), "the catalog lacks the image")
-    kept.drop(kept.a == kept.b, "query and candidate are one image")
-    kept.drop(catalog.item[kept.a] == catalog.item[kept.b], "both photos show one item")
+    kept = MatchedLabels(catalog, labels)
     by_item = one_of(nodes, NODES, "nodes") == "item"
     node = catalog.item_codes[1] if by_item else np.arange(len(catalog))
     count = len(catalog.item_codes[0]) if by_item else len(catalog)
@@ -70,9 +66,15 @@ def label_graph(
         split is not None
     ):  # before labels are compared: an item's label in another split must not reach this one
         inside = catalog.split == one_of(split, SPLITS, "split")
-        kept.drop(~(inside[kept.a] & inside[kept.b]), f"not both images are in the split {split}")
-    kept.drop(_both_ways(_pair(node, kept, count), kept.label), "labelled both similar and dissimilar")
-    pair, first = np.unique(_pair(node, kept, count), return_index=True)
+        kept.drop(~(inside[kept.q] & inside[kept.c]), f"not both images are in the split {split}")
+
+    def pairs() -> np.ndarray:
+        """One number for each unordered pair of nodes."""
+        a, b = node[kept.q], node[kept.c]
+        return np.asarray(np.minimum(a, b) * count + np.maximum(a, b), np.int64)
+
+    kept.drop(both_ways(pairs(), kept.label), "labelled both similar and dissimilar")
+    pair, first = np.unique(pairs(), return_index=True)
     similar = kept.label[first] == 1
     return Graph(
         node=np.asarray(node, np.int64),
@@ -92,42 +94,15 @@ def neighbours(a: np.ndarray, b: np.ndarray, count: int) -> Neighbours:
     """
     one, other = np.concatenate([a, b]).astype(np.int64), np.concatenate([b, a]).astype(np.int64)
     code = np.sort(one * count + other)
+    return by_node(code // max(count, 1), code % max(count, 1), count)
+
+
+def by_node(node: np.ndarray, values: np.ndarray, count: int) -> Neighbours:
+    """Values of nodes as compressed rows; those of one node keep their order.
+
+    >>> by_node(np.array([2, 0, 2]), np.array([7, 8, 9]), 3).node.tolist()
+    [8, 7, 9]
+    """
     start = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(one, minlength=count), out=start[1:])
-    return Neighbours(start, (code % max(count, 1)).astype(np.int32))
-
-
-class _Kept:
-    """The labels that still stand, as catalog rows, and what was dropped so far."""
-
-    def __init__(self, catalog: Catalog, labels: Labels) -> None:
-        self.labels = labels
-        self.standing = np.arange(len(labels))
-        self.a, self.b = (
-            np.fromiter((catalog.row.get(image, -1) for image in ends), np.int64, len(labels))
-            for ends in (labels.query, labels.candidate)
-        )
-        self.label = np.asarray(labels.label)
-        self.unusable: list[Unusable] = []
-
-    def drop(self, where: Bool[np.ndarray, " labels"], reason: str) -> None:
-        """Leave out the labels of a mask and keep the reason with the first few of them."""
-        where = np.asarray(where, bool)
-        if where.any():
-            gone = self.standing[where][:SHOWN]
-            examples = tuple(zip(self.labels.query[gone], self.labels.candidate[gone], strict=True))
-            self.unusable.append(Unusable(reason, int(where.sum()), examples))
-            self.standing, self.label = self.standing[~where], self.label[~where]
-            self.a, self.b = self.a[~where], self.b[~where]
-
-
-def _pair(node: np.ndarray, kept: _Kept, count: int) -> Int64[np.ndarray, " labels"]:
-    """One number for each unordered pair of nodes."""
-    a, b = node[kept.a], node[kept.b]
-    return np.asarray(np.minimum(a, b) * count + np.maximum(a, b), np.int64)
-
-
-def _both_ways(pair: np.ndarray, label: np.ndarray) -> Bool[np.ndarray, " labels"]:
-    _, code = np.unique(pair, return_inverse=True)
-    total, similar = np.bincount(code), np.bincount(code, weights=label)
-    return np.asarray(((similar > 0) & (similar < total))[code], bool)
+    np.cumsum(np.bincount(node, minlength=count), out=start[1:])
+    return Neighbours(start, values[np.argsort(node, kind="stable")].astype(np.int32))

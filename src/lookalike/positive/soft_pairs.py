@@ -8,17 +8,14 @@ from jaxtyping import Int32, Int64
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 from lookalike.positive.distances import MOST, Block, Ordered, all_hops
-from lookalike.positive.graph import Graph, Neighbours
+from lookalike.positive.graph import Graph, Neighbours, by_node
 
 
 def photos(catalog: Catalog, graph: Graph, split: str | None) -> Neighbours:
     """The catalog rows of each node, in order, as compressed rows; those outside of the split left out."""
     inside = np.ones(len(catalog), bool) if split is None else np.asarray(catalog.split == split, bool)
     rows = np.flatnonzero(inside)
-    rows = rows[np.argsort(graph.node[rows], kind="stable")]
-    start = np.zeros(graph.nodes + 1, np.int64)
-    np.cumsum(np.bincount(graph.node[rows], minlength=graph.nodes), out=start[1:])
-    return Neighbours(start, rows.astype(np.int32))
+    return by_node(graph.node[rows], rows, graph.nodes)
 
 
 def soft_pairs(

@@ -65,15 +65,12 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     labelled both ways, in one direction or between (a, b) and (b, a); at item level, an item whose photos are
     labelled both ways for one query.
     """
-    left = _Matched(catalog, labels)
-    left.drop((left.q < 0) | (left.c < 0), "the catalog lacks the image")
-    left.drop(left.q == left.c, "query and candidate are one image")
-    left.drop(catalog.item[left.q] == catalog.item[left.c], "both photos show one item")
+    left = MatchedLabels(catalog, labels)
     # Conflicts come before roles and splits: a contradicted label is no evidence anywhere.
     names, code = units_of(catalog, rule)
     low, high = np.minimum(left.q, left.c), np.maximum(left.q, left.c)
-    of_pair = _both_ways(low * len(catalog) + high, left.label)
-    of_item = _both_ways(left.q * len(names) + code[left.c], left.label)
+    of_pair = both_ways(low * len(catalog) + high, left.label)
+    of_item = both_ways(left.q * len(names) + code[left.c], left.label)
     left.drop(of_pair, "labelled both similar and dissimilar")
     left.drop(of_item[~of_pair], "photos of one item labelled both ways for one query")
     left.drop(~catalog.is_query(rule.split)[left.q], "the query may not be asked here (role or split)")
@@ -86,18 +83,23 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(left.unusable))
 
 
-class _Matched:
-    """The labels that are left, as rows and codes, and what was dropped so far."""
+class MatchedLabels:
+    """The labels that are left, as catalog rows, and those dropped so far, by reason."""
 
     def __init__(self, catalog: Catalog, labels: Labels) -> None:
-        self.catalog, self.labels = catalog, labels
+        self.labels = labels
         self.rows = np.arange(len(labels))
-        self.q = _rows(catalog, labels.query)
-        self.c = _rows(catalog, labels.candidate)
+        self.q, self.c = (
+            np.fromiter((catalog.row.get(image, -1) for image in images), np.int64, len(labels))
+            for images in (labels.query, labels.candidate)
+        )
         self.label = np.asarray(labels.label)
         self.unusable: list[Unusable] = []
+        self.drop((self.q < 0) | (self.c < 0), "the catalog lacks the image")
+        self.drop(self.q == self.c, "query and candidate are one image")
+        self.drop(catalog.item[self.q] == catalog.item[self.c], "both photos show one item")
 
-    def drop(self, where: np.ndarray, reason: str) -> None:
+    def drop(self, where: Bool[np.ndarray, " labels"], reason: str) -> None:
         """Leave out the labels of a mask and keep the reason with the first few of them."""
         where = np.asarray(where, dtype=bool)
         if not where.any():
@@ -109,11 +111,7 @@ class _Matched:
         self.q, self.c, self.label = self.q[~where], self.c[~where], self.label[~where]
 
 
-def _rows(catalog: Catalog, images: np.ndarray) -> np.ndarray:
-    return np.fromiter((catalog.row.get(image, -1) for image in images), dtype=np.int64, count=len(images))
-
-
-def _both_ways(key: np.ndarray, label: np.ndarray) -> np.ndarray:
+def both_ways(key: np.ndarray, label: np.ndarray) -> Bool[np.ndarray, " labels"]:
     """Rows whose key has more than one label."""
     _, code = np.unique(key, return_inverse=True)
     total, positive = np.bincount(code), np.bincount(code, weights=label)
