@@ -14,7 +14,7 @@ from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database
 from lookalike.web import actions
 from lookalike.web.actions import Actor
-from lookalike.web.schemas import NewExample, NewGold, NewGuidelines
+from lookalike.web.schemas import NewComment, NewExample, NewGold, NewGuidelines
 
 NOW = 1_700_000_000_000
 PAIR = {"query": "p0", "candidate": "p2"}
@@ -80,6 +80,22 @@ def test_guidelines_are_saved_and_restored_as_versions(connection, lea):
     assert read_guideline(connection).version > first + 1
     actions_of = [action for _, action, _, _ in logged(connection)]
     assert actions_of == ["saved guidelines", "saved guidelines", "restored guidelines"]
+
+
+def test_texts_are_stripped_and_have_limits():
+    assert NewGuidelines(text=" One\n", based_on=0).text == "One"
+    assert NewComment(text="\n yes ").text == "yes"
+    for text in ("", " \n", "x" * 40_001, "a\0"):
+        with pytest.raises(ArgumentError):
+            NewGuidelines(text=text, based_on=0)
+    for text in ("", " \n", "x" * 4_001, "a\0"):
+        with pytest.raises(ArgumentError):
+            NewComment(text=text)
+    for changed in ({"query": "\0"}, {"candidate": " "}, {"note": "x" * 501}, {"note": "\0"}):
+        with pytest.raises(ArgumentError):
+            NewExample(**PAIR | {"label": "similar"} | changed)
+        with pytest.raises(ArgumentError):
+            NewGold(**PAIR | {"answer": "similar"} | changed)
 
 
 def test_an_example_is_shown_with_its_label(connection):

@@ -6,16 +6,17 @@ from pydantic import BaseModel, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from lookalike.core.settings import CheckedSettings, Declared
-from lookalike.store.labelling.discussions import Discussed, Said
-from lookalike.store.labelling.guidelines import LONGEST_NOTE, LONGEST_TEXT, Example
+from lookalike.store.labelling.discussions import Discussed, DiscussionEntry
+from lookalike.store.labelling.guidelines import Example
 from lookalike.store.labelling.progress import AnnotatorProgress
 from lookalike.store.labelling.votes import Receipt
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
-ImageId = Annotated[str, StringConstraints(pattern=r"^[^\x00]+$", min_length=1, strip_whitespace=True)]
+Stripped = Annotated[Text, StringConstraints(strip_whitespace=True)]
+ImageId = Annotated[Stripped, Field(min_length=1)]
 Label = Literal["similar", "dissimilar"]
-Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
+Note = Annotated[Stripped, Field(max_length=500)]
 
 
 class Done(BaseModel):
@@ -35,13 +36,13 @@ class Discussion(BaseModel):
     """A pair that is resolved, excluded or in discussion, with its votes, comments, proposals and decisions."""
 
     pair: Discussed
-    said: list[Said]
+    entries: list[DiscussionEntry]
 
 
 class NewComment(Declared):
     """A comment. A comment sent again with the same token is kept once."""
 
-    text: Text = Field(min_length=1, max_length=4000)
+    text: Stripped = Field(min_length=1, max_length=4000)
     token: Text = Field(default="", max_length=100)
 
 
@@ -70,7 +71,7 @@ class Guidelines(BaseModel):
 class NewGuidelines(Declared):
     """A new text. `based_on` is the version that you edited."""
 
-    text: Text = Field(min_length=1, max_length=LONGEST_TEXT)
+    text: Stripped = Field(min_length=1, max_length=40_000)
     based_on: Number
 
 
@@ -106,7 +107,7 @@ class Joined(BaseModel):
     withdrawn: int
 
 
-Token = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
+Token = Annotated[Text, Field(min_length=1, max_length=200)]
 Milliseconds = Annotated[int, Field(ge=0, le=1 << 53)]
 
 
@@ -127,7 +128,7 @@ class Undo(CheckedSettings):
 class MissingPhoto(CheckedSettings):
     """The image whose photo cannot be shown."""
 
-    image: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
+    image: Annotated[Text, Field(min_length=1)]
 
 
 class Day(Declared):

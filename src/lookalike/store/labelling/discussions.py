@@ -3,11 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, insert, literal, select, true
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    insert,
+    literal,
+    select,
+    true,
+)
 
 from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.annotate.question import decide, propose, refused
-from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.closing import close
 from lookalike.store.labelling.questions import Transition, hold_one, save, with_proposals
@@ -25,19 +34,10 @@ from lookalike.store.sql.labelling_schema import (
 )
 from lookalike.store.sql.rows import insert_new
 
-LONGEST_COMMENT = 4_000
 PAGE = 50
 AGAIN = 10_000  # milliseconds within which the same verdict of the same person is a button pressed twice
 
-_LISTED = (
-    question.c.id,
-    question.c.query,
-    question.c.candidate,
-    question.c.category,
-    question.c.state,
-    question.c.label,
-    question.c.changed,
-)
+_LISTED = [question.c[name] for name in ("id", "query", "candidate", "category", "state", "label", "changed")]
 _SHOWN = (question.c.state != OPEN) & (question.c.kind != GOLD)
 
 
@@ -68,7 +68,7 @@ class Discussed:
 
 
 @dataclass(frozen=True)
-class Said:
+class DiscussionEntry:
     """A vote, proposal, decision or comment of an annotator on a pair, and its time."""
 
     kind: str
@@ -111,55 +111,38 @@ def discussed(connection: Connection, which: int, reader: int | None = None) -> 
     return Discussed(*found)
 
 
-def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[Said, ...]:
+def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[DiscussionEntry, ...]:
     """The history of a pair that is no longer open: votes first, then comments and verdicts by time."""
     discussed(connection, which, reader)
-    votes = _said(
-        connection, claim, (literal("vote"), claim.c.answer, claim.c.since), claim.c.kind == "vote", which
+    votes, comments, verdicts = (
+        [DiscussionEntry(*row) for row in connection.execute(asked, {"which": which})] for asked in _ENTRIES
     )
-    spoken = _said(connection, comment, (literal("comment"), comment.c.text, comment.c.at), true(), which)
-    ruled = _said(connection, verdict, (verdict.c.kind, verdict.c.verdict, verdict.c.at), true(), which)
+    return (*votes, *sorted(comments + verdicts, key=lambda entry: entry.at))
+
+
+def _entries(kind: ColumnElement[Any], words: Column[Any], at: Column[Any]) -> Select[Any]:
+    """The rows of a table on one pair, as entries of a discussion."""
+    of = words.table
     return (
-        *sorted(votes, key=lambda entry: entry.annotator),
-        *sorted(spoken + ruled, key=lambda entry: entry.at),
-    )
-
-
-def _said(
-    connection: Connection,
-    table: Table,
-    columns: tuple[ColumnElement[Any], ...],
-    condition: ColumnElement[bool],
-    which: int,
-) -> list[Said]:
-    kind, words, at = columns
-    asked = (
         select(kind, annotator.c.id, annotator.c.name, words, at)
-        .join(annotator, annotator.c.id == table.c.annotator)
-        .where(table.c.question == which, condition)
-        .order_by(at)
+        .join(annotator, annotator.c.id == of.c.annotator)
+        .where(of.c.question == bindparam("which"))
     )
-    return [Said(*row) for row in connection.execute(asked)]
+
+
+_ENTRIES = (
+    _entries(literal("vote"), claim.c.answer, claim.c.since)
+    .where(claim.c.kind == "vote")
+    .order_by(annotator.c.id),
+    _entries(literal("comment"), comment.c.text, comment.c.at).order_by(comment.c.id),
+    _entries(verdict.c.kind, verdict.c.verdict, verdict.c.at).order_by(verdict.c.id),
+)
 
 
 def add_comment(connection: Connection, which: int, who: int, text: str, token: str, now: int) -> None:
     """Add a comment to a pair. A form that is sent twice adds one comment."""
-    words = text.strip()
-    if not words or len(words) > LONGEST_COMMENT:
-        raise ArgumentError(
-            "A comment cannot be empty."
-            if not words
-            else f"A comment can have at most {LONGEST_COMMENT:,} characters.",
-            fix="Write a few words." if not words else "Shorten it, or write two comments.",
-        )
     discussed(connection, which, reader_of(present(connection, who)))
-    row = {
-        "question": which,
-        "annotator": who,
-        "text": words.replace("\0", ""),
-        "at": now,
-        "token": token[:200],
-    }
+    row = {"question": which, "annotator": who, "text": text, "at": now, "token": token}
     connection.execute(insert_new(connection, comment), row)
 
 

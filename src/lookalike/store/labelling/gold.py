@@ -1,15 +1,16 @@
 """Gold pairs: pairs whose answer is known, and how often annotators give it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, select
 
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.checks import GOLD as GOLD_CHECK
-from lookalike.store.labelling.guidelines import LONGEST_NOTE, known_images
+from lookalike.store.labelling.guidelines import known_images
 from lookalike.store.labelling.queue import GOLD, Asked, add_gold
 from lookalike.store.people.people import ROLES
-from lookalike.store.sql import schema
 from lookalike.store.sql.labelling_schema import annotator, check, claim, gold, question
 
 
@@ -25,16 +26,6 @@ class Gold:
     asked: int
     right: int
     left: int
-
-
-@dataclass(frozen=True)
-class GoldScore:
-    """The number of gold pairs that an annotator has answered, and answered correctly."""
-
-    annotator: int
-    name: str
-    asked: int
-    right: int
 
 
 _other, _person = check.alias(), annotator.alias()
@@ -69,41 +60,36 @@ def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
     return tuple(Gold(*row) for row in connection.execute(asked))
 
 
-def gold_scores(connection: Connection) -> tuple[GoldScore, ...]:
-    """The scores of everybody who has answered gold pairs."""
+def gold_scores(connection: Connection) -> Sequence[Any]:
+    """The name of everybody who has answered gold pairs, how many (asked), and how many correctly (right)."""
     asked = (
-        select(annotator.c.id, annotator.c.name, _ASKED, _RIGHT)
+        select(annotator.c.name, _ASKED.label("asked"), _RIGHT.label("right"))
         .select_from(check.join(gold, gold.c.question == check.c.question))
         .join(annotator, annotator.c.id == check.c.annotator)
         .where(_ANSWERED)
         .group_by(annotator.c.id, annotator.c.name)
         .order_by(annotator.c.name)
     )
-    return tuple(GoldScore(*row) for row in connection.execute(asked))
+    return connection.execute(asked).all()
 
 
 def make_gold(
     connection: Connection, query: str, candidate: str, answer: str, note: str, by: int, now: int
 ) -> None:
     """Make two images of the catalog a gold pair. A pair that is gold already gets the new answer."""
-    if query == candidate or not known_images(connection, query, candidate):
+    found = known_images(connection, query, candidate)
+    if len(found) < 2:
         raise VoteError(
             "A gold pair needs two different images of the catalog.",
             fix="Copy the image ids from the page of a pair, or from the catalog.",
             code="unknown",
         )
-    if len(note) > LONGEST_NOTE:
-        raise ArgumentError(f"A note can have at most {LONGEST_NOTE} characters.", fix="Shorten the note.")
-    ends = select(schema.image.c.image, schema.image.c.item, schema.image.c.category)
-    found = {
-        row.image: row for row in connection.execute(ends.where(schema.image.c.image.in_((query, candidate))))
-    }
     if found[query].item == found[candidate].item:
         raise ArgumentError(
             "These two photos show the same item.", fix="Choose photos of two different items."
         )
     pair = Asked(query, candidate, found[candidate].item, found[query].category, GOLD, place=0)
-    add_gold(connection, pair, answer, note.replace("\0", "").strip(), by, now)
+    add_gold(connection, pair, answer, note, by, now)
 
 
 def remove_gold(connection: Connection, which: int) -> None:

@@ -1,6 +1,7 @@
 """The guidelines for annotators with all their versions, and the example pairs. Version 0 comes with Lookalike."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
 
@@ -8,9 +9,7 @@ from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.sql import schema
 from lookalike.store.sql.labelling_schema import annotator, example, guideline
 
-LONGEST_TEXT = 40_000
-LONGEST_NOTE = 500
-MOST_EXAMPLES = 100
+MOST_EXAMPLES, MOST_VERSIONS = 100, 200
 FIRST = """\
 # What is similar?
 
@@ -69,13 +68,13 @@ def read_guideline(connection: Connection, version: int | None = None) -> Guidel
         raise VoteError(
             "This version does not exist.", fix="Go back to the list of versions.", code="unknown"
         )
-    return Guideline(0, FIRST) if row is None else Guideline(row.id, row.text, row.name or "", row.at)
+    return Guideline(0, FIRST) if row is None else Guideline(*row)
 
 
-def guideline_versions(connection: Connection, most: int = 200) -> tuple[Guideline, ...]:
+def guideline_versions(connection: Connection) -> tuple[Guideline, ...]:
     """The newest versions first; the one that comes with Lookalike last."""
-    rows = connection.execute(_VERSIONS.order_by(guideline.c.id.desc()).limit(most))
-    return (*(Guideline(row.id, row.text, row.name or "", row.at) for row in rows), Guideline(0, FIRST))
+    rows = connection.execute(_VERSIONS.order_by(guideline.c.id.desc()).limit(MOST_VERSIONS))
+    return (*(Guideline(*row) for row in rows), Guideline(0, FIRST))
 
 
 def write_guideline(connection: Connection, text: str, who: int, based_on: int, now: int) -> int:
@@ -83,14 +82,7 @@ def write_guideline(connection: Connection, text: str, who: int, based_on: int, 
 
     Raises VoteError (code edited) if another person has changed the text since version `based_on`.
     """
-    words = text.replace("\r\n", "\n").replace("\0", "").strip() + "\n"
-    if not words.strip() or len(words) > LONGEST_TEXT:
-        raise ArgumentError(
-            "Guidelines cannot be empty."
-            if not words.strip()
-            else f"Guidelines can have at most {LONGEST_TEXT:,} characters.",
-            fix="Write what similar means." if not words.strip() else "Shorten the text.",
-        )
+    words = text.replace("\r\n", "\n").strip() + "\n"
     newest = read_guideline(connection)
     if words == newest.text:
         return newest.version
@@ -113,12 +105,10 @@ def examples(connection: Connection) -> tuple[Example, ...]:
 
 def add_example(connection: Connection, query: str, candidate: str, label: int, note: str) -> None:
     """Show a pair of the catalog with the guidelines. A pair that is shown already gets the new note and label."""
-    if not known_images(connection, query, candidate):
+    if len(known_images(connection, query, candidate)) < 2:
         raise VoteError(
             "These images are not in the catalog.", fix="Choose a pair from the list.", code="unknown"
         )
-    if len(note) > LONGEST_NOTE:
-        raise ArgumentError(f"A note can have at most {LONGEST_NOTE} characters.", fix="Shorten the note.")
     pair = (example.c.query == query, example.c.candidate == candidate)
     connection.execute(delete(example).where(*pair))
     place = connection.execute(select(func.coalesce(func.max(example.c.place), 0) + 1)).scalar_one()
@@ -126,8 +116,8 @@ def add_example(connection: Connection, query: str, candidate: str, label: int, 
         raise ArgumentError(
             f"There are {MOST_EXAMPLES} examples, which is the maximum.", fix="Remove an example first."
         )
-    row = {"query": query, "candidate": candidate, "label": label, "place": place}
-    connection.execute(insert(example).values(**row, note=note.replace("\0", "").strip()))
+    row = {"query": query, "candidate": candidate, "label": label, "note": note, "place": place}
+    connection.execute(insert(example).values(row))
 
 
 def remove_example(connection: Connection, which: int) -> None:
@@ -135,14 +125,14 @@ def remove_example(connection: Connection, which: int) -> None:
     connection.execute(delete(example).where(example.c.id == which))
 
 
-def known_images(connection: Connection, *images: str) -> bool:
-    """Whether the catalog has all of these images, and no two are the same."""
-    if any("\0" in image for image in images):  # PostgreSQL cannot even be asked
-        return False
-    found = select(func.count()).where(schema.image.c.image.in_(images))
-    return connection.execute(found).scalar_one() == len(images)
+def known_images(connection: Connection, *images: str) -> dict[str, Any]:
+    """Those of these images that the catalog has, with their item and category."""
+    columns = (schema.image.c.image, schema.image.c.item, schema.image.c.category)
+    found = connection.execute(select(*columns).where(schema.image.c.image.in_(images)))
+    return {row.image: row for row in found}
 
 
-_VERSIONS = select(guideline.c.id, guideline.c.text, annotator.c.name, guideline.c.at).outerjoin(
+_WHO = func.coalesce(annotator.c.name, "")
+_VERSIONS = select(guideline.c.id, guideline.c.text, _WHO, guideline.c.at).outerjoin(
     annotator, annotator.c.id == guideline.c.annotator
 )

@@ -7,8 +7,9 @@ that a late answer finds its pair.
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, literal_column, select
+from sqlalchemy import Connection, bindparam, insert, literal_column, null, select, union_all
 
 from lookalike.annotate.question import refused
 from lookalike.store.sql.labelling_schema import check, claim, lease, question
@@ -26,19 +27,6 @@ class Lease:
     side: int
     at: int
     hidden_check: int | None = None
-
-
-@dataclass(frozen=True)
-class Unanswered:
-    """A pair that an annotator was given and has not answered. `until` None: a hidden check, which has no end."""
-
-    since: int
-    question: int
-    query: str
-    candidate: str
-    token: str
-    side: int
-    until: int | None
 
 
 @dataclass(frozen=True)
@@ -73,24 +61,23 @@ def find_lease(connection: Connection, token: str, who: int) -> Lease:
     return Lease(*found)
 
 
-def unanswered(connection: Connection, who: int) -> list[Unanswered]:
-    """What an annotator was given and has not answered, the oldest first."""
-    leases = (Unanswered(*row) for row in connection.execute(_MY_LEASES, {"who": who}))
-    checks = (Unanswered(*row, None) for row in connection.execute(_MY_CHECKS, {"who": who}))
-    return sorted([*leases, *checks], key=lambda one: (one.since, one.question))
+def unanswered(connection: Connection, who: int) -> Sequence[Any]:
+    """What an annotator was given and has not answered, the oldest first.
+
+    The columns of `Given`, and `since`. `until` is None for a hidden check, which has no end.
+    """
+    return connection.execute(_UNANSWERED, {"who": who}).all()
 
 
 _OF_TOKEN = select(*(lease.c[field.name] for field in fields(Lease))).where(
     lease.c.token == bindparam("token")
 )
-_PAIR = (question.c.id, question.c.query, question.c.candidate)
-_MY_LEASES = (
-    select(claim.c.since, *_PAIR, claim.c.token, claim.c.side, claim.c.until)
+_PAIR = (question.c.id.label("question"), question.c.query, question.c.candidate)
+_UNANSWERED = union_all(
+    select(claim.c.token, *_PAIR, claim.c.side, claim.c.until, claim.c.since)
     .join(question, question.c.id == claim.c.question)
-    .where(claim.c.annotator == bindparam("who"), claim.c.kind == "lease")
-)
-_MY_CHECKS = (
-    select(check.c.since, *_PAIR, check.c.token, check.c.side)
+    .where(claim.c.annotator == bindparam("who"), claim.c.kind == "lease"),
+    select(check.c.token, *_PAIR, check.c.side, null().label("until"), check.c.since)
     .join(question, question.c.id == check.c.question)
-    .where(check.c.annotator == bindparam("who"), check.c.answer == "", check.c.token.is_not(None))
-)
+    .where(check.c.annotator == bindparam("who"), check.c.answer == "", check.c.token.is_not(None)),
+).order_by("since", "question")

@@ -1,23 +1,21 @@
 """The progress of an annotator and of all, read from stored counts, so that the number of pairs does not matter."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from lookalike.annotate.agreement.pace import HOUR_MS
-from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
-from lookalike.store.people import people
+from lookalike.annotate.protocol import STATES
+from lookalike.store.people.access import LONGEST_ADDRESS, record
 from lookalike.store.sql import schema
 from lookalike.store.sql.labelling_schema import annotator, audit, pace, progress
 
 PHOTO_MISSING = "photo missing"
 LEAST = 60_000  # less work than this gives no pace
 _ANSWERS = select(annotator.c.answers).where(annotator.c.id == bindparam("who"))
-_TODAY = select(func.sum(pace.c.answers)).where(
-    pace.c.annotator == bindparam("who"), pace.c.hour >= bindparam("first")
-)
-_LATELY = select(func.sum(pace.c.answers), func.sum(pace.c.active)).where(
+_SINCE = select(func.sum(pace.c.answers), func.sum(pace.c.active)).where(
     pace.c.annotator == bindparam("who"), pace.c.hour >= bindparam("first")
 )
 _STATES = (
@@ -25,14 +23,6 @@ _STATES = (
     .where(progress.c.kind != "gold")
     .group_by(progress.c.state)
 )
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """The number of open pairs, and of people who can log in."""
-
-    questions: int
-    people: int
 
 
 @dataclass(frozen=True)
@@ -55,22 +45,16 @@ def annotator_progress(connection: Connection, who: int, now: int, midnight: int
     """The progress of an annotator. `midnight` is rounded down to a full hour, because hours are counted."""
     answered = connection.execute(_ANSWERS, {"who": who}).scalar() or 0
     first = min(max(midnight, 0), now) // HOUR_MS
-    today = connection.execute(_TODAY, {"who": who, "first": first}).scalar() or 0
-    lately, active = connection.execute(_LATELY, {"who": who, "first": now // HOUR_MS - 1}).one()
+    today = connection.execute(_SINCE, {"who": who, "first": first}).scalar() or 0
+    lately, active = connection.execute(_SINCE, {"who": who, "first": now // HOUR_MS - 1}).one()
     per_hour = float(lately) * HOUR_MS / float(active) if active and active >= LEAST else None
     states = count_states(connection)
-    counts = (states.get(state, 0) for state in (OPEN, DISCUSSION, SETTLED, EXCLUDED))
-    return AnnotatorProgress(int(answered), int(today), per_hour, *counts)
+    return AnnotatorProgress(int(answered), int(today), per_hour, *(states[state] for state in STATES))
 
 
-def waiting(connection: Connection) -> Waiting:
-    """The open pairs, and the people who can answer them."""
-    return Waiting(count_states(connection).get(OPEN, 0), people.active(connection))
-
-
-def count_states(connection: Connection) -> dict[str, int]:
+def count_states(connection: Connection) -> Counter[str]:
     """The number of questions in each state, without gold pairs: these are hidden checks."""
-    return {state: int(count) for state, count in connection.execute(_STATES)}
+    return Counter({state: int(count) for state, count in connection.execute(_STATES)})
 
 
 def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:
@@ -81,9 +65,8 @@ def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:
 
 def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:
     """Report a missing photo in the audit log, once for each image. Returns whether the report is new."""
-    row = {"action": PHOTO_MISSING, "subject": image[:200]}
-    known = select(audit.c.id).where(audit.c.action == PHOTO_MISSING, audit.c.subject == row["subject"])
-    if connection.execute(known.limit(1)).first() is not None:
+    same = (audit.c.action == PHOTO_MISSING, audit.c.subject == image[:LONGEST_ADDRESS])
+    if connection.execute(select(audit.c.id).where(*same).limit(1)).first() is not None:
         return False
-    connection.execute(insert(audit), {**row, "at": now, "annotator": who, "address": address[:200]})
+    record(connection, now, who, PHOTO_MISSING, image, address)
     return True

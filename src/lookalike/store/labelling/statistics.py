@@ -7,7 +7,6 @@ from sqlalchemy import Connection, and_, bindparam, func, select
 
 from lookalike.annotate.agreement.pace import Worked
 from lookalike.annotate.agreement.patterns import BY_CODE, SIGNS, Counts, VoteTable, vote_table
-from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import VOTE
 from lookalike.core.checks import strings
 from lookalike.store.labelling.checks import GOLD, REPEAT
@@ -45,12 +44,6 @@ def read_worked(connection: Connection) -> list[Worked]:
     columns = [schema.pace.c[name] for name in Worked._fields]
     asked = select(*columns).order_by(schema.pace.c.hour, schema.pace.c.annotator)
     return [Worked(*row) for row in connection.execute(asked).all()]
-
-
-def read_progress(connection: Connection) -> dict[tuple[str, str], int]:
-    """(kind, state) -> questions."""
-    columns = (schema.progress.c.kind, schema.progress.c.state, schema.progress.c.questions)
-    return {(kind, state): count for kind, state, count in connection.execute(select(*columns)).all()}
 
 
 def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]]:
@@ -104,15 +97,6 @@ def read_checks(connection: Connection) -> tuple[int, int]:
     asked = select(answered, func.count()).group_by(answered)
     counts = {bool(done): count for done, count in connection.execute(asked)}
     return counts.get(True, 0), counts.get(False, 0)
-
-
-def open_questions(progress: dict[tuple[str, str], int]) -> int:
-    """The number of questions that still need votes, without gold pairs, which are hidden checks.
-
-    >>> open_questions({("pool", "open"): 7, ("random", "open"): 2, ("gold", "open"): 5, ("pool", "settled"): 9})
-    9
-    """
-    return sum(count for (kind, state), count in progress.items() if state == OPEN and kind != GOLD)
 
 
 def question_ids(connection: Connection, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:

@@ -3,12 +3,13 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from lookalike.core.errors import AccessError, ArgumentError
-from lookalike.store.people.people import Person, person_of
+from lookalike.store.people.people import PERSON, Person
 from lookalike.store.sql.labelling_schema import annotator, api_token, audit, campaign
 from lookalike.store.sql.rows import insert_new
 
@@ -16,28 +17,6 @@ TOKEN = "lk_"
 TOKENS_EACH = 50
 LONGEST_ADDRESS = 200
 SECRET = "secret"
-
-
-@dataclass(frozen=True)
-class Token:
-    """A program's token, without its secret."""
-
-    id: int
-    name: str
-    at: int
-    revoked: int | None
-
-
-@dataclass(frozen=True)
-class AuditEntry:
-    """One line of the audit log. `who` is "" for the command line and for unknown people."""
-
-    id: int
-    at: int
-    who: str
-    action: str
-    subject: str
-    address: str
 
 
 def new_secret() -> str:
@@ -83,11 +62,11 @@ def create_token(connection: Connection, owner: int, name: str, token: str, now:
     connection.execute(insert(api_token).values(row))
 
 
-def tokens(connection: Connection, owner: int) -> list[Token]:
-    """A person's tokens, the newest first."""
+def tokens(connection: Connection, owner: int) -> Sequence[Any]:
+    """A person's tokens (id, name, at, revoked), the newest first."""
     columns = (api_token.c.id, api_token.c.name, api_token.c.at, api_token.c.revoked)
     mine = select(*columns).where(api_token.c.annotator == owner).order_by(api_token.c.id.desc())
-    return [Token(*row) for row in connection.execute(mine)]
+    return connection.execute(mine).all()
 
 
 def revoke_token(connection: Connection, owner: int, number: int, now: int) -> None:
@@ -105,10 +84,10 @@ def revoke_token(connection: Connection, owner: int, number: int, now: int) -> N
 
 def token_owner(connection: Connection, token: str) -> Person | None:
     """The owner of a token; None if the token is unknown or revoked, or its owner was removed."""
-    owner = select(annotator).join(api_token, api_token.c.annotator == annotator.c.id)
+    owner = select(*PERSON).join(api_token, api_token.c.annotator == annotator.c.id)
     live = (api_token.c.digest == digest(token)) & api_token.c.revoked.is_(None)
-    row = connection.execute(owner.where(live, annotator.c.removed.is_(None))).mappings().first()
-    return None if row is None else person_of(row)
+    row = connection.execute(owner.where(live, annotator.c.removed.is_(None))).first()
+    return None if row is None else Person(*row)
 
 
 def record(
@@ -120,11 +99,14 @@ def record(
     connection.execute(insert(audit).values(row))
 
 
-def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> list[AuditEntry]:
-    """Lines of the audit log that are older than the line `before`, the newest first."""
-    columns = (audit.c.id, audit.c.at, annotator.c.name, audit.c.action, audit.c.subject, audit.c.address)
-    lines = select(*columns).outerjoin(annotator, annotator.c.id == audit.c.annotator)
+def audit_log(connection: Connection, *, before: int | None = None, most: int = 100) -> Sequence[Any]:
+    """Lines of the audit log (id, at, who, action, subject, address) before the line `before`, the newest first.
+
+    `who` is "" for the command line and for unknown people.
+    """
+    who = func.coalesce(annotator.c.name, "").label("who")
+    lines = select(audit.c.id, audit.c.at, who, audit.c.action, audit.c.subject, audit.c.address)
+    lines = lines.outerjoin(annotator, annotator.c.id == audit.c.annotator)
     if before is not None:
         lines = lines.where(audit.c.id < before)
-    found = connection.execute(lines.order_by(audit.c.id.desc()).limit(most))
-    return [AuditEntry(row[0], row[1], row[2] or "", row[3], row[4], row[5]) for row in found]
+    return connection.execute(lines.order_by(audit.c.id.desc()).limit(most)).all()

@@ -16,9 +16,8 @@ LASTS = 7 * 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class Link:
-    """The purpose of a link: a new person with a role, or a new password for `person`."""
+    """What a link is for: a new person with a role, or a new password for `person`."""
 
-    purpose: str
     role: str
     person: Person | None
     until: int
@@ -40,7 +39,7 @@ def reset(connection: Connection, number: int, secret: str, now: int, *, by: int
 
 
 def look(connection: Connection, secret: str, now: int) -> Link:
-    """The purpose of a link.
+    """What a link is for.
 
     Raises the same AccessError for a link that does not exist, was used or has ended.
     """
@@ -52,7 +51,7 @@ def look(connection: Connection, secret: str, now: int) -> Link:
             fix="Ask a lead for a new link.",
             code="link-ended",
         )
-    return Link(row["purpose"], row["role"], whose, row["until"])
+    return Link(row["role"], whose, row["until"])
 
 
 def redeem(connection: Connection, secret: str, name: str, kept: str, now: int) -> Person:

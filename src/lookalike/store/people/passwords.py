@@ -32,21 +32,19 @@ def hashed(password: str, hasher: PasswordHasher | None = None) -> str:
         return (hasher or HASHER).hash(password.encode("utf-8", "surrogatepass"))
 
 
-def matches(kept: str, password: str, hasher: PasswordHasher | None = None) -> bool:
+def matches(kept: str, password: str) -> bool:
     """Whether the password is right. Takes the same time for an empty hash, so that names cannot be guessed."""
     with _at_once:
         try:
-            (hasher or HASHER).verify(
-                kept or _nobody(HASHER), password[: MOST + 1].encode("utf-8", "surrogatepass")
-            )
+            HASHER.verify(kept or _nobody(HASHER), password[: MOST + 1].encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return False
     return bool(kept)
 
 
-def outdated(kept: str, hasher: PasswordHasher | None = None) -> bool:
+def outdated(kept: str) -> bool:
     """Whether a hash has older parameters than new hashes."""
-    return (hasher or HASHER).check_needs_rehash(kept)
+    return HASHER.check_needs_rehash(kept)
 
 
 @cache

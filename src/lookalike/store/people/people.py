@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, update
+from sqlalchemy import ColumnElement, Connection, func, select, update
 
 from lookalike.annotate.question import LEASE, SKIP, release
 from lookalike.core.checks import one_of
@@ -56,6 +56,12 @@ class Login:
         """Whether the password was hashed with older parameters."""
         return passwords.outdated(self.kept)
 
+
+PERSON = (
+    *(people.c[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last")),
+    people.c.password != "",
+)
+"""The columns of a `Person`."""
 
 _PRESENT = people.c.removed.is_(None) & people.c.role.in_(ROLES)
 _LEADS = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.password != "")
@@ -110,34 +116,33 @@ def person(connection: Connection, number: int) -> Person:
 
     Raises AccessError for an unknown id.
     """
-    row = _row(connection, people.c.id == number)
-    if row is None:
+    found = _one(connection, people.c.id == number)
+    if found is None:
         raise AccessError("This person does not exist.", fix="Go back to the list.", code="unknown-person")
-    return person_of(row)
+    return found
 
 
 def named(connection: Connection, name: str) -> Person | None:
     """The person with a name, also a removed one; None if there is none."""
-    row = _row(connection, people.c.folded == folded(name.strip()))
-    return None if row is None else person_of(row)
+    return _one(connection, people.c.folded == folded(name.strip()))
 
 
 def everyone(connection: Connection) -> list[Person]:
     """All people except the owners of imported votes, by name."""
-    found = connection.execute(select(people).where(people.c.role.in_(ROLES)).order_by(people.c.folded))
-    return [person_of(row) for row in found.mappings()]
+    found = connection.execute(select(*PERSON).where(people.c.role.in_(ROLES)).order_by(people.c.folded))
+    return [Person(*row) for row in found]
 
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
     """The person of a session; None if the session has ended."""
-    row = _row(connection, (people.c.id == number) & _PRESENT)
-    return person_of(row) if row is not None and row["epoch"] == epoch else None
+    return _one(connection, (people.c.id == number) & (people.c.epoch == epoch) & _PRESENT)
 
 
 def candidate(connection: Connection, name: str) -> Login | None:
     """The person who wants to log in. Call `verified` next, which is slow and needs no connection."""
-    row = _row(connection, (people.c.folded == folded(name.strip())) & _PRESENT)
-    return None if row is None else Login(person_of(row), str(row["password"]))
+    wanted = (people.c.folded == folded(name.strip())) & _PRESENT
+    row = connection.execute(select(people.c.password, *PERSON).where(wanted)).first()
+    return None if row is None else Login(Person(*row[1:]), row[0])
 
 
 def verified(login: Login | None, password: str) -> Login:
@@ -162,15 +167,13 @@ def has_leader(connection: Connection) -> bool:
 def set_password(connection: Connection, number: int, kept: str) -> int:
     """Set a password (from `passwords.hashed`), which ends all sessions. Returns the new epoch."""
     require_present(connection, number)
-    _change(connection, number, password=kept, epoch=people.c.epoch + 1)
-    return person(connection, number).epoch
+    return _change(connection, number, password=kept)
 
 
 def end_sessions(connection: Connection, number: int) -> int:
     """End all sessions of a person. Returns the new epoch."""
     require_present(connection, number)
-    _change(connection, number, epoch=people.c.epoch + 1)
-    return person(connection, number).epoch
+    return _change(connection, number)
 
 
 def keep_rehashed(connection: Connection, login: Login, kept: str) -> None:
@@ -190,7 +193,7 @@ def set_role(connection: Connection, number: int, role: str) -> None:
         return
     if role != LEAD:
         _require_other(leaders, number)
-    _change(connection, number, role=role, epoch=people.c.epoch + 1)
+    _change(connection, number, role=role)
 
 
 def remove(connection: Connection, number: int, now: int) -> None:
@@ -201,7 +204,7 @@ def remove(connection: Connection, number: int, now: int) -> None:
     leaders = _leaders(connection)
     if require_present(connection, number).is_lead:
         _require_other(leaders, number)
-    _change(connection, number, removed=now, epoch=people.c.epoch + 1, password="")
+    _change(connection, number, removed=now, password="")
     release_all(connection, number, now)
 
 
@@ -244,15 +247,12 @@ def require_present(connection: Connection, number: int) -> Person:
     return found
 
 
-def _row(connection: Connection, condition: ColumnElement[bool]) -> RowMapping | None:
-    return connection.execute(select(people).where(condition)).mappings().first()
+def _one(connection: Connection, condition: ColumnElement[bool]) -> Person | None:
+    row = connection.execute(select(*PERSON).where(condition)).first()
+    return None if row is None else Person(*row)
 
 
-def _change(connection: Connection, number: int, **values: Any) -> None:  # noqa: ANN401 - columns of all kinds
-    connection.execute(update(people).where(people.c.id == number).values(**values))
-
-
-def person_of(row: RowMapping) -> Person:
-    """The person of a complete row."""
-    plain = {name: row[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last")}
-    return Person(**plain, has_password=bool(row["password"]))
+def _change(connection: Connection, number: int, **values: Any) -> int:  # noqa: ANN401 - columns of all kinds
+    """Change a person and end their sessions. Returns the new epoch."""
+    changed = update(people).where(people.c.id == number).values(**values, epoch=people.c.epoch + 1)
+    return int(connection.execute(changed.returning(people.c.epoch)).scalar_one())

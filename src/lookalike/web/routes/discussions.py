@@ -52,7 +52,7 @@ def discussions_page(
         values: dict[str, Any] = {
             "pairs": pictures(connection, labelling, found.pairs),
             "categories": store.categories(connection),
-            "waiting": count_states(connection).get(DISCUSSION, 0),
+            "waiting": count_states(connection)[DISCUSSION],
             "protocol": labelling.rules.campaign.protocol_name,
         }
     shown = {**query, "whose": whose, "next_after": found.after, "states": STATES}
@@ -152,7 +152,7 @@ def _address(question: int) -> str:
 
 def _read(connection: Connection, person: Person, question: int) -> Discussion:
     pair = store.discussed(connection, question, person.reads_as)
-    return Discussion(pair=pair, said=list(store.thread(connection, question, person.reads_as)))
+    return Discussion(pair=pair, entries=list(store.thread(connection, question, person.reads_as)))
 
 
 def _pair(
@@ -163,9 +163,9 @@ def _pair(
         found = _read(connection, person, question)
         shown = pictures(connection, labelling, [found.pair])[0]
         following = pair_page(connection, person, mine=not person.is_lead, after=question, limit=1).pairs
-    votes = [one for one in found.said if one.kind == "vote"]
+    votes = [one for one in found.entries if one.kind == "vote"]
     values: dict[str, Any] = {
-        "shown": shown, "pair": found.pair, "votes": votes, "thread": found.said[len(votes) :], "text": text,
+        "shown": shown, "pair": found.pair, "votes": votes, "thread": found.entries[len(votes) :], "text": text,
         "voted": any(one.annotator == person.id for one in votes), "verdicts": VERDICTS,
         "following": following[0].question if following else None, "once": secrets.token_urlsafe(12),
         "is_discussed": found.pair.state == DISCUSSION, "failure": failure,

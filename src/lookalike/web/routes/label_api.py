@@ -20,7 +20,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.settings import Declared
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.progress import annotator_progress, report_photo
-from lookalike.store.labelling.votes import LONGEST_TOOK, answer, take_answer_back
+from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.identity import (
     CSRF_HEADER,
@@ -82,11 +82,11 @@ async def take(request: Request) -> Response:
     """Answer a pair and get the next pairs. The same answer sent again gets the same receipt."""
     labelling, who = labelling_of(request), _who(request)
     sent = await _sent(request, Answer)
-    took, now = min(sent.took, LONGEST_TOOK), labelling.site.now()
+    now = labelling.site.now()
 
     def vote(connection: Connection, person: Person) -> dict[str, Any]:
         rules, draw = labelling.rules, labelling.draw
-        receipt = answer(connection, rules, person.id, sent.token, sent.answer, now, draw, took=took)
+        receipt = answer(connection, rules, person.id, sent.token, sent.answer, now, draw, took=sent.took)
         given = next_pairs(connection, rules, person.id, now, draw)
         return {"receipt": asdict(receipt), "given": given_pairs(connection, labelling, given)}
 

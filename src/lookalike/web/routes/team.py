@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED, STATES
-from lookalike.store.labelling.statistics import read_progress
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED
+from lookalike.store.labelling.progress import count_states
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, SitePart, lead
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
@@ -26,13 +26,14 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
     found = figures_of(site)
     shown = [one for one in found.annotators if person.is_lead or one.annotator == person.id]
     names = {one.annotator: one.name for one in found.annotators}
-    counts = progress_of(site)
+    with site.database.read() as connection:
+        counts = count_states(connection)
     twos = sorted(found.twos, key=lambda two: -two.shared) if person.is_lead else []
     return page(
         request,
         "team.html.j2",
         found=found,
-        counts=counts,
+        counts={**counts, "all": counts.total()},
         resolved=counts[SETTLED],
         bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],
@@ -72,13 +73,3 @@ def _renew(site: Site) -> Team:
     found = team(site.database, now)
     site.team_figures = now, found
     return found
-
-
-def progress_of(site: Site) -> dict[str, int]:
-    """The number of pairs in each state and in total, without gold pairs."""
-    with site.database.read() as connection:
-        found = read_progress(connection)
-    counts = {
-        state: sum(n for (kind, at), n in found.items() if at == state and kind != "gold") for state in STATES
-    }
-    return {**counts, "all": sum(counts.values())}

@@ -17,7 +17,9 @@ from lookalike.annotate.agreement.pace import AnnotatorPace
 from lookalike.annotate.agreement.patterns import Counts
 from lookalike.annotate.agreement.plan import discussed, expected_end, hours_left
 from lookalike.annotate.campaign import Campaign
+from lookalike.annotate.protocol import OPEN
 from lookalike.store.labelling import statistics
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.sql.database import Database
 
 
@@ -71,13 +73,12 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     undone make this estimate a little too low.
     """
     with database.read() as connection:
-        progress = statistics.read_progress(connection)
+        waiting = count_states(connection)[OPEN]
         votes = statistics.read_counts(connection)
         worked = statistics.read_worked(connection)
         done, due = statistics.read_checks(connection)
         repeats = together(statistics.read_repeats(connection).values())
         golds = [row for rows in statistics.read_gold(connection).values() for row in rows]
-    waiting = statistics.open_questions(progress)
     resolved = int((votes.answers.sum(axis=1) * votes.pairs).sum())
     needed = waiting * campaign.protocol.votes
     given = min(max(0, sum(row.answers for row in worked) - done - resolved), needed)

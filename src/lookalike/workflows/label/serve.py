@@ -5,8 +5,9 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lookalike.annotate.protocol import OPEN
 from lookalike.core.errors import ArgumentError, WorkspaceError
-from lookalike.store.labelling.progress import waiting
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.people import people
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.queue import queue_pairs
@@ -37,8 +38,8 @@ def look(workspace: Workspace) -> ServingState:
         )
     new = queue_pairs(workspace).new
     with workspace.database.read() as connection:
-        there = waiting(connection)
-        return ServingState(there.questions, there.people, people.has_leader(connection), new)
+        waiting, there = count_states(connection)[OPEN], people.active(connection)
+        return ServingState(waiting, there, people.has_leader(connection), new)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:

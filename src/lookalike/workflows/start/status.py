@@ -4,13 +4,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lookalike.annotate.protocol import OPEN
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.text import plural, rough_interval
 from lookalike.core.types import Catalog
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
-from lookalike.store.labelling.progress import waiting
+from lookalike.store.labelling.progress import count_states
+from lookalike.store.people import people
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
@@ -90,7 +92,7 @@ def status(workspace: Workspace) -> Status:
     catalog, pool = workspace.catalog, workspace.pool()
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
-        labelling = waiting(connection)
+        open_pairs, there = count_states(connection)[OPEN], people.active(connection)
     found = Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -105,8 +107,8 @@ def status(workspace: Workspace) -> Status:
         pool_labelled=0 if pool is None else labelled(catalog, workspace.labels(), pool)[0],
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
         labels=workspace.label_count(),
-        open_pairs=labelling.questions,
-        people=labelling.people,
+        open_pairs=open_pairs,
+        people=there,
         photos_missing=_missing(workspace),
         unfinished=tuple(workspace.unfinished),
         trained=tuple(models.trained(workspace.folder)),

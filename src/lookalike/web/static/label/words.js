@@ -48,7 +48,7 @@ export function refused(entry, error) {
   by("refusals").replaceChildren(box);
 }
 
-export function announce(words) { by("said").textContent = words; }
+export function announce(words) { by("announcement").textContent = words; }
 
 function count(amount, word) { return `${number(amount)} ${word}${amount === 1 ? "" : "s"}`; }
 
