@@ -16,13 +16,11 @@ from lookalike.catalog.split import assign_together
 from lookalike.core.checks import one_of, strings
 from lookalike.core.errors import CatalogError
 from lookalike.core.text import plural, quoted
-from lookalike.core.types import ROLES, Catalog, LeftOut
+from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, ROLES, Catalog, LeftOut
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 REMOVED = "removed: taken out by hand"
 GONE = "missing file: it is no longer in the source"
-TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
-NUMBERS = ("position", "width", "height")
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def marked(read: Catalog, role: str, values: Mapping[str, str]) -> Catalog:
     """A catalog with one role ("" leaves them) and one value of some columns for all of its images."""
     rows = len(read)
     columns = {**read.columns, **{name: np.full(rows, value, object) for name, value in values.items()}}
-    own = [name for name in values if name in TEXTS or name in NUMBERS]
+    own = [name for name in values if name in (*CATALOG_TEXTS, *CATALOG_NUMBERS)]
     if own:
         raise CatalogError(
             f"{own[0]!r} is a column of every catalog and cannot be set for all photos at once.",
@@ -152,12 +150,8 @@ def without(old: Catalog, images: list[str]) -> tuple[Catalog, CatalogChange]:
             fix="Keep some, or start again: lookalike init ... --overwrite",
         )
     rows = np.array([old.row[image] for image in old.image if image not in gone], np.int64)
-    left = [
-        LeftOut(image, old.path[old.row[image]], int(old.position[old.row[image]]), REMOVED) for image in gone
-    ]
-    catalog = replace(
-        old.take(rows), left_out=tuple(sorted([*old.left_out, *left], key=lambda one: one.position))
-    )
+    left = [*old.left_out, *(old.leaving_out(image, REMOVED) for image in gone)]
+    catalog = replace(old.take(rows), left_out=tuple(sorted(left, key=lambda one: one.position)))
     return catalog, CatalogChange(gone=tuple(sorted(gone)), kept=len(rows))
 
 
@@ -210,7 +204,8 @@ def _same_columns(
 
 def _stacked(old: Catalog, new: Catalog, split: np.ndarray, positions: np.ndarray) -> Catalog:
     fields: dict[str, Any] = {
-        name: np.concatenate([getattr(old, name), getattr(new, name)]) for name in (*TEXTS, *NUMBERS)
+        name: np.concatenate([getattr(old, name), getattr(new, name)])
+        for name in (*CATALOG_TEXTS, *CATALOG_NUMBERS)
     }
     fields["split"] = split
     fields["position"][len(old) :] = positions
@@ -239,10 +234,7 @@ def _left_out(old: Catalog, read: Catalog, gone: set[str], whole: bool) -> tuple
     back = {image for image in read.image if image not in old.row}
     kept = [one for one in old.left_out if one.image not in back or (whole and one.reason == REMOVED)]
     had = {one.image for one in kept}
-    new = [
-        LeftOut(image, old.path[old.row[image]], int(old.position[old.row[image]]), reasons.get(image, GONE))
-        for image in gone
-    ]
+    new = [old.leaving_out(image, reasons.get(image, GONE)) for image in gone]
     position = _next_position(old) + len(back)
     for one in read.left_out:
         if one.image not in had and one.image not in gone and one.image not in old.row:

@@ -23,12 +23,13 @@ The command line prints both. A program reads `problem` and `fix`.
 
 
 class LookalikeError(Exception):
-    """What is wrong, and what to do about it."""
+    """What is wrong, and what to do about it; `code` names some causes for programs."""
 
-    def __init__(self, problem: str, *, fix: str) -> None:
+    def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
         super().__init__(f"{problem}\n{fix}")
         self.problem = problem
         self.fix = fix
+        self.code = code
 
 
 def first_line(error: BaseException) -> str:
@@ -81,19 +82,11 @@ class LearningError(LookalikeError):
 
 
 class VoteError(LookalikeError):
-    """A vote, lease or verdict that the labelling rules refuse; `code` says which rule, for programs."""
-
-    def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
-        super().__init__(problem, fix=fix)
-        self.code = code
+    """A vote, lease or verdict that the labelling rules refuse; `code` says which rule."""
 
 
 class AccessError(LookalikeError):
-    """A person who may not do this, or may not come in; `code` says why, for programs."""
-
-    def __init__(self, problem: str, *, fix: str, code: str = "") -> None:
-        super().__init__(problem, fix=fix)
-        self.code = code
+    """A person who may not do this, or may not come in; `code` says why."""
 
 
 class NotComparableError(LookalikeError):

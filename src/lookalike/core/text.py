@@ -71,19 +71,16 @@ def value(number: SupportsFloat, decimals: int = 3) -> str:
     return f"{number:,.{decimals}f}" if math.isfinite(number) else UNDEFINED
 
 
-def coefficient(number: SupportsFloat, missing: str = DASH) -> str:
+def coefficient(number: SupportsFloat) -> str:
     """A coefficient of agreement, in the notation of its literature: .73.
 
     >>> coefficient(0.734), coefficient(-0.1), coefficient(1.0)
     ('.73', '−.10', '1.00')
     """
     if math.isnan(number):
-        return missing
-    return (
-        f"{number:.2f}".replace("-", "−").replace("0.", ".", 1)
-        if abs(float(number)) < 0.995
-        else f"{number:.2f}"
-    )
+        return DASH
+    shown = f"{number:.2f}"
+    return shown.replace("-", "−").replace("0.", ".", 1) if abs(float(number)) < 0.995 else shown
 
 
 def percent(share: SupportsFloat, decimals: int = 1, missing: str = UNDEFINED) -> str:
@@ -154,17 +151,13 @@ def bracketed(low: SupportsFloat, high: SupportsFloat, decimals: int = 3) -> str
     return f"[{low:.{decimals}f}, {high:.{decimals}f}]" if math.isfinite(float(low) + float(high)) else ""
 
 
-def percent_interval(low: SupportsFloat, high: SupportsFloat, decimals: int = 0) -> str:
+def percent_interval(low: SupportsFloat, high: SupportsFloat) -> str:
     """An interval of shares in a sentence; "" for one that is undefined.
 
     >>> percent_interval(0.8, 0.95)
     '80% to 95%'
     """
-    return (
-        f"{percent(low, decimals)} to {percent(high, decimals)}"
-        if math.isfinite(float(low) + float(high))
-        else ""
-    )
+    return f"{percent(low, 0)} to {percent(high, 0)}" if math.isfinite(float(low) + float(high)) else ""
 
 
 def rough_interval(low: SupportsFloat, high: SupportsFloat) -> str:

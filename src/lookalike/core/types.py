@@ -40,6 +40,10 @@ class LeftOut(NamedTuple):
     reason: str
 
 
+CATALOG_TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
+CATALOG_NUMBERS = ("position", "width", "height")
+
+
 @dataclass(frozen=True, eq=False)
 class Catalog:
     """One row per image. Text columns are object arrays of `str`, all of one length.
@@ -89,14 +93,18 @@ class Catalog:
 
     def take(self, rows: Int[np.ndarray, " kept"]) -> "Catalog":
         """The catalog of some rows, in the order given; nothing is left out of it. One photo alone is no duplicate."""
-        names = "image", "path", "item", "category", "role", "split", "position", "digest", "width", "height"
         group = self.duplicate[rows]
         times = np.bincount(group + 1, minlength=1)[group + 1]
         return Catalog(
-            **{name: getattr(self, name)[rows] for name in names},
+            **{name: getattr(self, name)[rows] for name in (*CATALOG_TEXTS, *CATALOG_NUMBERS)},
             columns={name: values[rows] for name, values in self.columns.items()},
             duplicate=np.where(times > 1, group, -1),
         )
+
+    def leaving_out(self, image: str, reason: str) -> LeftOut:
+        """An image of this catalog, as one that another catalog leaves out."""
+        row = self.row[image]
+        return LeftOut(image, self.path[row], int(self.position[row]), reason)
 
     def is_query(self, split: str | None = None) -> Bool[np.ndarray, " images"]:
         """Rows that may be queries."""

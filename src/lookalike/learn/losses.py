@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from lookalike.core.checks import one_of
-from lookalike.learn.pairs import exact, not_negative, pairs, positive_number, roots, squared_distances
+from lookalike.learn.pairs import exact, pairs, require_number, roots, squared_distances
 from lookalike.learn.triplets import TRIPLETS, violating
 
 
@@ -50,7 +50,7 @@ def supcon(
     >>> round(loss.value.item(), 4), loss.kept.item(), loss.skipped.item(), loss.negatives.item()
     (0.3133, 2, 1, 4)
     """
-    positive_number(temperature, "temperature")
+    require_number(temperature, "temperature", zero=False)
     with exact(vectors):
         cosine, soft, negative = pairs(vectors, weight, judged, unjudged)
         score = cosine / temperature
@@ -83,7 +83,7 @@ def contrastive(
     >>> round(loss.value.item(), 4), loss.kept.item(), loss.skipped.item(), loss.negatives.item()
     (2.1716, 2, 0, 4)
     """
-    not_negative(margin, "margin")
+    require_number(margin, "margin", zero=True)
     with exact(vectors):
         cosine, soft, negative = pairs(vectors, weight, judged, unjudged)
         squared = squared_distances(cosine)
@@ -119,7 +119,7 @@ def triplet(
     >>> round(loss.value.item(), 4), loss.kept.item(), loss.skipped.item(), loss.negatives.item()
     (0.7071, 2, 1, 4)
     """
-    not_negative(margin, "margin")
+    require_number(margin, "margin", zero=True)
     one_of(triplets, TRIPLETS, "triplets")
     with exact(vectors):
         cosine, soft, negative = pairs(vectors, weight, judged, unjudged)

@@ -63,24 +63,14 @@ def roots(squared: Float[Tensor, "n n"]) -> Float[Tensor, "n n"]:
     return squared.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
 
 
-def positive_number(value: float, argument: str) -> float:
-    """The value itself if it is a number above 0."""
-    if not (isfinite(value) and value > 0):
+def require_number(value: float, argument: str, *, zero: bool) -> None:
+    """Raise ArgumentError for what is no number above 0; with `zero`, 0 is allowed."""
+    if not (isfinite(value) and (value > 0 or (zero and value == 0))):
+        wanted, fix = ("not below 0", ">= 0, 0.2") if zero else ("above 0", "> 0, 0.1")
         raise ArgumentError(
-            f"{argument} is {value}; it must be a number above 0.",
-            fix=f"Give {argument} > 0, 0.1 for instance.",
+            f"{argument} is {value}; it must be a number {wanted}.",
+            fix=f"Give {argument} {fix} for instance.",
         )
-    return value
-
-
-def not_negative(value: float, argument: str) -> float:
-    """The value itself if it is a number not below 0."""
-    if not (isfinite(value) and value >= 0):
-        raise ArgumentError(
-            f"{argument} is {value}; it must be a number not below 0.",
-            fix=f"Give {argument} >= 0, 0.2 for instance.",
-        )
-    return value
 
 
 class _Cosines(torch.autograd.Function):

@@ -64,7 +64,6 @@ def validator(
     measure: str,
     *,
     split: str = "validation",
-    rule: Rule | None = None,
 ) -> Validation:
     """A measure of one split. Queries and candidates are those of the split.
 
@@ -72,5 +71,5 @@ def validator(
     """
     rows = np.flatnonzero(catalog.split == split)
     inside = catalog.take(rows)
-    pairs = judged_pairs(inside, labels, rule or Rule())
+    pairs = judged_pairs(inside, labels, Rule())
     return Validation(inside, pairs, np.array(features[rows], np.float32), choosing_measure(measure))

@@ -9,10 +9,8 @@ from jaxtyping import Int, Int64
 
 from lookalike.core.checks import at_least, fingerprint, one_of
 from lookalike.core.errors import ArgumentError
-from lookalike.core.progress import Progress
 from lookalike.core.types import DRAWN, Catalog, Drawing, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
-from lookalike.rank.engine.machine import DEFAULT, Machine
 from lookalike.rank.pairs import JudgedPairs, units_of
 
 FIRST, LAST = 100, 500  # the zero-based ranks of a baseline that are drawn from
@@ -26,9 +24,6 @@ def add_negatives(
     n: int,
     seed: int,
     baselines: Sequence[Embeddings] = (),
-    *,
-    machine: Machine = DEFAULT,
-    progress: Progress | None = None,
 ) -> JudgedPairs:
     """Labelled pairs with up to `n` drawn negatives for each of their queries.
 
@@ -45,7 +40,7 @@ def add_negatives(
     drawn: list[np.ndarray] = []
     own = _own(catalog, pairs.basis.rule, query_rows)
     if how == "sampled":
-        lists = _lists(catalog, pairs, query_rows, baselines, machine, progress)
+        lists = _lists(catalog, pairs, query_rows, baselines)
         for at, query in enumerate(query_rows):
             rows = labelled[at][pairs.drawn[labelled[at]] == 0]
             positive = pairs.code[rows[pairs.label[rows] == 1]]
@@ -57,11 +52,8 @@ def add_negatives(
         for at, query in enumerate(query_rows):
             judged = pairs.code[labelled[at][pairs.drawn[labelled[at]] == 0]]
             drawn.append(_choose(codes, np.union1d(own[at], judged), n, seed, int(query)))
-    return _joined(catalog, pairs, query_rows, drawn, Drawing(how, n, seed, _names(how, baselines), ""))
-
-
-def _names(how: str, baselines: Sequence[Embeddings]) -> tuple[str, ...]:
-    return tuple(sorted(one.encoder for one in baselines)) if how == "sampled" else ()
+    names = tuple(sorted(one.encoder for one in baselines)) if how == "sampled" else ()
+    return _joined(catalog, pairs, query_rows, drawn, Drawing(how, n, seed, names, ""))
 
 
 def _lists(
@@ -69,8 +61,6 @@ def _lists(
     pairs: JudgedPairs,
     query_rows: Int64[np.ndarray, " queries"],
     baselines: Sequence[Embeddings],
-    machine: Machine,
-    progress: Progress | None,
 ) -> Int64[np.ndarray, "baselines queries places"]:
     """Codes of each baseline's first candidates, duplicates of a photo included, -1 where there are fewer."""
     if not baselines:
@@ -82,10 +72,8 @@ def _lists(
     each_shown = replace(catalog, duplicate=np.full(len(catalog), -1, np.int64))
     lists = np.full((len(baselines), len(query_rows), min(LAST, len(names))), -1, np.int64)
     for at, baseline in enumerate(baselines):
-        found = top_lists(each_shown, baseline, query_rows, LAST, pairs.basis.rule, machine=machine)
+        found = top_lists(each_shown, baseline, query_rows, LAST, pairs.basis.rule)
         lists[at, :, : found.row.shape[1]] = np.where(found.row >= 0, code[found.row], -1)
-        if progress is not None:
-            progress(at + 1, len(baselines))
     return lists
 
 

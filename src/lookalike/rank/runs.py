@@ -7,7 +7,6 @@ from jaxtyping import Float64, Int64, Shaped
 
 from lookalike.core.checks import codes
 from lookalike.core.errors import RunError
-from lookalike.core.progress import Progress
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
 from lookalike.rank.distinct import top_lists
@@ -116,8 +115,6 @@ def run_of(
     query_rows: Int64[np.ndarray, " queries"],
     depth: int,
     rule: Rule | None = None,
-    *,
-    progress: Progress | None = None,
 ) -> Run:
     """The `depth` best candidates of each query by an encoder, duplicates of a photo included, best first.
 
@@ -126,7 +123,7 @@ def run_of(
     """
     rule = rule or Rule()
     every = replace(catalog, duplicate=np.full(len(catalog), -1, np.int64))
-    lists = top_lists(every, embeddings, query_rows, depth, rule, progress=progress)
+    lists = top_lists(every, embeddings, query_rows, depth, rule)
     order = np.argsort(-lists.score, axis=1, kind="stable")  # the file's own order is that of its scores
     row, score = (np.take_along_axis(part, order, axis=1) for part in (lists.row, lists.score))
     there = row >= 0

@@ -106,16 +106,14 @@ class Workspace:
     @cached_property
     def catalog(self) -> Catalog:
         """The catalog."""
-        with self.database.read() as connection:
-            return read_catalog(connection)
+        return self.database.fetch(read_catalog)
 
     def signatures(self) -> dict[str, bytes]:
         """The signatures that identify near duplicates, by the digest of a photo's content.
 
         Older workspaces lack some.
         """
-        with self.database.read() as connection:
-            return read_signatures(connection)
+        return self.database.fetch(read_signatures)
 
     def add_signatures(self, signatures: Mapping[str, bytes]) -> None:
         """Add signatures of photos, by the digest of their content."""
@@ -242,8 +240,7 @@ class Workspace:
 
     def labels(self) -> Labels:
         """All labels, also conflicting ones, and those of votes that can no longer be undone. Writes nothing."""
-        with self.database.read() as connection:
-            return labels_now(connection)
+        return self.database.fetch(labels_now)
 
     def label_count(self) -> int:
         """The number of labels that `labels` returns."""
@@ -274,13 +271,11 @@ class Workspace:
 
     def pool(self) -> Pool | None:
         """The pool; None before `discover`."""
-        with self.database.read() as connection:
-            return read_pool(connection)
+        return self.database.fetch(read_pool)
 
     def random_pairs(self) -> RandomPairs:
         """The random pairs for labelling, in the order in which they were drawn."""
-        with self.database.read() as connection:
-            return read_random_pairs(connection)
+        return self.database.fetch(read_random_pairs)
 
     def save_pool(self, pool: Pool, drawn: RandomPairs | None = None) -> None:
         """Replace the pool, and the random pairs if given, in one transaction."""

@@ -69,7 +69,7 @@ class ExpertClaims:
     resolved_wrong: float
 
 
-def truth_claims(studio: Studio, *, seed: int = 0) -> TruthClaims:
+def truth_claims(studio: Studio) -> TruthClaims:
     """Positives of up to 2,000 queries; all items of their kind of up to 200; 200,000 pairs of two kinds.
 
     >>> from lookalike.studio import studio
@@ -77,21 +77,19 @@ def truth_claims(studio: Studio, *, seed: int = 0) -> TruthClaims:
     >>> claims.within, claims.cross_family, claims.cross_kind
     (1.0, 0.0, 0.0)
     """
-    counted = _sample(studio.items, _COUNTED, seed, "counted")
+    counted = _sample(studio.items, _COUNTED, 0, "counted")
     count = np.array([len(positives(studio, item)) for item in counted.tolist()])
     looked = found = strangers = 0
     closest = 0.0
     family = studio.of.family
-    for query in _scanned(studio, seed).tolist():
+    for query in _scanned(studio, 0).tolist():
         others, alike = _of_its_kind(studio, query)
         same = family[others] == family[query]
         looked += len(others)
         found += int(np.sum(alike >= THRESHOLD))
         strangers += int(np.sum((alike >= THRESHOLD) & ~same))
         closest = max(closest, float(np.max(alike[~same], initial=0.0)))
-    a, b = (
-        np.floor(uniform(seed, "stranger", side, np.arange(_STRANGERS)) * studio.items) for side in (0, 1)
-    )
+    a, b = (np.floor(uniform(0, "stranger", side, np.arange(_STRANGERS)) * studio.items) for side in (0, 1))
     a, b = a.astype(np.int64), b.astype(np.int64)
     apart = studio.of.kind[a] != studio.of.kind[b]
     across = similarity(studio, a[apart], b[apart]) >= THRESHOLD
@@ -109,7 +107,7 @@ def truth_claims(studio: Studio, *, seed: int = 0) -> TruthClaims:
     )
 
 
-def expert_claims(studio: Studio, *, seed: int = 0) -> ExpertClaims:
+def expert_claims(studio: Studio) -> ExpertClaims:
     """Agreement of four experts over the pairs of a demanding pool for up to 200 queries.
 
     >>> from lookalike.studio import studio
@@ -117,7 +115,7 @@ def expert_claims(studio: Studio, *, seed: int = 0) -> ExpertClaims:
     >>> claims.self_consistency > claims.agreement > 0.8
     True
     """
-    a, b, truth = demanding_pool(studio, seed=seed)
+    a, b, truth = demanding_pool(studio)
     people = experts(EXPERTS, studio.seed)
     votes = [[vote(studio, one, a, b, time=time) for time in range(TIMES)] for one in people]
     first = [times[0] for times in votes]

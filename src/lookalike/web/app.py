@@ -9,7 +9,6 @@ from starlette.staticfiles import StaticFiles
 
 from lookalike.core.version import __version__
 from lookalike.store.workspace import Workspace
-from lookalike.web.access.sessions import SessionCookies
 from lookalike.web.labelling import Labelling, labelling_runs
 from lookalike.web.pages.failures import handle_failures
 from lookalike.web.pages.render import STATIC
@@ -27,7 +26,7 @@ from lookalike.web.routes import (
     plan,
     team,
 )
-from lookalike.web.safety import BodyLimit, KnownHosts, NoTraceback, StrictHeaders
+from lookalike.web.safety import BodyLimit, SafeAnswers
 from lookalike.web.site import Options, Site
 
 ROUTERS = (  # in the order in which a request is compared with them: the most frequent requests first
@@ -64,11 +63,8 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
         redoc_url=None,
         lifespan=_life,
         middleware=[
-            Middleware(StrictHeaders, https=site.options.https),
-            Middleware(NoTraceback),
-            Middleware(KnownHosts, hosts=site.options.hosts),
+            Middleware(SafeAnswers, hosts=site.options.hosts, https=site.options.https),
             Middleware(BodyLimit, most=site.options.body_limit),
-            Middleware(SessionCookies, https=site.options.https),
         ],
     )
     app.state.site = site

@@ -3,10 +3,11 @@
 import logging
 from collections.abc import Iterable
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lookalike.web.access.sessions import COOKIE, cookie_line
 from lookalike.web.pages.failures import too_large, unexpected, unknown_host
 
 STRICT = {
@@ -22,77 +23,50 @@ STRICT = {
 }
 HTTPS_ONLY = "max-age=31536000"
 STATIC = "/static/"
-CACHE = b"cache-control"
 log = logging.getLogger("lookalike.web")
 
 
-class StrictHeaders:
-    """Middleware: strict headers on every answer, which is not cached unless the route allows it."""
+class SafeAnswers:
+    """Middleware: answers only to known host names, with strict headers, the session cookie, and without a traceback.
 
-    def __init__(self, app: ASGIApp, *, https: bool) -> None:
-        self.app = app
-        strict = {**STRICT, "Strict-Transport-Security": HTTPS_ONLY} if https else STRICT
-        self._strict = [(name.lower().encode(), value.encode()) for name, value in strict.items()]
-        self._names = {name for name, _ in self._strict}
+    Unknown host names are refused, which prevents DNS rebinding. An answer is not cached unless the route allows it.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], https: bool) -> None:
+        self.app, self.https = app, https
+        self.hosts = frozenset(host.casefold() for host in hosts)
+        self._strict = {**STRICT, "Strict-Transport-Security": HTTPS_ONLY} if https else STRICT
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        state, begun = scope.setdefault("state", {}), False
 
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = [one for one in message["headers"] if one[0].lower() not in self._names]
-                if not any(name.lower() == CACHE for name, _ in given):
-                    given.append((CACHE, b"no-cache" if scope["path"].startswith(STATIC) else b"no-store"))
-                message["headers"] = [*given, *self._strict]
-            await send(message)
-
-        await self.app(scope, receive, with_headers)
-
-
-class NoTraceback:
-    """Middleware: logs an unexpected error, and answers with a page that does not show it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        begun = False
-
-        async def watched(message: Message) -> None:
+        async def answer(message: Message) -> None:
             nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                headers.update(self._strict)
+                headers.setdefault(
+                    "Cache-Control", "no-cache" if scope["path"].startswith(STATIC) else "no-store"
+                )
+                if COOKIE in state:
+                    headers.append("Set-Cookie", cookie_line(state[COOKIE], https=self.https))
             await send(message)
 
+        hosts = Headers(scope=scope).getlist("host")
+        is_known = len(hosts) == 1 and host_name(hosts[0]) in self.hosts
         try:
-            await self.app(scope, receive, watched)
+            await (self.app if is_known else unknown_host(Request(scope)))(scope, receive, answer)
         except Exception:
-            if scope["type"] != "http":
-                raise
             log.exception("%s %s failed", scope["method"], scope["path"])
             if begun:  # part of the answer is sent: the server closes the connection
                 raise
-            await unexpected(Request(scope))(scope, receive, send)
-
-
-class KnownHosts:
-    """Middleware: only host names it was started for, which prevents DNS rebinding."""
-
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str]) -> None:
-        self.app = app
-        self.hosts = frozenset(host.casefold() for host in hosts)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] == "http":
-            given = Headers(scope=scope).getlist("host")
-            if len(given) != 1 or host_name(given[0]) not in self.hosts:
-                await unknown_host(Request(scope))(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+            state.pop(COOKIE, None)
+            await unexpected(Request(scope))(scope, receive, answer)
 
 
 class BodyLimit:

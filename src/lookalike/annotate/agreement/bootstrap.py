@@ -10,6 +10,7 @@ from lookalike.annotate.agreement.figure import FEWEST, LEVEL, Figure
 REPLICATES = 2000
 MOST_UNDEFINED = 0.05  # share of replicates without a value
 SAME = 1e-12
+ONE_ANSWER = "all votes give one answer, so chance alone would always agree"
 NONE = np.empty(0)
 
 Values = Callable[[np.ndarray], np.ndarray]
@@ -38,7 +39,6 @@ def figures(
     seed: int = 0,
     replicates: int = REPLICATES,
     no_pairs: str = "no pair has two votes",
-    no_value: str = "all votes give one answer, so chance alone would always agree",
 ) -> dict[str, Figure]:
     """Measures of weighted cells with percentile intervals (Efron 1979), all on the same replicates.
 
@@ -51,7 +51,7 @@ def figures(
     for name, measure in measures.items():
         value = float(measure(own)[0])
         if np.isnan(value):
-            found[name] = Figure(value, value, value, count, no_value if count else no_pairs)
+            found[name] = Figure(value, value, value, count, ONE_ANSWER if count else no_pairs)
         else:
             found[name] = _with_interval(value, measure(weights) if len(weights) else NONE, count)
     return found

@@ -22,13 +22,13 @@ FLAT = 0.05  # a photo without any edge or texture still needs a direction, and 
 PREPROCESSING = f"longer side to {SIDE}, bilinear, centred on a white square, sRGB"
 
 
-def on_square(photo: Image.Image, side: int = SIDE) -> np.ndarray:
-    """The whole photo, scaled to fit and centred on a white square: (side, side, 3) uint8."""
-    scale = side / max(photo.size)
+def on_square(photo: Image.Image) -> np.ndarray:
+    """The whole photo, scaled to fit and centred on a white square: (SIDE, SIDE, 3) uint8."""
+    scale = SIDE / max(photo.size)
     size = (max(1, round(photo.width * scale)), max(1, round(photo.height * scale)))
-    square = Image.new("RGB", (side, side), "white")
+    square = Image.new("RGB", (SIDE, SIDE), "white")
     small = photo.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-    square.paste(small, ((side - size[0]) // 2, (side - size[1]) // 2))
+    square.paste(small, ((SIDE - size[0]) // 2, (SIDE - size[1]) // 2))
     return np.asarray(square)
 
 

@@ -6,8 +6,8 @@ encoder, because ranks with a missing or changed pair no longer have this basis.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,18 @@ from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.core.errors import LabelsError, NotComparableError
 from lookalike.core.types import JUDGED_COLUMNS, Basis, JudgedRanks, Rule, Scores
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.store.formats.tables import write_table
+from lookalike.store.formats.tables import write_rows
 
 TEXT = ("query", "candidate")
 KINDS = {"score": np.float64, "tolerance": np.float64, "label": np.int8, "drawn": np.int8}
 HASH = "hash"
 NEGATIVES = "negatives"
+BASIS = (*(part.name for part in fields(Basis) if part.name != "rule"), *(part.name for part in fields(Rule)))
+COLUMNS = ("encoder", *JUDGED_COLUMNS, "tolerance", *BASIS, HASH)
+SCORE_COLUMNS = (
+    *("encoder", "measure", "value", "queries", "reason"),
+    *("low", "high", "confidence", "method", "replicates", "no_interval"),
+)
 _CHECKED_BASIS = TypeAdapter(Basis)
 Intervals = Mapping[str, Mapping[str, Interval]]  # by encoder and measure
 
@@ -34,22 +40,19 @@ def write_scores(scores: Iterable[Scores], path: Path, intervals: Intervals | No
 
     An undefined `value`, `low` or `high` is empty. Without an interval its columns are empty and `replicates` is 0.
     """
-    listed = [(one.encoder, name, score) for one in scores for name, score in one.scores.items()]
-    around = [None if intervals is None else intervals[encoder][name] for encoder, name, _ in listed]
-    columns: dict[str, Sequence[object]] = {
-        "encoder": [encoder for encoder, _, _ in listed],
-        "measure": [score.measure for *_, score in listed],
-        "value": [_or_none(score.value) for *_, score in listed],
-        "queries": [score.queries for *_, score in listed],
-        "reason": [score.reason for *_, score in listed],
-        "low": [_or_none(one.low) if one else None for one in around],
-        "high": [_or_none(one.high) if one else None for one in around],
-        "confidence": [one.level if one else None for one in around],
-        "method": [one.method if one else "" for one in around],
-        "replicates": [one.replicates if one else 0 for one in around],
-        "no_interval": [one.reason if one else "" for one in around],
-    }
-    write_table(columns, path, "scores")
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for one in scores:
+            for name, score in one.scores.items():
+                own = (one.encoder, score.measure, _or_none(score.value), score.queries, score.reason)
+                if intervals is None:
+                    yield (*own, None, None, None, "", 0, "")
+                else:
+                    around = intervals[one.encoder][name]
+                    ends = (_or_none(around.low), _or_none(around.high))
+                    yield (*own, *ends, around.level, around.method, around.replicates, around.reason)
+
+    write_rows(SCORE_COLUMNS, rows(), path, "scores")
 
 
 def _or_none(number: float) -> float | None:
@@ -64,11 +67,14 @@ def write_judged_ranks(judged: JudgedRanks | Iterable[JudgedRanks], path: str | 
             "Judged ranks of level paper have two ranks for each pair, and a file has one.",
             fix="Write the judged ranks of level image and of level item.",
         )
-    columns: dict[str, list[object]] = {}
-    for one in listed:
-        same = {"encoder": one.encoder, "tolerance": one.tolerance, **_flat(one.basis), HASH: _hash(one)}
-        _extend(columns, {name: getattr(one, name).tolist() for name in JUDGED_COLUMNS}, same, len(one))
-    write_table(columns, Path(path), "judged ranks")
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for one in listed:
+            same = (one.tolerance, *_flat(one.basis), _hash(one))
+            for row in zip(*(getattr(one, name).tolist() for name in JUDGED_COLUMNS), strict=True):
+                yield (one.encoder, *row, *same)
+
+    write_rows(COLUMNS, rows(), Path(path), "judged ranks")
 
 
 def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
@@ -77,13 +83,7 @@ def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
     `evaluate` scores them like new ones. Scores are float64 with the same value.
     """
     table = as_text_table(path, wanted="encoder")
-    missing = [
-        part.name
-        for part in (*fields(JudgedRanks), *fields(Basis), *fields(Rule))
-        if _is_required(part) and part.name not in ("basis", "rule") and part.name not in table.columns
-    ]
-    if HASH not in table.columns:
-        missing.append(HASH)
+    missing = [name for name in COLUMNS if name not in table.columns]
     if missing:
         raise LabelsError(
             f"{path} has no column {', '.join(map(repr, missing))}.",
@@ -98,19 +98,15 @@ def read_judged_ranks(path: str | Path) -> list[JudgedRanks]:
 def _one(table: TextTable, encoder: str, rows: np.ndarray, path: str | Path) -> JudgedRanks:
     """The judged ranks in some rows of a file."""
     taken = {name: [values[row] for row in rows.tolist()] for name, values in table.columns.items()}
-    parts = [part.name for part in (*fields(Basis), *fields(Rule)) if part.name in taken]
-    basis = _basis({name: _constant(name, taken, encoder, path) for name in parts}, path)
+    same = {name: _constant(name, taken, encoder, path) for name in ("tolerance", *BASIS, HASH)}
+    basis = _basis({name: same[name] for name in BASIS}, path)
     columns: dict[str, Any] = {
         name: strings(taken[name]) if name in TEXT else _numbers(name, taken[name], rows, table, path)
         for name in JUDGED_COLUMNS
-        if name in taken
     }
-    if "tolerance" in taken:
-        columns["tolerance"] = float(
-            _numbers("tolerance", [_constant("tolerance", taken, encoder, path)], rows, table, path)[0]
-        )
+    columns["tolerance"] = float(_numbers("tolerance", [same["tolerance"]], rows, table, path)[0])
     judged = JudgedRanks(encoder=encoder, basis=basis, **columns)
-    _require_whole(judged, _constant(HASH, taken, encoder, path), path)
+    _require_whole(judged, same[HASH], path)
     return judged
 
 
@@ -133,18 +129,6 @@ def _require_whole(judged: JudgedRanks, written: str, path: str | Path) -> None:
             "that is not a number, or a label other than 0 and 1.",
             fix="Use the file as it was written.",
         )
-
-
-def _extend(
-    columns: dict[str, list[object]],
-    rows: Mapping[str, Sequence[object]],
-    same: Mapping[str, object],
-    count: int,
-) -> None:
-    columns_of = {"encoder": [same["encoder"]] * count, **rows}
-    columns_of |= {name: [value] * count for name, value in same.items() if name != "encoder"}
-    for name, values in columns_of.items():
-        columns.setdefault(name, []).extend(values)
 
 
 def _constant(name: str, taken: Mapping[str, list[str]], encoder: str, path: str | Path) -> str:
@@ -180,12 +164,11 @@ def _numbers(
         ) from None
 
 
-def _flat(basis: Basis) -> dict[str, object]:
-    """A basis as columns: its own parts, then those of the rule. None is ""."""
-    parts = {part.name: getattr(basis, part.name) for part in fields(Basis) if part.name != "rule"}
-    parts[NEGATIVES] = json.dumps([asdict(one) for one in basis.negatives]) if basis.negatives else ""
-    parts |= {part.name: getattr(basis.rule, part.name) for part in fields(Rule)}
-    return {name: "" if value is None else value for name, value in parts.items()}
+def _flat(basis: Basis) -> list[object]:
+    """The values of the columns `BASIS`. None is ""."""
+    negatives = json.dumps([asdict(one) for one in basis.negatives]) if basis.negatives else ""
+    parts = {**vars(basis), **vars(basis.rule), NEGATIVES: negatives}
+    return ["" if parts[name] is None else parts[name] for name in BASIS]
 
 
 def _basis(texts: Mapping[str, str], path: str | Path) -> Basis:
@@ -202,7 +185,3 @@ def _basis(texts: Mapping[str, str], path: str | Path) -> Basis:
     raise LabelsError(
         f"{path}: {name} is {texts[name]!r}, which cannot be read.", fix="Use the file as it was written."
     )
-
-
-def _is_required(part: Field[Any]) -> bool:
-    return part.default is MISSING and part.default_factory is MISSING

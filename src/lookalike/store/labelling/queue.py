@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, tuple_, update
 
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
 from lookalike.annotate.question import refused
@@ -103,10 +103,7 @@ def withdraw_missing(connection: Connection, now: int) -> int:
     for first in range(0, len(which), BATCH):
         some = which[first : first + BATCH]
         connection.execute(delete(claim).where(claim.c.question.in_(some), claim.c.kind != "vote"))
-        away = {"state": EXCLUDED, "free": 0, "resolves_at": None, "changed": now}
-        connection.execute(update(question).where(question.c.id.in_(some)).values(**away))
-    if which:
-        recount(connection)
+    _close(connection, which, EXCLUDED, now)
     return len(which)
 
 
@@ -136,13 +133,20 @@ def close_labelled(connection: Connection, labelled: Collection[tuple[str, str]]
     untouched = (question.c.state == OPEN, question.c.takers == "")
     rows = connection.execute(select(question.c.id, question.c.query, question.c.item).where(*untouched))
     which = [row.id for row in rows if (row.query, row.item) in labelled]
+    _close(connection, which, SETTLED, now, *untouched)
+    return len(which)
+
+
+def _close(
+    connection: Connection, which: Sequence[int], state: str, now: int, *still: ColumnElement[bool]
+) -> None:
+    """Give questions a state in which nobody is asked, those for which the conditions are still true."""
+    away = {"state": state, "free": 0, "resolves_at": None, "changed": now}
     for first in range(0, len(which), BATCH):
-        away = {"state": SETTLED, "free": 0, "changed": now}
-        some = which[first : first + BATCH]
-        connection.execute(update(question).where(question.c.id.in_(some), *untouched).values(**away))
+        some = question.c.id.in_(which[first : first + BATCH])
+        connection.execute(update(question).where(some, *still).values(**away))
     if which:
         recount(connection)
-    return len(which)
 
 
 def _row(pair: Asked, needed: int, now: int) -> dict[str, object]:

@@ -135,7 +135,8 @@ def everyone(connection: Connection) -> list[Person]:
 
 def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
     """The person of a session; None if the session has ended."""
-    return _one(connection, (people.c.id == number) & (people.c.epoch == epoch) & _PRESENT)
+    found = _one(connection, (people.c.id == number) & _PRESENT)
+    return found if found is not None and found.epoch == epoch else None
 
 
 def candidate(connection: Connection, name: str) -> Login | None:

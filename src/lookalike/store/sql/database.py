@@ -1,11 +1,11 @@
 """One database, SQLite or PostgreSQL. A commit is on the disk when it returns, and errors say what to do."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import sqlite_version, sqlite_version_info
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError as AddressError
@@ -18,6 +18,7 @@ from lookalike.store.sql import (
 )
 from lookalike.store.sql.errors import BUSY_MS, database_error
 
+T = TypeVar("T")
 BASELINE = VERSION = "1000"  # the oldest and the newest version that this program opens
 OLDEST_SQLITE = (3, 35)  # RETURNING
 EFFECTIVE = os.access in os.supports_effective_ids
@@ -51,6 +52,11 @@ class Database:
                 connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
             yield connection
             connection.rollback()
+
+    def fetch(self, call: Callable[[Connection], T]) -> T:
+        """The result of a call that reads one snapshot."""
+        with self.read() as connection:
+            return call(connection)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -124,8 +130,7 @@ class Database:
 
     def version(self) -> str | None:
         """The version of the database; None if it is empty."""
-        with self.read() as connection:
-            return _version(connection)
+        return self.fetch(_version)
 
     def check(self) -> None:
         """Check the integrity of a whole SQLite file, or that PostgreSQL answers."""

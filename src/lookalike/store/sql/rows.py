@@ -12,13 +12,12 @@ from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, insert, se
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.core.checks import strings
-from lookalike.core.types import Catalog, Labels, LeftOut, Pool
+from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, Catalog, Labels, LeftOut, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store.sql import schema
 
 BATCH = 20_000
-TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
-NUMBERS = ("position", "width", "height", "duplicate")
+NUMBERS = (*CATALOG_NUMBERS, "duplicate")
 
 Row = dict[str, Any]
 
@@ -96,19 +95,19 @@ def write_catalog(connection: Connection, catalog: Catalog) -> None:
         schema.image,
         row=range(len(catalog)),
         columns=(json.dumps(one, ensure_ascii=False) for one in more),
-        **{name: getattr(catalog, name).tolist() for name in (*TEXTS, *NUMBERS)},
+        **{name: getattr(catalog, name).tolist() for name in (*CATALOG_TEXTS, *NUMBERS)},
     )
     insert_all(connection, schema.left_out, (gone._asdict() for gone in catalog.left_out))
 
 
 def read_catalog(connection: Connection) -> Catalog:
     """The catalog, in its order."""
-    names = (*TEXTS, *NUMBERS, "columns")
+    names = (*CATALOG_TEXTS, *NUMBERS, "columns")
     found = dict(zip(names, read_columns(connection, schema.image, "row", *names), strict=True))
     more = [json.loads(columns) for columns in found["columns"]]
     left_out = read_columns(connection, schema.left_out, "position", *LeftOut._fields)
     return Catalog(
-        **{name: strings(found[name]) for name in TEXTS},
+        **{name: strings(found[name]) for name in CATALOG_TEXTS},
         **{name: np.array(found[name], np.int64) for name in NUMBERS},
         columns=MappingProxyType(
             {name: strings(row[name] for row in more) for name in (more[0] if more else ())}

@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lookalike.store.disk import disk_errors, write_file
@@ -11,24 +11,24 @@ PREFIX = "events.out.tfevents"
 
 
 class Events:
-    """The event file of a run. `now` gives the seconds since 1970 that TensorBoard shows."""
+    """The event file of a run."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], float] = time.time) -> None:
-        self.folder, self.now = folder, now
-        self.file = folder / f"{PREFIX}.{now():.0f}.lookalike"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / f"{PREFIX}.{time.time():.0f}.lookalike"
 
     def begin(self, steps: Sequence[tuple[int, Mapping[str, float]]]) -> None:
         """Write a new file with the steps so far, which replaces earlier files."""
         with disk_errors("removing earlier events", self.folder):
             for path in self.folder.glob(f"{PREFIX}.*"):
                 path.unlink()
-        started = self.now()
+        started = time.time()
         write_file(self.file, _first(started) + b"".join(_record(step, one, started) for step, one in steps))
 
     def add(self, step: int, scalars: Mapping[str, float]) -> None:
         """Add a step, without scalars that are NaN."""
         with disk_errors("recording an epoch", self.file), self.file.open("ab") as file:
-            file.write(_record(step, scalars, self.now()))
+            file.write(_record(step, scalars, time.time()))
 
 
 def _first(now: float) -> bytes:

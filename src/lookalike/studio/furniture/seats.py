@@ -25,17 +25,17 @@ def chair(build: Build, silhouette: Numbers, proportion: Numbers) -> None:
         _arms(build, half, deep, seat, arms, heft)
 
 
-def legs(build: Build, x: float, z: float, top: float, splay: float, thick: float, slot: int = FRAME) -> None:
+def legs(build: Build, x: float, z: float, top: float, splay: float, thick: float) -> None:
     """Four legs: straight square posts, or round ones that taper and spread."""
     for side in (-1.0, 1.0):
         for front in (-1.0, 1.0):
             if splay > 0.5:
                 spread = 0.30 * splay * top
                 foot = (side * (x + spread), 0.0, front * (z + 0.7 * spread))
-                build.bar(slot, foot, (side * 0.9 * x, top, front * 0.9 * z), 0.6 * thick, 1.35 * thick)
+                build.bar(FRAME, foot, (side * 0.9 * x, top, front * 0.9 * z), 0.6 * thick, 1.35 * thick)
             else:
                 width = thick * (0.8 + splay)
-                build.panel(slot, (side * x, top / 2, front * z), (width, top / 2, width), edge=0.004)
+                build.panel(FRAME, (side * x, top / 2, front * z), (width, top / 2, width), edge=0.004)
 
 
 def _solid_back(

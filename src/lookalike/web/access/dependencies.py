@@ -6,7 +6,7 @@ Both check the CSRF token of every request that is not a GET.
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Form, Path, Query
 from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
@@ -34,9 +34,7 @@ def visitor(request: Request) -> Session:
 
 def person(request: Request) -> Person:
     """The sender of the request, known by the cookie of a browser or the token of a program."""
-    who = identity_of(request)
-    with site_of(request).database.read() as connection:
-        found = who.found(connection)
+    found = site_of(request).database.fetch(identity_of(request).found)
     request.state.person = found
     return found
 
@@ -57,6 +55,9 @@ async def own_form(request: Request) -> None:
 SIGNED_IN = [Depends(person), Depends(own_form)]
 LEADS = [Depends(lead), Depends(own_form)]
 ANYBODY = [Depends(visitor), Depends(own_form)]
+
+Word = Annotated[str, Form()]
+"""A text field of a form."""
 
 Number = Annotated[int, Path(ge=0, le=LARGEST)]
 """A number in an address, not larger than a database can hold."""

@@ -10,13 +10,12 @@ import secrets
 from dataclasses import dataclass, replace
 
 from itsdangerous import BadData, URLSafeSerializer
-from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MINUTE = 60_000
 IDLE, LONGEST_SESSION = 12 * 60 * MINUTE, 7 * 24 * 60 * MINUTE
 RENEWED = 5 * MINUTE  # not on every request: parallel requests would overwrite each other's cookie
+COOKIE = "cookie"  # in the state of a request: the value that the answer sets
 AHEAD = 5 * MINUTE  # tolerance for a clock that was set back
 
 
@@ -82,34 +81,14 @@ def read(request: HTTPConnection, key: str, *, https: bool, now: int) -> Session
 
 def keep(request: HTTPConnection, session: Session | None, key: str) -> None:
     """Send this session with the answer; None ends the current one."""
-    request.state.cookie = "" if session is None else packed(session, key)
+    setattr(request.state, COOKIE, "" if session is None else packed(session, key))
 
 
-class SessionCookies:
-    """Middleware: sets the cookie that `keep` asked for, whatever the answer is."""
-
-    def __init__(self, app: ASGIApp, *, https: bool) -> None:
-        self.app = app
-        self.https = https
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        state = scope.setdefault("state", {})
-
-        async def with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start" and "cookie" in state:
-                MutableHeaders(scope=message).append("set-cookie", self._line(state["cookie"]))
-            await send(message)
-
-        await self.app(scope, receive, with_cookie)
-
-    def _line(self, value: str) -> str:
-        life = LONGEST_SESSION // 1000 if value else 0
-        secure = "; Secure" if self.https else ""
-        return f"{cookie_name(self.https)}={value}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}"
+def cookie_line(value: str, *, https: bool) -> str:
+    """The header that sets the cookie to a value; "" deletes it."""
+    life = LONGEST_SESSION // 1000 if value else 0
+    secure = "; Secure" if https else ""
+    return f"{cookie_name(https)}={value}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}"
 
 
 def _serializer(key: str) -> URLSafeSerializer:

@@ -62,7 +62,7 @@ def refusal(request: Request, error: LookalikeError) -> Response:
     """The answer to an error of ours."""
     if isinstance(error, WorkspaceError):
         return _unavailable(request, error)
-    code = str(getattr(error, "code", ""))
+    code = error.code
     if code == SIGNED_OUT and request.method in ("GET", "HEAD") and not wants_json(request):
         return RedirectResponse(f"/login?{_next(request)}", 303)
     kind = "AccessError" if isinstance(error, AccessError) else type(error).__name__

@@ -31,7 +31,7 @@ def status_of(error: LookalikeError) -> int:
     """
     if isinstance(error, WorkspaceError):
         return 503
-    code = getattr(error, "code", "")
+    code = error.code
     if code in STATUS:
         return STATUS[code]
     return {AccessError: 403, VoteError: 409}.get(type(error), 400)
@@ -39,7 +39,7 @@ def status_of(error: LookalikeError) -> int:
 
 def must_be_raised(error: LookalikeError) -> bool:
     """Whether an error ends the request, rather than showing a form again: the database or the account is gone."""
-    return isinstance(error, WorkspaceError) or getattr(error, "code", "") in ENDED
+    return isinstance(error, WorkspaceError) or error.code in ENDED
 
 
 def headers_of(error: LookalikeError) -> dict[str, str]:

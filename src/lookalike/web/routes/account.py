@@ -1,9 +1,8 @@
 """Login and logout, links to join or to set a password, and a person's own password, sessions and tokens."""
 
 import re
-from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +20,7 @@ from lookalike.web.access.dependencies import (
     PersonPart,
     SessionPart,
     SitePart,
+    Word,
     address_of,
 )
 from lookalike.web.actions import Actor
@@ -31,7 +31,6 @@ from lookalike.web.site import Site
 open_router = APIRouter(dependencies=ANYBODY, include_in_schema=False)
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HOME, ACCOUNT = "/", "/account"
-Word = Annotated[str, Form()]
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 
 
@@ -78,8 +77,7 @@ async def log_out(request: Request, site: SitePart, by: ActorPart) -> Response:
 @open_router.get("/invite/{secret}")
 def invite_page(request: Request, site: SitePart, secret: str) -> Response:
     """The form behind a link: to join with a name and a password, or to set a new password."""
-    with site.database.read() as connection:
-        link = invites.look(connection, secret, site.now())
+    link = _look(site, secret)
     return page(request, "invite.html.j2", link=link, secret=secret, name="", failure=None)
 
 
@@ -132,7 +130,7 @@ async def change_password(
         if must_be_raised(error):
             raise
         shown = error
-        if getattr(error, "code", "") == "password":
+        if error.code == "password":
             shown = ArgumentError("The current password is wrong.", fix="Type the password you log in with.")
         return await run_in_threadpool(_account, request, site, by.person, failure=shown)
     epoch = await site.write(lambda connection: actions.change_password(connection, by, hashed))
@@ -178,20 +176,17 @@ def local(address: str) -> str:
 def _account(
     request: Request, site: Site, person: Person, *, token: str = "", failure: LookalikeError | None = None
 ) -> Response:
-    with site.database.read() as connection:
-        tokens = access.tokens(connection, person.id)
+    tokens = site.database.fetch(lambda connection: access.tokens(connection, person.id))
     return page(request, "account.html.j2", tokens=tokens, token=token, failure=failure)
 
 
 def _authenticated(site: Site, name: str, password: str) -> Login:
-    with site.database.read() as connection:
-        found = people.candidate(connection, name)
+    found = site.database.fetch(lambda connection: people.candidate(connection, name))
     return people.verified(found, password)  # slow: no connection waits for it
 
 
 def _look(site: Site, secret: str) -> invites.Link:
-    with site.database.read() as connection:
-        return invites.look(connection, secret, site.now())
+    return site.database.fetch(lambda connection: invites.look(connection, secret, site.now()))
 
 
 def _new_password(password: str, again: str) -> str:

@@ -52,8 +52,7 @@ async def queue_form(request: Request, site: SitePart) -> Response:
 @api.get("/campaign")
 def campaign(site: SitePart) -> Campaign:
     """For leads: the settings of the labelling."""
-    with site.database.read() as connection:
-        return read_campaign(connection)
+    return site.database.fetch(read_campaign)
 
 
 @api.put("/campaign")
@@ -68,9 +67,9 @@ async def save(request: Request, by: ActorPart, new: Campaign) -> Done:
 @api.get("/queue")
 def queue(site: SitePart) -> Queue:
     """For leads: the number of pairs in each state, and of discovered pairs that are not in the queue yet."""
-    with site.database.read() as connection:
-        states = count_states(connection)
-    return Queue(states=states, waiting=count_waiting(Workspace(site.workspace.folder)))
+    return Queue(
+        states=site.database.fetch(count_states), waiting=count_waiting(Workspace(site.workspace.folder))
+    )
 
 
 @api.post("/queue")

@@ -121,8 +121,7 @@ def discussions(
 @api.get("/{question}")
 def discussion(site: SitePart, person: PersonPart, question: Number) -> Discussion:
     """A pair that is no longer open, with its votes, comments, proposals and decisions."""
-    with site.database.read() as connection:
-        return _read(connection, person, question)
+    return site.database.fetch(lambda connection: _read(connection, person, question))
 
 
 @api.post("/{question}/comments")

@@ -49,8 +49,7 @@ async def remove_form(site: SitePart, by: ActorPart, question: Number) -> Respon
 @api.get("")
 def gold(site: SitePart) -> list[Gold]:
     """For leads: the gold pairs."""
-    with site.database.read() as connection:
-        return list(gold_pairs(connection))
+    return list(site.database.fetch(gold_pairs))
 
 
 @api.post("")

@@ -48,8 +48,7 @@ def guidelines_page(request: Request, site: SitePart) -> Response:
 @lead_router.get("/edit")
 def edit_page(request: Request, site: SitePart) -> Response:
     """The text in a field."""
-    with site.database.read() as connection:
-        newest = store.read_guideline(connection)
+    newest = site.database.fetch(store.read_guideline)
     return _edit(request, newest.text, str(newest.version))
 
 
@@ -68,8 +67,7 @@ async def edit_form(request: Request, site: SitePart, by: ActorPart, form: FormP
 @lead_router.get("/versions")
 def versions_page(request: Request, site: SitePart) -> Response:
     """All versions, the newest first."""
-    with site.database.read() as connection:
-        return page(request, "versions.html.j2", versions=store.guideline_versions(connection))
+    return page(request, "versions.html.j2", versions=site.database.fetch(store.guideline_versions))
 
 
 @lead_router.get("/versions/{version}")

@@ -36,7 +36,11 @@ def image_address(image: str, digest: str, size: int) -> str:
 @router.get("/{size}/{image:path}")
 async def photo(request: Request, site: SitePart, size: Number, image: str) -> Response:
     """The photo of a catalog image, `size` pixels on its wider side or less."""
-    one = await run_in_threadpool(_listed, site, image) if size in SIZES else None
+    one = (
+        await run_in_threadpool(site.database.fetch, lambda connection: listed(connection, image))
+        if size in SIZES
+        else None
+    )
     if one is None:
         sizes = ", ".join(map(str, SIZES))
         raise AccessError(
@@ -65,8 +69,3 @@ async def _made(site: Site, one: ListedImage, size: int) -> Thumbnail:
         site.making[key] = loop.run_in_executor(site.decoders, site.thumbnails.make, one, size)
         site.making[key].add_done_callback(lambda _: site.making.pop(key, None))
     return await asyncio.shield(site.making[key])
-
-
-def _listed(site: Site, image: str) -> ListedImage | None:
-    with site.database.read() as connection:
-        return listed(connection, image)

@@ -20,7 +20,7 @@ from lookalike.store.labelling.guidelines import examples, read_guideline
 from lookalike.store.labelling.progress import AnnotatorProgress, annotator_progress
 from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
-from lookalike.web.access.dependencies import SIGNED_IN, PersonPart
+from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, Word
 from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.pages.markup import rendered
 from lookalike.web.pages.pair_view import given_pairs, pictures
@@ -30,7 +30,6 @@ from lookalike.web.schemas import GivenPair
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HERE = "/label"
 UNDO = "undo"
-Word = Annotated[str, Form()]
 
 
 @router.get(HERE)

@@ -2,21 +2,20 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query
+from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.store.people import access, people
 from lookalike.web import actions
-from lookalike.web.access.dependencies import LARGEST, LEADS, ActorPart, Number, SitePart
+from lookalike.web.access.dependencies import LARGEST, LEADS, ActorPart, Number, SitePart, Word
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
 
 router = APIRouter(prefix="/team", dependencies=LEADS, include_in_schema=False)
 PEOPLE = "/team/people"
 LINES = 100
-Word = Annotated[str, Form()]
 Before = Annotated[int | None, Query(ge=0, le=LARGEST)]
 
 
@@ -52,8 +51,7 @@ async def change_role(site: SitePart, by: ActorPart, number: Number, role: Word)
 @router.get("/people/{number}/remove")
 def ask_to_remove(request: Request, site: SitePart, number: Number) -> Response:
     """Ask for confirmation."""
-    with site.database.read() as connection:
-        whose = people.person(connection, number)
+    whose = site.database.fetch(lambda connection: people.person(connection, number))
     return page(request, "remove.html.j2", whose=whose)
 
 
@@ -67,8 +65,9 @@ async def remove(site: SitePart, by: ActorPart, number: Number) -> Response:
 @router.get("/audit")
 def audit_page(request: Request, site: SitePart, before: Before = None) -> Response:
     """Who changed what, the newest first."""
-    with site.database.read() as connection:
-        lines = access.audit_log(connection, before=before, most=LINES + 1)
+    lines = site.database.fetch(
+        lambda connection: access.audit_log(connection, before=before, most=LINES + 1)
+    )
     older = lines[LINES - 1].id if len(lines) > LINES else None
     return page(request, "audit.html.j2", lines=lines[:LINES], older=older)
 
@@ -80,8 +79,7 @@ def link(request: Request, site: Site, secret: str) -> str:
 
 
 def _people(request: Request, site: Site, link: str = "", whose: str = "") -> Response:
-    with site.database.read() as connection:
-        team = people.everyone(connection)
+    team = site.database.fetch(people.everyone)
     here = [one for one in team if one.removed is None]
     gone = [one for one in team if one.removed is not None]
     return page(request, "people.html.j2", here=here, gone=gone, link=link, whose=whose)

@@ -45,8 +45,7 @@ class Work:
 @router.get("")
 def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
     """Remaining work, expected errors, and the last forecast."""
-    with site.database.read() as connection:
-        campaign = read_campaign(connection)
+    campaign = site.database.fetch(read_campaign)
     work: Work | None = site.forecast
     return page(
         request,

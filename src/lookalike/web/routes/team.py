@@ -26,14 +26,14 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
     found = figures_of(site)
     shown = [one for one in found.annotators if person.is_lead or one.annotator == person.id]
     names = {one.annotator: one.name for one in found.annotators}
-    with site.database.read() as connection:
-        counts = count_states(connection)
+    counts = site.database.fetch(count_states)
     twos = sorted(found.twos, key=lambda two: -two.shared) if person.is_lead else []
     return page(
         request,
         "team.html.j2",
         found=found,
-        counts={**counts, "all": counts.total()},
+        counts=counts,
+        total=counts.total(),
         resolved=counts[SETTLED],
         bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],

@@ -49,8 +49,7 @@ def remove_person(workspace: Workspace, name: str, now: int) -> Person:
 
 def everyone(workspace: Workspace) -> list[Person]:
     """All people."""
-    with workspace.database.read() as connection:
-        return people.everyone(connection)
+    return workspace.database.fetch(people.everyone)
 
 
 def path_of(secret: str) -> str:

@@ -71,8 +71,7 @@ def team(database: Database, now: int, *, seed: int = 0, all_twos: bool = False)
 
     Fifty people are 1,225 pairs of people, so from eleven people on `twos` is empty without `all_twos`.
     """
-    with database.read() as connection:
-        read = read_votes(connection)
+    read = database.fetch(read_votes)
     return team_of(read, now, seed=seed, all_twos=all_twos)
 
 

@@ -80,8 +80,7 @@ def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progre
 
 
 def _catalog(database: Database) -> Catalog:
-    with database.read() as connection:
-        return read_catalog(connection)
+    return database.fetch(read_catalog)
 
 
 def _before(database: Database, replace: bool) -> Catalog | None:
