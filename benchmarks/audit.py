@@ -16,7 +16,6 @@ from ranks import most_memory, timed, world
 from lookalike.audit.coverage_sweep import coverage_sweep
 from lookalike.audit.full_coverage import covered_queries, full_coverage
 from lookalike.audit.leave_one_out import leave_one_out, subsets
-from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import recorded
 from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule
@@ -67,12 +66,12 @@ def spent(work: Callable[[], None]) -> tuple[float, float]:
 
 def audits(judged: list[JudgedRanks], found: Pool, resampling: Resampling | None) -> None:
     """All three audits from judged ranks as they come."""
-    rescorers = [Rescorer(one, parse_list(MEASURES)) for one in judged]
-    scored = subsets(rescorers, recorded(found, judged[0]))
+    measures = parse_list(MEASURES)
+    scored = subsets(judged, measures, recorded(found, judged[0]))
     covered = covered_queries(judged, judged[:GENERATORS], 5)
     leave_one_out(scored, resampling)
-    full_coverage(scored, rescorers, covered, resampling)
-    coverage_sweep(rescorers, covered, resampling)
+    full_coverage(scored, judged, covered, resampling)
+    coverage_sweep(judged, measures, covered, resampling)
 
 
 def pooled_world() -> tuple[Catalog, list[Embeddings], Pool, Labels]:

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from oracles.scoring import Row
 from oracles.worlds import judged_of
 
-from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced, rebuilt
 from lookalike.core.types import JudgedRanks
 from lookalike.evaluate.measures.table import parse_list
 
-MEASURES = "DCS(alpha=10),EHR@2,AUC_mic,AUC_mac,BPREF"
+MEASURES = parse_list("DCS(alpha=10),EHR@2,AUC_mic,AUC_mac,BPREF")
 Encoders = list[list[Row]]
 
 
@@ -59,11 +58,6 @@ def judged(world: Encoders) -> list[JudgedRanks]:
     for at, one in enumerate(made):
         object.__setattr__(one, "encoder", f"e{at}")
     return made
-
-
-def rescorers(world: Encoders, measures: str = MEASURES) -> list[Rescorer]:
-    """Ready to be scored again."""
-    return [Rescorer(one, parse_list(measures)) for one in judged(world)]
 
 
 def two_generators(world: Encoders, top: int = 2) -> Surfaced:

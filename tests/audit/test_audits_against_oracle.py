@@ -4,10 +4,11 @@ from math import isnan
 
 import numpy as np
 import pytest
-from audit_worlds import MEASURES, judged, rescorers, two_generators, worlds
+from audit_worlds import MEASURES, judged, two_generators, worlds
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import auditing
+from oracles.worlds import judged_of
 from scipy import stats
 
 from lookalike.audit.correlation import KINDS, Correlations, coefficients, correlate
@@ -15,9 +16,9 @@ from lookalike.audit.coverage_sweep import coverage_sweep, levels_of
 from lookalike.audit.full_coverage import covered_queries, full_coverage
 from lookalike.audit.leave_one_out import leave_one_out, subsets
 from lookalike.audit.query_correlation import OverQueries
-from lookalike.evaluate.measures.table import parse, parse_list
+from lookalike.evaluate.measures.table import parse
 
-NAMES = [measure.name for measure in parse_list(MEASURES)]
+NAMES = [measure.name for measure in MEASURES]
 rules = st.sampled_from(["surfaced", "only"])
 values = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0]), min_size=3, max_size=7)
 
@@ -33,14 +34,15 @@ def same(found: Correlations | list[float], expected: tuple[float, float, float]
 
 @given(worlds, rules)
 def test_scores_on_fewer_labels_are_those_of_a_fresh_evaluation(world, rule):
-    found, surfaced = rescorers(world), two_generators(world)
-    for one, plain in zip(found, judged(world), strict=True):
+    surfaced = two_generators(world)
+    found = subsets(judged(world), MEASURES, surfaced, rule)
+    for e, rows in enumerate(world):
         for generator in surfaced.generators:
             keep = ~surfaced.dropped(generator, rule)
-            again = one.scores(keep)
+            fresh = judged_of([row for row, stays in zip(rows, keep, strict=True) if stays])
             for name in NAMES:
-                expected = parse(name)(plain.only(keep))
-                got = again[name]
+                expected = parse(name)(fresh)
+                got = found.scores[generator][f"e{e}"][name]
                 assert (got.queries, got.reason) == (expected.queries, expected.reason)
                 np.testing.assert_allclose(got.value, expected.value, atol=1e-12)
                 assert got.query.tolist() == expected.query.tolist()
@@ -49,7 +51,7 @@ def test_scores_on_fewer_labels_are_those_of_a_fresh_evaluation(world, rule):
 @given(worlds, rules)
 def test_leave_one_out(world, rule):
     surfaced = two_generators(world)
-    found = leave_one_out(subsets(rescorers(world), surfaced, rule))
+    found = leave_one_out(subsets(judged(world), MEASURES, surfaced, rule))
     by = [auditing.surfaced_by(rows, 2) for rows in world[:2]]
     for g, omission in enumerate(found.omissions):
         stay = auditing.left(by, g, rule)
@@ -68,8 +70,9 @@ def test_leave_one_out(world, rule):
 @given(worlds, rules, st.sampled_from(["every", "each"]))
 def test_full_coverage(world, rule, which):
     ranks, surfaced = judged(world), two_generators(world)
-    ready = rescorers(world)
-    found = full_coverage(subsets(ready, surfaced, rule), ready, covered_queries(ranks, ranks[:2], 2, which))
+    found = full_coverage(
+        subsets(ranks, MEASURES, surfaced, rule), ranks, covered_queries(ranks, ranks[:2], 2, which)
+    )
     own = [auditing.covered(rows, 2) for rows in world]
     shared = own[0] & own[1]
     chosen = own if which == "each" else [shared if shared <= one else set() for one in own]
@@ -83,7 +86,7 @@ def test_full_coverage(world, rule, which):
 @given(worlds)
 def test_coverage_sweep(world):
     ranks = judged(world)
-    found = coverage_sweep(rescorers(world), covered_queries(ranks, ranks[:2], 2, "each"))
+    found = coverage_sweep(ranks, MEASURES, covered_queries(ranks, ranks[:2], 2, "each"))
     own = [auditing.covered(rows, 2) for rows in world]
     for level in levels_of(2):
         for name in NAMES:

@@ -25,9 +25,7 @@ def check(world: Encoders, **asked) -> Audits:
     ranks = judged(world)
     surfaced = asked.pop("surfaced", None) or rebuilt(ranks[:2], 2)
     ranked = asked.pop("ranked", ranks[:2])
-    found = audits(
-        ranks, ranked, surfaced, parse_list(MEASURES), k=asked.pop("k", 2), replicates=100, **asked
-    )
+    found = audits(ranks, ranked, surfaced, MEASURES, k=asked.pop("k", 2), replicates=100, **asked)
     _nothing_is_undefined_without_a_reason(found)
     return found
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audit_worlds import MEASURES, judged, rescorers, two_generators, worlds
+from audit_worlds import MEASURES, judged, two_generators, worlds
 from hypothesis import given
 from oracles.scoring import Row
 from oracles.worlds import judged_of
@@ -13,9 +13,8 @@ from lookalike.audit.correlation import KINDS
 from lookalike.audit.coverage_sweep import coverage_sweep, kept_at, levels_of
 from lookalike.audit.full_coverage import covered_queries, full_coverage
 from lookalike.audit.leave_one_out import leave_one_out, subsets
-from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced
-from lookalike.evaluate.measures.table import parse, parse_list
+from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.bootstrap import Resampling
 
 
@@ -31,7 +30,7 @@ def test_the_rule_only_drops_a_part_of_what_surfaced_drops(world):
 def test_a_generator_that_surfaced_nothing_changes_nothing(world):
     rows = len(world[0])
     idle = Surfaced(("nobody",), np.zeros((rows, 1), bool), recorded=True, top=5)
-    found = leave_one_out(subsets(rescorers(world), idle))
+    found = leave_one_out(subsets(judged(world), MEASURES, idle))
     assert found.omissions[0].dropped == 0
     assert idle.of_none == rows
     for agreement in found.bias:
@@ -44,8 +43,8 @@ def test_a_generator_that_surfaced_nothing_changes_nothing(world):
 
 @given(worlds)
 def test_the_order_of_encoders_does_not_matter(world):
-    surfaced, ready = two_generators(world), rescorers(world)
-    one, other = (leave_one_out(subsets(part, surfaced)) for part in (ready, ready[::-1]))
+    surfaced, ranks = two_generators(world), judged(world)
+    one, other = (leave_one_out(subsets(part, MEASURES, surfaced)) for part in (ranks, ranks[::-1]))
     for agreement in one.bias:
         turned = other.agreement(agreement.measure, agreement.omitted)
         for kind in KINDS:
@@ -57,7 +56,7 @@ def test_the_order_of_encoders_does_not_matter(world):
 @given(worlds)
 def test_at_full_coverage_ehr_follows_hr_exactly(world):
     ranks = judged(world)
-    found = coverage_sweep(rescorers(world), covered_queries(ranks, ranks[:2], 2, "each"))
+    found = coverage_sweep(ranks, MEASURES, covered_queries(ranks, ranks[:2], 2, "each"))
     cell = found.cell(1.0, "EHR@2")
     for kind in KINDS:
         for side in (cell.over_queries, cell.over_encoders):
@@ -67,21 +66,21 @@ def test_at_full_coverage_ehr_follows_hr_exactly(world):
 
 @given(worlds)
 def test_what_is_left_at_a_coverage(world):
-    for one in rescorers(world):
+    for one in judged(world):
         before = None
         for level in levels_of(2)[::-1]:
-            keep = kept_at(one.judged, 2, level)
+            keep = kept_at(one, 2, level)
             assert before is None or not (keep & ~before).any()
             before = keep
-            left = parse("coverage@2")(one.judged.only(keep)).numerator if keep.any() else np.zeros(1)
+            left = parse("coverage@2")(one.only(keep)).numerator if keep.any() else np.zeros(1)
             assert (left <= level + 1e-9).all()
 
 
 @given(worlds)
 def test_the_same_draws_give_the_same_intervals_and_hold_the_value_of_a_self_correlation(world):
-    ready, surfaced = rescorers(world), two_generators(world)
-    resampling = Resampling(ready[0].judged.query_codes[0], 70, seed=3)
-    found = [leave_one_out(subsets(ready, surfaced), resampling) for _ in range(2)]
+    ranks, surfaced = judged(world), two_generators(world)
+    resampling = Resampling(ranks[0].query_codes[0], 70, seed=3)
+    found = [leave_one_out(subsets(ranks, MEASURES, surfaced), resampling) for _ in range(2)]
     for a, b in zip(found[0].bias, found[1].bias, strict=True):
         for kind in KINDS:
             x, y = getattr(a.correlations, kind), getattr(b.correlations, kind)
@@ -105,16 +104,15 @@ def test_replicates_of_every_audit_equal_scoring_the_drawn_queries_again():
         for part in rows
     ]
     new = [replace(judged_of(part), encoder=f"e{e}") for e, part in enumerate(again)]
-    ready, fresh = ([Rescorer(one, parse_list(MEASURES)) for one in side] for side in (ranks, new))
     surfaced, resurfaced = (
         Surfaced(("g",), np.isin(one[0].candidate, ["c0", "c1"])[:, None], recorded=True, top=2)
         for one in (ranks, new)
     )
     covered = covered_queries(ranks, ranks, 2, "each")
-    drawn = full_coverage(subsets(ready, surfaced), ready, covered, resampling)
-    plain = full_coverage(subsets(fresh, resurfaced), fresh, covered_queries(new, new, 2, "each"))
-    swept = coverage_sweep(ready, covered, resampling)
-    resweep = coverage_sweep(fresh, covered_queries(new, new, 2, "each"))
+    drawn = full_coverage(subsets(ranks, MEASURES, surfaced), ranks, covered, resampling)
+    plain = full_coverage(subsets(new, MEASURES, resurfaced), new, covered_queries(new, new, 2, "each"))
+    swept = coverage_sweep(ranks, MEASURES, covered, resampling)
+    resweep = coverage_sweep(new, MEASURES, covered_queries(new, new, 2, "each"))
     checked = 0
     for a, b in zip(drawn.agreements, plain.agreements, strict=True):
         checked += _low_is(a.correlations, b.correlations)

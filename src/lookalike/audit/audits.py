@@ -11,7 +11,6 @@ from lookalike.audit.correlation import FEWEST, possible_values
 from lookalike.audit.coverage_sweep import CoverageSweep, coverage_sweep
 from lookalike.audit.full_coverage import FullCoverage, covered_queries, full_coverage
 from lookalike.audit.leave_one_out import LeaveOneOut, leave_one_out, subsets
-from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced, require_aligned
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Progress, part
@@ -103,14 +102,13 @@ def audits(
         raise LabelsError(
             "No label can be ranked, so there is nothing to audit.", fix="Label some pairs first."
         )
-    ready = [Rescorer(one, measures) for one in encoders]
-    scored = subsets(ready, surfaced, rule)
+    scored = subsets(encoders, measures, surfaced, rule)
     covered = covered_queries(encoders, generators, k, which)
     queries = encoders[0].query_codes[0]
     resampling = Resampling(queries, replicates, seed) if replicates else None
     left_out = leave_one_out(scored, resampling, part(progress, 0, 3))
-    full = full_coverage(scored, ready, covered, resampling, part(progress, 1, 3))
-    swept = coverage_sweep(ready, covered, resampling, part(progress, 2, 3))
+    full = full_coverage(scored, encoders, covered, resampling, part(progress, 1, 3))
+    swept = coverage_sweep(encoders, measures, covered, resampling, part(progress, 2, 3))
     of_coverage = _coverage(full, surfaced, {one.encoder for one in generators}, len(encoders))
     return Audits(
         left_out,

@@ -1,6 +1,6 @@
 """Coverage sweep: how does agreement with HR@K fade as the top of the lists loses its labels (VSD appendix D)?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import nan
@@ -12,11 +12,11 @@ from lookalike.audit.agreement import agreements
 from lookalike.audit.correlation import KINDS, Correlation, Correlations, with_interval
 from lookalike.audit.full_coverage import NEARLY, NONE_COVERED, Covered, values_by_query
 from lookalike.audit.query_correlation import OverQueries
-from lookalike.audit.rescore import Rescorer
 from lookalike.core.cores import cores
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.measures.hit_rate import membership
+from lookalike.evaluate.measures.table import Measure, evaluate
 from lookalike.evaluate.significance.bootstrap import Resampling
 
 POOLS = "the measure pools all queries, so a single query has no value"
@@ -81,18 +81,22 @@ def kept_at(judged: JudgedRanks, k: int, coverage: float) -> Bool[np.ndarray, " 
     """Without the top-ranked labels of each query, best first, until coverage@K is at most this.
 
     A label goes while sum of w over those that stay is above coverage * K, so only labels in the top K go. Of tied
-    labels the first in the order of the rows goes first. The rows must be in list order.
+    labels the first in the order of the rows goes first.
     """
-    w, code = membership(judged, k), judged.query_codes[1]
+    order = judged.list_order
+    w, code = membership(judged, k)[order], judged.query_codes[1][order]
     before = np.cumsum(w) - w
     start = np.searchsorted(code, np.arange(len(judged.query_codes[0])))
     total = np.bincount(code, weights=w)
     left = total[code] - (before - before[start][code])
-    return np.asarray((w <= 0) | (left <= coverage * k + NEARLY))
+    keep = np.empty(len(judged), bool)
+    keep[order] = (w <= 0) | (left <= coverage * k + NEARLY)
+    return keep
 
 
 def coverage_sweep(
-    rescorers: Sequence[Rescorer],
+    ranks: Sequence[JudgedRanks],
+    asked: Sequence[Measure],
     covered: Covered,
     resampling: Resampling | None = None,
     progress: Progress | None = None,
@@ -103,13 +107,17 @@ def coverage_sweep(
     labels are left, against that query's HR@K with all of them; then the mean over encoders. Micro AUC and PR-AUC
     have no value of one query. Bands: the same on resampled queries.
     """
-    levels, measures = levels_of(covered.k), tuple(one.name for one in rescorers[0].measures)
+    levels, measures = levels_of(covered.k), tuple(one.name for one in asked)
     used = [i for i, chosen in enumerate(covered.chosen) if chosen.any()]
-    encoders = tuple(rescorers[i].encoder for i in used)
-    every = covered.benchmark(rescorers)
+    encoders = tuple(ranks[i].encoder for i in used)
+    every = covered.benchmark(ranks)
     benchmark = [every[i] for i in used]
     truth = [values_by_query(score, covered.query) for score in benchmark]
-    swept = {(i, level): _scores(rescorers[i], covered, i, level) for i in used for level in levels}
+    swept = {
+        (i, level): _scores(ranks[i], asked, covered.chosen[i], covered.k, level)
+        for i in used
+        for level in levels
+    }
     scores = {
         (level, measure): [swept[i, level][measure] for i in used] for level in levels for measure in measures
     }
@@ -134,12 +142,11 @@ def coverage_sweep(
     return CoverageSweep(covered.k, covered.which, measures, levels, encoders, counts, tuple(cells), reason)
 
 
-def _scores(rescorer: Rescorer, covered: Covered, encoder: int, level: float) -> dict[str, Score]:
+def _scores(
+    judged: JudgedRanks, measures: Sequence[Measure], chosen: np.ndarray, k: int, level: float
+) -> Mapping[str, Score]:
     """One encoder's scores on its covered queries, at one coverage."""
-    judged = rescorer.judged
-    keep = np.empty(len(judged), bool)
-    keep[rescorer.order] = covered.chosen[encoder][judged.query_codes[1]] & kept_at(judged, covered.k, level)
-    return dict(rescorer.scores(keep))
+    return evaluate(judged.only(chosen[judged.query_codes[1]] & kept_at(judged, k, level)), measures).scores
 
 
 def _by_encoder(encoders: Sequence[str], over: Sequence[OverQueries], queries: int) -> tuple[OneEncoder, ...]:

@@ -1,7 +1,8 @@
 """Full coverage: does a measure on fewer labels agree with HR@K where nothing is unjudged (VSD exp. 2)?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AnySet
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,15 +10,16 @@ from jaxtyping import Bool
 
 from lookalike.audit.agreement import ScoreAgreement, agreements
 from lookalike.audit.leave_one_out import Subsets
-from lookalike.audit.rescore import Rescorer, on_queries
 from lookalike.core.checks import one_of
 from lookalike.core.progress import Progress
 from lookalike.core.types import JudgedRanks, Score
+from lookalike.evaluate.groups import only_queries
 from lookalike.evaluate.measures.fold import per_query
 from lookalike.evaluate.measures.hit_rate import hit_rate, membership
 from lookalike.evaluate.significance.bootstrap import Resampling
 
 WHICH = ("every", "each")
+NO_QUERY = "no query is left"
 NONE_COVERED = "no query has all of its top K labelled"
 NEARLY = 1e-9
 
@@ -40,9 +42,9 @@ class Covered:
         """Each encoder's chosen queries."""
         return [frozenset(self.query[chosen]) for chosen in self.chosen]
 
-    def benchmark(self, rescorers: Sequence[Rescorer]) -> list[Score]:
+    def benchmark(self, encoders: Sequence[JudgedRanks]) -> list[Score]:
         """Each encoder's HR@K on its chosen queries, where nothing is unjudged."""
-        return self.of([hit_rate(one.judged, self.k) for one in rescorers])
+        return self.of([hit_rate(one, self.k) for one in encoders])
 
     def of(self, scores: Sequence[Score]) -> list[Score]:
         """One score per encoder, over its chosen queries only."""
@@ -87,7 +89,7 @@ def covered_queries(
 
 def full_coverage(
     found: Subsets,
-    rescorers: Sequence[Rescorer],
+    encoders: Sequence[JudgedRanks],
     covered: Covered,
     resampling: Resampling | None = None,
     progress: Progress | None = None,
@@ -98,7 +100,7 @@ def full_coverage(
     with fewer than three others every correlation is undefined.
     """
     keys = [(measure, omitted) for measure in found.measures for omitted in ("", *found.omitted)]
-    benchmark = covered.benchmark(rescorers)
+    benchmark = covered.benchmark(encoders)
     agreed = agreements(
         found.encoders,
         {(measure, omitted): covered.of(found.of(omitted, measure)) for measure, omitted in keys},
@@ -116,6 +118,19 @@ def full_coverage(
         tuple(ScoreAgreement(*key, *one) for key, one in agreed.items()),
         "" if covered.chosen.any() else NONE_COVERED,
     )
+
+
+def on_queries(score: Score, chosen: AnySet[str]) -> Score:
+    """The same score over some of its queries only."""
+    here = np.fromiter((query in chosen for query in score.query), bool, len(score.query))
+    if here.all():
+        return score
+    part = only_queries(score, here)
+    if np.isnan(part.value):
+        return replace(
+            part, reason=score.reason or ("not defined on these queries" if here.any() else NO_QUERY)
+        )
+    return part
 
 
 def values_by_query(score: Score, query: np.ndarray) -> np.ndarray:

@@ -7,11 +7,11 @@ from math import nan
 import numpy as np
 
 from lookalike.audit.agreement import ScoreAgreement, agreements
-from lookalike.audit.rescore import Rescorer
 from lookalike.audit.surfaced import Surfaced
 from lookalike.core.errors import PoolError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Score
+from lookalike.core.types import JudgedRanks, Score
+from lookalike.evaluate.measures.table import Measure, evaluate
 from lookalike.evaluate.significance.bootstrap import Resampling
 
 
@@ -95,15 +95,18 @@ class Subsets:
         return [self.scores[omitted][encoder][measure] for encoder in self.encoders]
 
 
-def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surfaced") -> Subsets:
+def subsets(
+    encoders: Sequence[JudgedRanks],
+    measures: Sequence[Measure],
+    surfaced: Surfaced,
+    rule: str = "surfaced",
+) -> Subsets:
     """Score every encoder on all labels and without each generator's, from one ranking each."""
     if not surfaced.generators:
         raise PoolError("No generator is known.", fix="Name the encoders that retrieved the labelled pairs.")
-    first = rescorers[0]
-    code = np.empty(len(first.order), np.int64)
-    code[first.order] = first.judged.query_codes[1]
-    queries = len(first.judged.query_codes[0])
-    scores = {"": {one.encoder: one.full for one in rescorers}}
+    names, code = encoders[0].query_codes
+    queries = len(names)
+    scores = {"": {one.encoder: evaluate(one, measures).scores for one in encoders}}
     omissions = []
     for generator in surfaced.generators:
         keep = ~surfaced.dropped(generator, rule)
@@ -111,7 +114,7 @@ def subsets(rescorers: Sequence[Rescorer], surfaced: Surfaced, rule: str = "surf
         emptied = queries - int(np.count_nonzero(np.bincount(code[keep], minlength=queries)))
         alone = int(np.count_nonzero(surfaced.dropped(generator, "only")))
         omissions.append(Omission(generator, len(keep) - left, left, emptied, alone))
-        scores[generator] = {one.encoder: one.scores(keep) for one in rescorers}
+        scores[generator] = {one.encoder: evaluate(one.only(keep), measures).scores for one in encoders}
     return Subsets(rule, surfaced, tuple(omissions), scores)
 
 

@@ -27,7 +27,7 @@ class RowsAbove(NamedTuple):
 
 def rows_above(judged: JudgedRanks) -> RowsAbove:
     """How many rows rank above each row or tie with it, counted once for all measures."""
-    if "ahead" not in judged.kept:
+    if "rows_above" not in judged.kept:
         code, rank = judged.query_codes[1], judged.rank
         counts = ahead_of_each(judged.list_order, code, rank, np.asarray(judged.label == 1))
         judged.kept["rows_above"] = RowsAbove(*counts)
