@@ -39,7 +39,7 @@ def test_a_claim_for_an_encoder_outside_the_pool_on_what_was_judged_says_so(newc
     from lookalike.evaluate.significance.summary import significance
     from lookalike.store.workspace import Workspace
     from lookalike.workflows.decide.evaluate import evaluate
-    from lookalike.workflows.decide.measured import Measured
+    from lookalike.workflows.decide.measured import caveats
 
     found = evaluate(Workspace(newcomer), [], ["EHR@3"])
     made = []
@@ -49,7 +49,7 @@ def test_a_claim_for_an_encoder_outside_the_pool_on_what_was_judged_says_so(newc
         value = float(right.sum() / was.denominator.sum())
         score = Score("EHR@3", value, was.queries, was.query, right, was.denominator)
         made.append(Scores(one.encoder, one.basis, {"EHR@3": score}))
-    assert Measured(replace(found, scores=tuple(made)), significance(made)).caveats("EHR@3") == [
+    assert caveats(replace(found, scores=tuple(made)), significance(made), "EHR@3") == [
         "EHR@3 leaves unjudged results out; lbp did not feed the pool"
     ]
 

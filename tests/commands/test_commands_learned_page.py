@@ -8,9 +8,9 @@ import pytest
 from trained_shop import make_shop, split_of, train_as_if
 
 from lookalike.evaluate.measures.table import DEFAULT
-from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS
+from lookalike.evaluate.significance.summary import significance
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.evaluate import certainty, evaluate
+from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import trained_encoders
 from lookalike.workflows.report.learning import gains, how, learning_part
 from lookalike.workflows.report.strips import Photos
@@ -37,7 +37,7 @@ def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):
     assert lookalike("report").status == 0
     shown = text(parts(taught.folder)["learned"])
     found = evaluate(taught, ["plain", "run-7"], DEFAULT)
-    sure = certainty(found, DEFAULT_SETTINGS)
+    sure = significance(found.scores)
     assert f"{found.labels} labelled pairs of" in shown
     for name in ("DCS(alpha=10)", "EHR@5", "HR@5", "coverage@5", "AUC_mac"):
         for one in found.scores:

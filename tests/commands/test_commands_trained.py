@@ -9,9 +9,9 @@ from trained_shop import ENCODERS, LEARNED, keep_head, make_shop, split_of, trai
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import NotComparableError
 from lookalike.core.types import Labels
-from lookalike.evaluate.significance.summary import Settings
+from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.evaluate import certainty, evaluate
+from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import is_trained, trained, untrained
 
 
@@ -81,7 +81,7 @@ def test_scores_on_all_labels_do_not_compare_with_those_on_the_test_split(taught
     alone, together = (evaluate(taught, names, ["EHR@5"]) for names in (["other"], ["plain", "run-7"]))
     both = type(alone)(**{**vars(alone), "scores": (*alone.scores, *together.scores)})
     with pytest.raises(NotComparableError):
-        certainty(both, Settings(replicates=100))
+        significance(both.scores, Settings(replicates=100))
 
 
 # ---- which encoders these are

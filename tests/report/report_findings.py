@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from lookalike.audit.verdict import CorrectedRate, Judgement, Verdict
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.report.content import (
-    GroupRow,
-    GroupTable,
-    MeasureCell,
-    MeasureFinding,
-)
+from lookalike.evaluate.significance.results import GroupResult, GroupsResult, ScoreResult
 
 VERDICT_MEASURES = ("DCS(alpha=10)", "AUC_mac", "HR@5", "BPREF")
 ALL_ALIKE = "all queries give the same value, so drawing them again shows no spread"
@@ -26,48 +21,39 @@ def around(value: float, half: float) -> Interval:
     return Interval(value - 1.1 * half, min(value + half, 1.0), 0.95, "bca", 2000, 0)
 
 
-def findings() -> tuple[MeasureFinding, ...]:
+def findings() -> dict[str, tuple[str, ...]]:
     """Sentences as `evaluate.sentence.verdict` writes them."""
-    return (
-        MeasureFinding(
-            "DCS(alpha=10)",
-            (
-                "these labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671, difference "
-                "0.005 [-0.011, 0.021], p = 1.000 after Holm, ahead on 52% of queries)",
-                "these labels also cannot separate dinov2 from argus (difference 0.018, p = 0.310 after Holm)",
-                "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p <= 0.038 after Holm)",
-            ),
+    return {
+        "DCS(alpha=10)": (
+            "these labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671, difference "
+            "0.005 [-0.011, 0.021], p = 1.000 after Holm, ahead on 52% of queries)",
+            "these labels also cannot separate dinov2 from argus (difference 0.018, p = 0.310 after Holm)",
+            "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p <= 0.038 after Holm)",
         ),
-        MeasureFinding(
-            "EHR@5",
-            (
-                "these labels cannot separate dinov2 from openclip (EHR@5 0.851 against 0.831, difference 0.020 "
-                "[-0.008, 0.047], p = 0.610 after Holm, 0.122 before, ahead on 51% of queries)",
-                "dinov2 and descriptor:color+hog cannot be compared by EHR@5: no query counts for both",
-            ),
+        "EHR@5": (
+            "these labels cannot separate dinov2 from openclip (EHR@5 0.851 against 0.831, difference 0.020 "
+            "[-0.008, 0.047], p = 0.610 after Holm, 0.122 before, ahead on 51% of queries)",
+            "dinov2 and descriptor:color+hog cannot be compared by EHR@5: no query counts for both",
         ),
-        MeasureFinding("BPREF", ()),
-    )
+        "BPREF": (),
+    }
 
 
-def groups(encoders: Sequence[str]) -> GroupTable:
+def groups(encoders: Sequence[str]) -> GroupsResult:
     """AUC_mac by category; the small ones have no interval, the last no value of its last encoder."""
-    rows = []
+    made = []
     for at, (name, queries) in enumerate(GROUPS):
-        cells = []
-        for place in range(len(encoders)):
+        scores = {}
+        for place, encoder in enumerate(encoders):
             value = 0.72 - 0.02 * place + 0.013 * ((at * place) % 5)
             few = f"only {queries - 2} queries count, and an interval needs 10"
             none = Interval(math.nan, math.nan, 0.95, "bca", 2000, 0, few)
-            cells.append(
-                MeasureCell(
-                    value, queries - 2, interval=around(value, 0.4 / queries**0.5) if queries > 12 else none
-                )
-            )
-        rows.append(GroupRow(name, queries, tuple(cells)))
-    undefined = MeasureCell(math.nan, 0, "no query of this group counts", none)
-    rows[-1] = GroupRow(*GROUPS[-1], (*rows[-1].cells[:-1], undefined))
-    return GroupTable("category", "AUC_mac", tuple(encoders), tuple(rows))
+            interval = around(value, 0.4 / queries**0.5) if queries > 12 else none
+            scores[encoder] = {"AUC_mac": ScoreResult(value, queries - 2, "AUC_mac", "", interval)}
+        made.append(GroupResult(name, queries, scores, None))
+    undefined = ScoreResult(math.nan, 0, "AUC_mac", "no query of this group counts", none)
+    made[-1].scores[encoders[-1]] = {"AUC_mac": undefined}
+    return GroupsResult("category", made)
 
 
 def judgement(fed: Sequence[str], others: Sequence[str]) -> Judgement:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 from report_findings import around
 
+from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
-from lookalike.report.content import LearningPart, Lesson, MeasureCell, MeasureChange, Strip, StripGroup
+from lookalike.report.content import LearningPart, Lesson, MeasureChange, Strip, StripGroup
 
 NO_LABEL = "None of the first 5 results of any query has a label."
 
@@ -14,7 +15,9 @@ NO_LABEL = "None of the first 5 results of any query has a label."
 def change(measure: str, before: float, after: float, words: str) -> MeasureChange:
     """A line with intervals."""
     cells = (
-        MeasureCell(v, 0 if math.isnan(v) else 58, NO_LABEL if math.isnan(v) else "", around(v, 0.06))
+        ScoreResult(
+            v, 0 if math.isnan(v) else 58, measure, NO_LABEL if math.isnan(v) else "", around(v, 0.06)
+        )
         for v in (before, after)
     )
     gain = after - before

@@ -12,11 +12,10 @@ from report_findings import around, findings, groups, judgement
 from report_lessons import learning_part
 
 from lookalike.discover.statistics import PoolFigures
+from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import (
     Hit,
-    MeasureCell,
-    MeasureRow,
     MeasureTable,
     PoolPart,
     Report,
@@ -98,15 +97,13 @@ def pool_part() -> PoolPart:
 
 def measure_table() -> MeasureTable:
     """Seven encoders, nine measures, one undefined value; with the complete truth beside it."""
-    rows = tuple(
-        MeasureRow(
-            name, name in GENERATORS, tuple(_cell(m, v) for m, v in zip(MEASURES, VALUES[name], strict=True))
-        )
+    values = {
+        name: {m: _cell(m, v) for m, v in zip(MEASURES, VALUES[name], strict=True)}
         for name in GENERATORS + OTHERS
-    )
+    }
     return MeasureTable(
-        MEASURES,
-        rows,
+        values,
+        GENERATORS,
         truth=true_table(),
         settings=Settings(),
         findings=findings(),
@@ -119,20 +116,21 @@ def true_table() -> MeasureTable:
     """The same encoders where every pair is known."""
     true_hr = (0.731, 0.762, 0.640, 0.699, 0.748, 0.722, 0.311)
     true_dcs = (0.668, 0.671, 0.630, 0.641, 0.679, 0.670, 0.522)
-    rows = tuple(
-        MeasureRow(
-            name, name in GENERATORS, (MeasureCell(dcs, 240), MeasureCell(hr, 240), MeasureCell(hr, 240))
-        )
+    values = {
+        name: {
+            measure: ScoreResult(value, 240, measure, "", None)
+            for measure, value in (("DCS(alpha=10)", dcs), ("EHR@5", hr), ("HR@5", hr))
+        }
         for name, dcs, hr in zip(GENERATORS + OTHERS, true_dcs, true_hr, strict=True)
-    )
-    return MeasureTable(("DCS(alpha=10)", "EHR@5", "HR@5"), rows)
+    }
+    return MeasureTable(values, GENERATORS)
 
 
-def _cell(measure: str, value: float) -> MeasureCell:
+def _cell(measure: str, value: float) -> ScoreResult:
     if math.isnan(value):
-        return MeasureCell(value, 0, "None of the first 5 results of any query has a label.")
+        return ScoreResult(value, 0, measure, "None of the first 5 results of any query has a label.", None)
     queries = 187 if measure in ("AUC_mac", "PR-AUC_mac", "BPREF") else 240
-    return MeasureCell(value, queries, interval=around(value, 0.031))
+    return ScoreResult(value, queries, measure, "", around(value, 0.031))
 
 
 def strip_groups() -> tuple[StripGroup, ...]:

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 from report_sample import MEASURES, NASTY, photo
 
-from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable, ReportPhoto
+from lookalike.evaluate.significance.results import ScoreResult
+from lookalike.report.content import MeasureTable, ReportPhoto
 from lookalike.report.page import render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
@@ -39,13 +40,15 @@ def plain_picture() -> bytes:
 def file(report, tmp_path_factory):
     """The sample with hard cases added: long names, many encoders, a picture of one colour shown twice."""
     known = ReportPhoto("purple.jpg", "p" * 90, "", plain_picture())
-    cells = tuple(MeasureCell(0.5, 100 + i) for i in range(len(MEASURES)))
-    rows = tuple(MeasureRow(f"timm:vit_base_patch14_dinov2.lvd142m_{i}", False, cells) for i in range(4))
+    row = {name: ScoreResult(0.5, 100 + i, name, "", None) for i, name in enumerate(MEASURES)}
+    rows = {f"timm:vit_base_patch14_dinov2.lvd142m_{i}": row for i in range(4)}
     made = replace(
         report,
         title="T" * 90,
         samples=(known, photo("bed", 1), known),
-        measures=MeasureTable(MEASURES, report.measures.rows + rows, report.measures.truth),
+        measures=MeasureTable(
+            report.measures.values | rows, report.measures.generators, report.measures.truth
+        ),
         conflicts=("w" * 300, NASTY),
     )
     path = tmp_path_factory.mktemp("report") / "report.html"

@@ -8,10 +8,10 @@ import pytest
 from report_findings import around, groups, judgement, section, text
 from report_sample import GENERATORS, MEASURES, NASTY, OTHERS
 
-from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.results import GroupsResult, ScoreResult
 from lookalike.evaluate.significance.summary import Settings
-from lookalike.report.content import MeasureCell, MeasureFinding, MeasureRow, MeasureTable, Report
+from lookalike.report.content import MeasureTable, Report
 from lookalike.report.figures.measures import Mark, dot_plot
 from lookalike.report.figures.plot import bounds
 from lookalike.report.page import render
@@ -22,9 +22,13 @@ from lookalike.report.parts.table import shown_table
 FEW = "only 7 queries count, and an interval needs 10"
 
 
-def made(*cells: MeasureCell, measure: str = "AUC_mac", **more) -> MeasureTable:
-    rows = tuple(MeasureRow(f"e{i}", True, (cell,)) for i, cell in enumerate(cells))
-    return MeasureTable((measure,), rows, **({"settings": Settings()} | more))
+def made(*cells: ScoreResult, **more) -> MeasureTable:
+    values = {f"e{i}": {"AUC_mac": cell} for i, cell in enumerate(cells)}
+    return MeasureTable(values, tuple(values), **({"settings": Settings()} | more))
+
+
+def score(value: float, queries: int, reason: str = "", interval: Interval | None = None) -> ScoreResult:
+    return ScoreResult(value, queries, "AUC_mac", reason, interval)
 
 
 def page_of(table: MeasureTable) -> str:
@@ -49,12 +53,12 @@ def test_every_value_stands_with_its_interval_in_table_and_card(page):
 
 
 def test_the_confidence_is_the_one_that_was_asked_for():
-    table = made(MeasureCell(0.5, 50, interval=around(0.5, 0.1)), settings=Settings(level=0.9))
+    table = made(score(0.5, 50, interval=around(0.5, 0.1)), settings=Settings(level=0.9))
     assert "its 90% confidence interval" in text(page_of(table))
 
 
 def test_without_draws_the_page_says_nothing_of_intervals():
-    table = made(MeasureCell(0.5, 50), MeasureCell(0.6, 50), settings=None)
+    table = made(score(0.5, 50), score(0.6, 50), settings=None)
     page = page_of(table)
     assert "interval" not in text(page.split("<main")[1].split('id="words"')[0])
     assert "span-generator" not in page.split("</style>")[1]
@@ -62,15 +66,15 @@ def test_without_draws_the_page_says_nothing_of_intervals():
 
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_few_queries_give_values_without_intervals_and_the_reason_once(count):
-    page = page_of(made(*(MeasureCell(0.5 + i / 50, 7, interval=none()) for i in range(count))))
+    page = page_of(made(*(score(0.5 + i / 50, 7, interval=none()) for i in range(count))))
     assert text(page).count(f"No interval for any value: {FEW}.") == 1
     assert "Below each value" not in text(page)
     assert "nan" not in text(page.split("<main")[1]).lower()
 
 
 def test_some_values_without_an_interval_are_told_by_measure_and_undefined_ones_are_not():
-    cells = (MeasureCell(0.5, 50, interval=around(0.5, 0.1)), MeasureCell(0.6, 7, interval=none()))
-    undefined = MeasureCell(math.nan, 0, "no query has both", none("the value is undefined"))
+    cells = (score(0.5, 50, interval=around(0.5, 0.1)), score(0.6, 7, interval=none()))
+    undefined = score(math.nan, 0, "no query has both", none("the value is undefined"))
     shown = shown_table(made(*cells, undefined), ())
     assert shown.without == (f"No interval for some values of AUC_mac: {FEW}.",)
     assert [row.cells[0].interval for row in shown.rows] == ["[0.390, 0.600]", "", ""]
@@ -78,7 +82,7 @@ def test_some_values_without_an_interval_are_told_by_measure_and_undefined_ones_
 
 
 def test_one_query_and_one_encoder_make_a_page():
-    page = page_of(made(MeasureCell(1.0, 1, interval=none("only 1 query counts, and an interval needs 10"))))
+    page = page_of(made(score(1.0, 1, interval=none("only 1 query counts, and an interval needs 10"))))
     assert "only 1 query counts" in text(page)
     assert "What the labels show" not in page
 
@@ -141,9 +145,7 @@ def test_the_summary_leads_with_what_is_proved(report):
 
 
 def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link():
-    table = made(
-        MeasureCell(0.5, 50), findings=(MeasureFinding("EHR@5", ("a is better than <b> (p < 0.001)",)),)
-    )
+    table = made(score(0.5, 50), findings={"EHR@5": ("a is better than <b> (p < 0.001)",)})
     page = page_of(table)
     assert "a is better than &lt;b&gt; (p &lt; 0.001)." in page
     assert '<a href="#measure-0"' not in page
@@ -162,16 +164,12 @@ def test_groups_stand_with_intervals_counts_and_what_is_missing(page):
 
 
 def test_encoders_that_count_other_queries_say_so():
-    row = replace(groups(("a", "b")).rows[0], queries=30, cells=(MeasureCell(0.5, 28), MeasureCell(0.6, 29)))
-    (shown,) = shown_groups(replace(groups(("a", "b")), rows=(row,))).rows
+    scores = {"a": {"AUC_mac": score(0.5, 28)}, "b": {"AUC_mac": score(0.6, 29)}}
+    group = replace(groups(("a", "b")).groups[0], queries=30, scores=scores)
+    (shown,) = shown_groups(GroupsResult("category", [group])).rows
     assert shown.note == "30 queries"
     assert [cell.count for cell in shown.cells] == ["28 of 30", "29 of 30"]
     assert [cell.best for cell in shown.cells] == [False, True]
-
-
-def test_a_group_that_does_not_fit_is_refused():
-    with pytest.raises(ArgumentError, match="'chair' has 2 values for 3 encoders"):
-        shown_groups(replace(groups(("a", "b")), encoders=("a", "b", "c")))
 
 
 def test_without_groups_there_is_no_table_of_them(report):
@@ -182,7 +180,7 @@ def test_without_groups_there_is_no_table_of_them(report):
 def test_names_and_words_from_outside_are_escaped(report):
     table = replace(
         report.measures,
-        findings=(MeasureFinding("DCS(alpha=10)", (f"{NASTY} is better",)),),
+        findings={"DCS(alpha=10)": (f"{NASTY} is better",)},
         groups=groups((NASTY, "b")),
     )
     part = judgement((NASTY,), ("b",))

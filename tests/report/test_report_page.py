@@ -138,7 +138,8 @@ def test_names_are_escaped_everywhere(page):
 
 def test_nothing_from_outside_is_taken_as_markup(report):
     nasty_photo = ReportPhoto(NASTY, NASTY, NASTY, thumbnail("chair", 1))
-    nasty_row = replace(report.measures.rows[0], encoder=NASTY)
+    values = report.measures.values
+    nasty_row = {NASTY: next(iter(values.values()))}
     page = render(
         replace(
             report,
@@ -151,7 +152,7 @@ def test_nothing_from_outside_is_taken_as_markup(report):
             pool=replace(
                 report.pool, figures=replace(report.pool.figures, generators=(NASTY, NASTY + "2", "a", "b"))
             ),
-            measures=replace(report.measures, rows=(nasty_row, *report.measures.rows)),
+            measures=replace(report.measures, values=nasty_row | values),
             strips=(StripGroup(NASTY, NASTY, (Strip(nasty_photo, NASTY, (), NASTY),)),),
             conflicts=(NASTY,),
             notes=(f"a `{NASTY}` b",),

@@ -4,13 +4,14 @@ Any part of a `Report` may be missing (`None` or an empty tuple). The page then 
 and which command makes it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
-from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.results import GroupsResult, ScoreResult, ScoresResult
 from lookalike.evaluate.significance.summary import Settings
 
 
@@ -84,69 +85,27 @@ class EncoderLine:
 
 
 @dataclass(frozen=True)
-class MeasureCell:
-    """One measure of one encoder. An undefined value is NaN, and `reason` says why.
-
-    `interval` is None where no queries were drawn; where it is undefined its own reason says why.
-    """
-
-    value: float
-    queries: int
-    reason: str = ""
-    interval: Interval | None = None
-
-
-@dataclass(frozen=True)
-class MeasureRow:
-    """All measures of one encoder, in the order of the table's `measures`."""
-
-    encoder: str
-    is_generator: bool
-    values: tuple[MeasureCell, ...]
-
-
-@dataclass(frozen=True)
-class MeasureFinding:
-    """What the labels prove by one measure: the best encoder against the others, in sentences without a full stop."""
-
-    measure: str
-    sentences: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """The queries with one value of a column: how many, and one cell per encoder of the table."""
-
-    value: str
-    queries: int
-    cells: tuple[MeasureCell, ...]
-
-
-@dataclass(frozen=True)
-class GroupTable:
-    """One measure by a column of the catalog, largest group first."""
-
-    column: str
-    measure: str
-    encoders: tuple[str, ...]
-    rows: tuple[GroupRow, ...]
-
-
-@dataclass(frozen=True)
 class MeasureTable:
     """Encoders in rows, measures in columns. `truth` is the same on the complete truth, if known.
 
-    `settings` say how intervals and findings were made; None: no query was drawn. `remarks` say which encoders are not
+    `generators` are those of the encoders that fed the pool. `settings` say how intervals and findings were made; None:
+    no query was drawn. `findings` are, by measure, what the labels prove of the best encoder against the others, in
+    sentences without a full stop. `groups` have one measure, largest group first. `remarks` say which encoders are not
     in the table, and why.
     """
 
-    measures: tuple[str, ...]
-    rows: tuple[MeasureRow, ...]
+    values: ScoresResult
+    generators: tuple[str, ...]
     truth: "MeasureTable | None" = None
     settings: Settings | None = None
-    findings: tuple[MeasureFinding, ...] = ()
-    groups: GroupTable | None = None
+    findings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    groups: GroupsResult | None = None
     remarks: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(next(iter(self.values.values()), ()))
 
 
 @dataclass(frozen=True)
@@ -157,8 +116,8 @@ class MeasureChange:
     """
 
     measure: str
-    before: MeasureCell
-    after: MeasureCell
+    before: ScoreResult
+    after: ScoreResult
     difference: float
     low: float
     high: float

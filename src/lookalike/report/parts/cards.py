@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from lookalike.core.text import value
-from lookalike.report.content import MeasureRow, MeasureTable
+from lookalike.report.content import MeasureTable
 from lookalike.report.figures.measures import Mark, dot_plot
 from lookalike.report.parts.cautions import cautions, cell
 from lookalike.report.parts.explanations import MeasureName, explanation, sentence
@@ -32,7 +32,7 @@ def cards(table: MeasureTable) -> tuple[Card, ...]:
 def _card(table: MeasureTable, measure: str) -> Card:
     name = MeasureName.of(measure)
     words = explanation(name)
-    marks = [_mark(table, row, name) for row in table.rows]
+    marks = [_mark(table, encoder, name) for encoder in table.values]
     return Card(
         measure=measure,
         asks=words.asks if words else UNKNOWN,
@@ -54,14 +54,14 @@ def _example(name: MeasureName, marks: list[Mark]) -> str:
     return f"{shown.encoder} has {value(shown.value)}. {meaning}" if meaning else ""
 
 
-def _mark(table: MeasureTable, row: MeasureRow, name: MeasureName) -> Mark:
-    shown = row.values[table.measures.index(name.text)]
+def _mark(table: MeasureTable, encoder: str, name: MeasureName) -> Mark:
+    shown = table.values[encoder][name.text]
     around = shown.interval
     return Mark(
-        row.encoder,
-        row.is_generator,
+        encoder,
+        encoder in table.generators,
         shown.value,
-        _true_value(table.truth, row.encoder, name),
+        _true_value(table.truth, encoder, name),
         low=around.low if around else math.nan,
         high=around.high if around else math.nan,
     )
@@ -72,6 +72,5 @@ def _true_value(truth: MeasureTable | None, encoder: str, name: MeasureName) -> 
     if truth is None or name.base == "coverage":
         return math.nan
     same = [name.text, f"HR@{name.top}"] if name.base == "EHR" else [name.text]
-    rows = [row for row in truth.rows if row.encoder == encoder]
-    found = (cell(truth, row, measure) for row in rows for measure in same)
+    found = (cell(truth, encoder, measure) for measure in same)
     return next((known.value for known in found if known), math.nan)

@@ -4,56 +4,55 @@ VSD section 5: HR@K counts unjudged results as misses; EHR@K uses the judged one
 it may be too high: on a real catalog with complete human labels it was, for every encoder outside the pool.
 """
 
-import math
-
 from lookalike.core.text import percent, value
-from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable
+from lookalike.evaluate.significance.results import ScoreResult
+from lookalike.report.content import MeasureTable
 from lookalike.report.parts.explanations import MeasureName
 
 ALL_JUDGED = 0.995
 ENOUGH_JUDGED = 0.9
 
 
-def cell(table: MeasureTable, row: MeasureRow, measure: str) -> MeasureCell | None:
-    """One encoder's cell of one measure, or None where the table lacks it or it is undefined."""
-    if measure not in table.measures:
-        return None
-    found = row.values[table.measures.index(measure)]
-    return found if math.isfinite(found.value) else None
+def cell(table: MeasureTable, encoder: str, measure: str) -> ScoreResult | None:
+    """One encoder's value of one measure, or None where the table lacks it or it is undefined."""
+    found = table.values.get(encoder, {}).get(measure)
+    return found if found is not None and found.is_defined else None
 
 
-def caution(table: MeasureTable, row: MeasureRow, measure: str) -> str:
+def caution(table: MeasureTable, encoder: str, measure: str) -> str:
     """Why this encoder's value is misleading; "" where it is not."""
     name = MeasureName.of(measure)
-    shown = cell(table, row, measure)
+    shown = cell(table, encoder, measure)
     if shown is None or name.base not in ("HR", "EHR"):
         return ""
-    covered = cell(table, row, f"coverage@{name.top}")
+    covered = cell(table, encoder, f"coverage@{name.top}")
     if covered is None:
-        return "" if row.is_generator else _unknown_coverage(row, name)
+        return "" if encoder in table.generators else _unknown_coverage(encoder, name)
     enough = ALL_JUDGED if name.base == "HR" else ENOUGH_JUDGED
     if covered.value >= enough:
         return ""
-    return _low_hr(row, name, shown, covered) if name.base == "HR" else _low_ehr(row, name, shown, covered)
+    if name.base == "EHR":
+        return _low_ehr(encoder, name, shown, covered)
+    outside = "" if encoder in table.generators else ", which did not fill the pool,"
+    return _low_hr(encoder + outside, name, shown, covered)
 
 
 def cautions(table: MeasureTable, measure: str) -> tuple[str, ...]:
     """All cautions of one measure, in the order of the encoders."""
-    return tuple(filter(None, (caution(table, row, measure) for row in table.rows)))
+    return tuple(filter(None, (caution(table, encoder, measure) for encoder in table.values)))
 
 
-def _unknown_coverage(row: MeasureRow, name: MeasureName) -> str:
+def _unknown_coverage(encoder: str, name: MeasureName) -> str:
     effect = "each of them counts as a miss" if name.base == "HR" else "this value may be too high"
     return (
-        f"{row.encoder} is not a generator of the pool, so some of its first {name.top} results may be unjudged: "
+        f"{encoder} is not a generator of the pool, so some of its first {name.top} results may be unjudged: "
         f"{effect}. See coverage@{name.top}."
     )
 
 
-def _low_hr(row: MeasureRow, name: MeasureName, shown: MeasureCell, covered: MeasureCell) -> str:
-    outside = "" if row.is_generator else ", which did not fill the pool,"
+def _low_hr(encoder: str, name: MeasureName, shown: ScoreResult, covered: ScoreResult) -> str:
     sentence = (
-        f"{percent(1 - covered.value)} of the first {name.top} results of {row.encoder}{outside} are unjudged. "
+        f"{percent(1 - covered.value)} of the first {name.top} results of {encoder} are unjudged. "
         f"{value(shown.value)} counts all of them as misses"
     )
     if shown.queries != covered.queries:
@@ -62,8 +61,8 @@ def _low_hr(row: MeasureRow, name: MeasureName, shown: MeasureCell, covered: Mea
     return f"{sentence}. With all of them judged it would be {value(shown.value)} to {value(most)}."
 
 
-def _low_ehr(row: MeasureRow, name: MeasureName, shown: MeasureCell, covered: MeasureCell) -> str:
+def _low_ehr(encoder: str, name: MeasureName, shown: ScoreResult, covered: ScoreResult) -> str:
     return (
-        f"Only {percent(covered.value)} of the first {name.top} results of {row.encoder} are judged. "
+        f"Only {percent(covered.value)} of the first {name.top} results of {encoder} are judged. "
         f"{value(shown.value)} uses these alone and may be too high."
     )

@@ -1,10 +1,10 @@
 """Cells, rows and columns of every table on the page."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.core.text import bracketed, plural, value
-from lookalike.report.content import MeasureCell
+from lookalike.evaluate.significance.results import ScoreResult
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,13 @@ class ShownColumn:
     card: int = 0
 
 
-def is_defined(cell: MeasureCell) -> bool:
-    """Whether a cell has a value."""
-    return math.isfinite(cell.value)
-
-
-def interval_of(cell: MeasureCell) -> str:
+def interval_of(cell: ScoreResult) -> str:
     """The interval of a value as it is written; "" where there is none."""
     around = cell.interval
-    return "" if around is None or not is_defined(cell) else bracketed(around.low, around.high)
+    return "" if around is None or not cell.is_defined else bracketed(around.low, around.high)
 
 
-def reason(cell: MeasureCell) -> str:
+def reason(cell: ScoreResult) -> str:
     """Why a value is undefined, as a sentence part that is never empty."""
     return cell.reason or "No reason was recorded."
 
@@ -67,7 +62,7 @@ def queries_of(count: int) -> str:
     return plural(count, "query", "queries")
 
 
-def highest(cells: list[MeasureCell]) -> str:
+def highest(cells: Sequence[ScoreResult]) -> str:
     """The highest of some values as it is written; "" where none is above another."""
-    known = [cell.value for cell in cells if is_defined(cell)]
+    known = [cell.value for cell in cells if cell.is_defined]
     return value(max(known)) if known and value(min(known)) != value(max(known)) else ""

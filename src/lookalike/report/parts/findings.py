@@ -1,11 +1,12 @@
 """What the labels show by each main measure, and one measure by category, as the page shows them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lookalike.core.errors import ArgumentError
 from lookalike.core.text import count, plural, value
+from lookalike.evaluate.significance.results import GroupResult, GroupsResult, ScoreResult
 from lookalike.evaluate.significance.sentence import full
-from lookalike.report.content import GroupRow, GroupTable, MeasureCell, MeasureTable
+from lookalike.report.content import MeasureTable
 from lookalike.report.parts.cautions import cautions
 from lookalike.report.parts.cells import (
     ShownCell,
@@ -13,7 +14,6 @@ from lookalike.report.parts.cells import (
     ShownRow,
     highest,
     interval_of,
-    is_defined,
     queries_of,
     reason,
 )
@@ -48,51 +48,47 @@ def shown_findings(table: MeasureTable) -> tuple[ShownFinding, ...]:
     """The findings ready for the page; measures without a sentence are left out."""
     return tuple(
         ShownFinding(
-            one.measure,
-            table.measures.index(one.measure) + 1 if one.measure in table.measures else 0,
-            " ".join(cautions(table, one.measure)) if one.measure in table.measures else "",
-            tuple(map(full, one.sentences)),
+            measure,
+            table.measures.index(measure) + 1 if measure in table.measures else 0,
+            " ".join(cautions(table, measure)),
+            tuple(map(full, sentences)),
         )
-        for one in table.findings
-        if one.sentences
+        for measure, sentences in table.findings.items()
+        if sentences
     )
 
 
-def shown_groups(table: GroupTable) -> ShownGroups:
-    """The table by group ready for the page."""
-    rows = tuple(_group(table, row) for row in table.rows)
-    cells = [cell for row in table.rows for cell in row.cells if is_defined(cell)]
+def shown_groups(found: GroupsResult) -> ShownGroups:
+    """The table of one measure by group ready for the page."""
+    encoders = tuple(found.groups[0].scores)
+    (measure,) = found.groups[0].scores[encoders[0]]
+    table = [(group, [group.scores[encoder][measure] for encoder in encoders]) for group in found.groups]
+    rows = tuple(_group(group, cells) for group, cells in table)
+    cells = [cell for _, row in table for cell in row if cell.is_defined]
     missing = sum(not interval_of(cell) for cell in cells) if any(cell.interval for cell in cells) else 0
     without = f"{plural(missing, 'value')} of {count(len(cells))} without an interval" if missing else ""
-    partly = any(cell.queries != row.queries for row in table.rows for cell in row.cells if cell.queries)
-    columns = tuple(map(ShownColumn, table.encoders))
-    return ShownGroups(table.measure, table.column, columns, rows, without, partly)
+    partly = any(cell.queries != group.queries for group, row in table for cell in row if cell.queries)
+    return ShownGroups(measure, found.column, tuple(map(ShownColumn, encoders)), rows, without, partly)
 
 
-def _group(table: GroupTable, row: GroupRow) -> ShownRow:
-    if len(row.cells) != len(table.encoders):
-        raise ArgumentError(
-            f"The group {row.value!r} has {len(row.cells)} values for {len(table.encoders)} encoders.",
-            fix="Give every group one MeasureCell per encoder; an undefined value is NaN with a reason.",
-        )
-    counts = {cell.queries for cell in row.cells if is_defined(cell)}
-    same = counts.pop() if len(counts) == 1 else row.queries
-    best = highest(list(row.cells))
-    cells = tuple(_cell(cell, row.queries, same, best) for cell in row.cells)
-    return ShownRow(row.value or "(none)", f"{_of(same, row.queries)} queries", cells)
+def _group(group: GroupResult, cells: Sequence[ScoreResult]) -> ShownRow:
+    counts = {cell.queries for cell in cells if cell.is_defined}
+    same = counts.pop() if len(counts) == 1 else group.queries
+    best = highest(cells)
+    shown = tuple(_cell(cell, group.queries, same, best) for cell in cells)
+    return ShownRow(group.value or "(none)", f"{_of(same, group.queries)} queries", shown)
 
 
 def _of(counted: int, queries: int) -> str:
     return count(queries) if counted == queries else f"{count(counted)} of {count(queries)}"
 
 
-def _cell(cell: MeasureCell, queries: int, same: int, best: str) -> ShownCell:
-    defined = is_defined(cell)
-    why = reason(cell) if not defined else cell.interval.reason if cell.interval else ""
+def _cell(cell: ScoreResult, queries: int, same: int, best: str) -> ShownCell:
+    why = reason(cell) if not cell.is_defined else cell.interval.reason if cell.interval else ""
     return ShownCell(
         text=value(cell.value),
         interval=interval_of(cell),
         best=value(cell.value) == best,
-        count=_of(cell.queries, queries) if defined and cell.queries != same else "",
+        count=_of(cell.queries, queries) if cell.is_defined and cell.queries != same else "",
         hover=f"{queries_of(cell.queries)}: {why}" if why else queries_of(cell.queries),
     )

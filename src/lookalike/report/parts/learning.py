@@ -13,7 +13,6 @@ from lookalike.report.parts.cells import (
     ShownRow,
     highest,
     interval_of,
-    is_defined,
     queries_of,
     reason,
 )
@@ -89,7 +88,7 @@ def _line(change: MeasureChange) -> ShownRow:
         ShownCell(
             value(cell.value),
             interval_of(cell),
-            queries_of(cell.queries) if is_defined(cell) else reason(cell),
+            queries_of(cell.queries) if cell.is_defined else reason(cell),
             best=value(cell.value) == best,
         )
         for cell in (change.before, change.after)

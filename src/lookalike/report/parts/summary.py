@@ -57,8 +57,7 @@ def _leader(table: MeasureTable) -> str:
     measure = lead_measure(table)
     if measure is None:
         return ""
-    column = table.measures.index(measure)
-    scored = [(row.values[column].value, row.encoder) for row in table.rows]
+    scored = [(by_measure[measure].value, encoder) for encoder, by_measure in table.values.items()]
     ordered = sorted((s for s in scored if math.isfinite(s[0])), key=lambda s: -s[0])
     if len(ordered) < 2:
         return ""
@@ -66,7 +65,7 @@ def _leader(table: MeasureTable) -> str:
     level = [encoder for score, encoder in ordered if value(score) == value(first)]
     if len(level) > 1:
         return f"On {measure}, {_named(level)} share the highest value, {value(first)}."
-    proved = next((one.sentences for one in table.findings if one.measure == measure), ())
+    proved = table.findings.get(measure, ())
     if proved:
         return full(proved[0])
     return (
@@ -79,7 +78,7 @@ def _not_for_top(table: MeasureTable) -> str:
     top = next((m for m in table.measures if MeasureName.of(m).base == "HR"), None)
     if top is None:
         return ""
-    concerned = [row.encoder for row in table.rows if caution(table, row, top)]
+    concerned = [encoder for encoder in table.values if caution(table, encoder, top)]
     if not concerned:
         return ""
     return f"{top} is only a lower bound for {_named(concerned)}: unjudged results count as misses."

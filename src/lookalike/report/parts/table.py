@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lookalike.core.errors import ArgumentError
 from lookalike.core.text import listed, percent, value
+from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
-from lookalike.report.content import MeasureCell, MeasureRow, MeasureTable
+from lookalike.report.content import MeasureTable
 from lookalike.report.parts.cautions import caution
 from lookalike.report.parts.cells import (
     ShownCell,
@@ -14,7 +14,6 @@ from lookalike.report.parts.cells import (
     ShownRow,
     highest,
     interval_of,
-    is_defined,
     kind,
     queries_of,
     reason,
@@ -42,45 +41,33 @@ def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = 
 
     Without `cautious` no cell is marked: every pair is known.
     """
-    check(table)
-    columns = [[row.values[j] for row in table.rows] for j in range(len(table.measures))]
+    columns = {name: [row[name] for row in table.values.values()] for name in table.measures}
     headings = tuple(
         ShownColumn(
             measure, _same_queries(cells), explained.index(measure) + 1 if measure in explained else 0
         )
-        for measure, cells in zip(table.measures, columns, strict=True)
+        for measure, cells in columns.items()
     )
     best = [
         "" if MeasureName.of(measure).base == "coverage" else highest(cells)  # high coverage is no quality
-        for measure, cells in zip(table.measures, columns, strict=True)
+        for measure, cells in columns.items()
     ]
-    every = [cell for row in table.rows for cell in row.values]
-    footnotes = tuple(dict.fromkeys(reason(cell) for cell in every if not is_defined(cell)))
+    every = [cell for row in table.values.values() for cell in row.values()]
+    footnotes = tuple(dict.fromkeys(reason(cell) for cell in every if not cell.is_defined))
     rows = tuple(
         ShownRow(
-            row.encoder,
-            kind(row.is_generator),
+            encoder,
+            kind(encoder in table.generators),
             tuple(
-                _shown_cell(table, row, cell, heading, top, footnotes, cautious)
-                for cell, heading, top in zip(row.values, headings, best, strict=True)
+                _shown_cell(table, encoder, heading, top, footnotes, cautious)
+                for heading, top in zip(headings, best, strict=True)
             ),
         )
-        for row in table.rows
+        for encoder in table.values
     )
     marked = any(cell.caution for row in rows for cell in row.cells)
     level = confidence(table.settings) if any(cell.interval for row in rows for cell in row.cells) else ""
     return ShownTable(headings, rows, footnotes, marked, level, without(table))
-
-
-def check(table: MeasureTable) -> None:
-    """Refuse a row that has more or fewer values than the table has measures."""
-    for row in table.rows:
-        if len(row.values) != len(table.measures):
-            raise ArgumentError(
-                f"The row of encoder {row.encoder!r} has {len(row.values)} values; "
-                f"the table has {len(table.measures)} measures.",
-                fix="Give every row one MeasureCell per measure; an undefined value is NaN with a reason.",
-            )
 
 
 def confidence(settings: Settings | None) -> str:
@@ -92,9 +79,9 @@ def without(table: MeasureTable) -> tuple[str, ...]:
     """Why defined values have no interval, one sentence for each reason."""
     found: dict[str, list[str]] = {}
     defined = 0
-    for row in table.rows:
-        for measure, cell in zip(table.measures, row.values, strict=True):
-            if is_defined(cell) and cell.interval is not None:
+    for row in table.values.values():
+        for measure, cell in row.items():
+            if cell.is_defined and cell.interval is not None:
                 defined += 1
                 if cell.interval.reason:
                     found.setdefault(cell.interval.reason, []).append(measure)
@@ -108,26 +95,26 @@ def without(table: MeasureTable) -> tuple[str, ...]:
 
 def _shown_cell(
     table: MeasureTable,
-    row: MeasureRow,
-    cell: MeasureCell,
+    encoder: str,
     heading: ShownColumn,
     top: str,
     footnotes: tuple[str, ...],
     cautious: bool,
 ) -> ShownCell:
-    defined, queries = is_defined(cell), queries_of(cell.queries)
+    cell = table.values[encoder][heading.name]
+    defined, queries = cell.is_defined, queries_of(cell.queries)
     return ShownCell(
         text=value(cell.value),
         interval=interval_of(cell),
-        hover=f"{heading.name} of {row.encoder}: {queries}" if defined else reason(cell),
+        hover=f"{heading.name} of {encoder}: {queries}" if defined else reason(cell),
         count=queries if defined and not heading.note else "",
         best=value(cell.value) == top,
         footnote=0 if defined else footnotes.index(reason(cell)) + 1,
-        caution=caution(table, row, heading.name) if cautious else "",
+        caution=caution(table, encoder, heading.name) if cautious else "",
     )
 
 
-def _same_queries(cells: Sequence[MeasureCell]) -> str:
+def _same_queries(cells: Sequence[ScoreResult]) -> str:
     """Over how many queries a measure is, where that holds for every encoder."""
-    counts = {cell.queries for cell in cells if is_defined(cell)}
+    counts = {cell.queries for cell in cells if cell.is_defined}
     return queries_of(counts.pop()) if len(counts) == 1 else ""

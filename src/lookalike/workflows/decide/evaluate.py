@@ -12,7 +12,13 @@ from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.measures.table import drawings, parse
 from lookalike.evaluate.measures.table import evaluate as score_all
-from lookalike.evaluate.significance.summary import Settings, Significance, significance
+from lookalike.evaluate.significance.results import (
+    GroupResult,
+    GroupsResult,
+    comparisons_result,
+    scores_result,
+)
+from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.rank.pairs import JudgedPairs, Unusable
 from lookalike.rank.runs import rank_run
 from lookalike.store.workspace import Workspace
@@ -66,18 +72,15 @@ class Evaluation:
         """Name as requested -> printable name."""
         return {name: parse(name).name for name in self.measures}
 
+    @property
+    def is_identification(self) -> bool:
+        """Whether pairs are photos of one item, without labels."""
+        return "identification" in self.sources
 
-@dataclass(frozen=True, eq=False)
-class QueryGroup:
-    """The queries with one value of a column: their number, scores on them alone, and how sure these are.
-
-    Holm's adjustment is over the pairs of encoders of this group; `sure` is None where no query was drawn.
-    """
-
-    value: str
-    queries: int
-    scores: tuple[Scores, ...]
-    sure: Significance | None
+    @property
+    def favoured(self) -> Sequence[str]:
+        """Encoders that a measure can favour because they fed the pool; none without labels."""
+        return () if self.is_identification else self.generators
 
 
 def evaluate(
@@ -132,11 +135,6 @@ def evaluate(
     )
 
 
-def certainty(found: Evaluation, settings: Settings, *, progress: Progress | None = None) -> Significance:
-    """Intervals of every score and comparisons of every two encoders."""
-    return significance(found.scores, settings, progress=progress)
-
-
 def by_column(
     catalog: Catalog,
     found: Evaluation,
@@ -144,8 +142,11 @@ def by_column(
     settings: Settings | None,
     *,
     progress: Progress | None = None,
-) -> tuple[QueryGroup, ...]:
-    """Scores by the query's value of a column, largest group first; `settings` None: values alone."""
+) -> GroupsResult:
+    """Scores by the query's value of a column, largest group first; `settings` None: values alone.
+
+    Holm's adjustment is over the pairs of encoders of a group.
+    """
     values_of = catalog_column(catalog, column)
     value = {image: str(values_of[row]) for image, row in catalog.row.items()}
     grouped = [by_group(one, value) for one in found.scores]
@@ -155,8 +156,9 @@ def by_column(
         counted = max((len(score.query) for one in scores for score in one.scores.values()), default=0)
         bar = part(progress, done, len(grouped[0]))
         sure = None if settings is None else significance(scores, settings, progress=bar)
-        groups.append(QueryGroup(name, counted, scores, sure))
-    return tuple(sorted(groups, key=lambda group: (-group.queries, group.value)))
+        compared = comparisons_result(sure, found.printed)
+        groups.append(GroupResult(name, counted, scores_result(scores, sure, found.printed), compared))
+    return GroupsResult(column, sorted(groups, key=lambda group: (-group.queries, group.value)))
 
 
 def catalog_column(catalog: Catalog, column: str) -> Sequence[object]:

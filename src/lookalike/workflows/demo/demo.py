@@ -12,11 +12,11 @@ from lookalike.core.text import percent
 from lookalike.core.types import Scores
 from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.measures.table import DEFAULT
-from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance
+from lookalike.evaluate.significance.summary import Significance, significance
 from lookalike.store.settings import FILE, read_settings
 from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
-from lookalike.workflows.decide.evaluate import Evaluation, certainty, evaluate
+from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.demo.learning import Learned, learn
 from lookalike.workflows.demo.truth import complete_labels, simulated_labels
 from lookalike.workflows.label.discover import discover, figures
@@ -108,7 +108,7 @@ def demo(
             )
         )
     with bar("Drawing queries") as progress:
-        sure = certainty(found, DEFAULT_SETTINGS, progress=progress)
+        sure = significance(found.scores, progress=progress)
     tell("4. Four encoders are measured, one of which did not feed the pool.")
     learned = learn(workspace, drawn, bar, tell)
     with bar("Writing the report") as progress:

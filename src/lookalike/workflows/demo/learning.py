@@ -11,10 +11,10 @@ from lookalike.core.errors import LearningError, LookalikeError
 from lookalike.core.progress import Bar
 from lookalike.core.types import Rule, Scores
 from lookalike.evaluate.measures.table import DEFAULT
-from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance, significance
+from lookalike.evaluate.significance.summary import Significance, significance
 from lookalike.store.workspace import Workspace
 from lookalike.studio import Studio
-from lookalike.workflows.decide.evaluate import Evaluation, certainty, evaluate
+from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.trained import TEST
 from lookalike.workflows.demo.truth import true_pairs
 from lookalike.workflows.learn.finetune import TrainingCallbacks, TrainingOutcome, finetune
@@ -67,7 +67,7 @@ def learn(workspace: Workspace, drawn: Studio, bar: Bar, tell: Tell) -> Learned 
     )
     found = evaluate(workspace, [BASE, NAME], DEFAULT)
     truth = _truth(workspace, drawn)
-    return Learned(outcome, found, certainty(found, DEFAULT_SETTINGS), truth, significance(truth))
+    return Learned(outcome, found, significance(found.scores), truth, significance(truth))
 
 
 def _truth(workspace: Workspace, drawn: Studio) -> tuple[Scores, ...]:

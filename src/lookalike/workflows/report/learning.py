@@ -8,9 +8,10 @@ import numpy as np
 from lookalike.core.types import Scores
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
+from lookalike.evaluate.significance.results import scores_result
 from lookalike.evaluate.significance.sentence import sentence
-from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Settings, Significance, significance
-from lookalike.report.content import LearningPart, Lesson, MeasureCell, MeasureChange, StripGroup
+from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance, significance
+from lookalike.report.content import LearningPart, Lesson, MeasureChange, StripGroup
 from lookalike.search.exact import judged_items
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.trained import TrainedEncoder
@@ -29,8 +30,6 @@ def learning_part(
     found: Evaluation,
     seed: int,
     truth: Sequence[Scores] = (),
-    *,
-    settings: Settings = DEFAULT_SETTINGS,
 ) -> LearningPart:
     """Every trained encoder with its lesson. `found` has all of them and those they were trained on, on the test split.
 
@@ -49,20 +48,18 @@ def learning_part(
                 encoder=head.name,
                 base=head.base,
                 how=how(head.learned),
-                changes=changes(before, after, FAMILIES, settings),
-                truth=changes(true[head.base], true[head.name], TRUE, settings) if known else (),
+                changes=changes(before, after, FAMILIES),
+                truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),
                 strips=_strips(gallery, vectors, found, seed, before, after) if at < WITH_STRIPS else (),
             )
         )
-    return LearningPart(found.labels, len(set(found.judged[0].query)), tuple(lessons), settings)
+    return LearningPart(found.labels, len(set(found.judged[0].query)), tuple(lessons), DEFAULT_SETTINGS)
 
 
-def changes(
-    before: Scores, after: Scores, families: Sequence[str], settings: Settings
-) -> tuple[MeasureChange, ...]:
+def changes(before: Scores, after: Scores, families: Sequence[str]) -> tuple[MeasureChange, ...]:
     """An encoder before and after training by each measure of some families: values, difference, and its meaning."""
-    sure = significance([before, after], settings)
+    sure = significance([before, after])
     listed = [(parse(name).family, name) for name in sure.comparisons]
     ordered = [name for family in families for of, name in listed if of == family]
     return tuple(_change(name, before, after, sure) for name in ordered)
@@ -70,21 +67,17 @@ def changes(
 
 def _change(name: str, before: Scores, after: Scores, sure: Significance) -> MeasureChange:
     found: Comparison = sure.comparisons[name][0].swapped  # what came after, less what was before
+    values = scores_result([before, after], sure, {name: name})
     proved = "" if name.startswith("coverage") else sentence(found)
     return MeasureChange(
         name,
-        _cell(before, name, sure),
-        _cell(after, name, sure),
+        values[before.encoder][name],
+        values[after.encoder][name],
         found.difference,
         found.interval.low,
         found.interval.high,
         proved,
     )
-
-
-def _cell(one: Scores, name: str, sure: Significance) -> MeasureCell:
-    score = one[name]
-    return MeasureCell(score.value, score.queries, score.reason, sure.intervals[one.encoder][name])
 
 
 def how(learned: Mapping[str, Any]) -> tuple[str, ...]:

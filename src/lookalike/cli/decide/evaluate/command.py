@@ -91,7 +91,9 @@ def evaluate(
     json: options.Json = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
-    opened, levels = Workspace(workspace), LEVELS if level == "all" else (level,)
+    opened = Workspace(workspace)
+    levels = LEVELS if level == "all" else (level,)
+    rules = [Rule(level=one, similarity=similarity, split=split) for one in levels]
     if measures is not None:
         chosen = list(dict.fromkeys(names(measures)))
     else:
@@ -101,31 +103,29 @@ def evaluate(
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
     files = Files(run or [], output, output_judged, output_runs, runs_depth, runs_queries, gzip)
-    files.plan(opened, encoder, Rule(level=levels[0], similarity=similarity, split=split))
+    files.plan(opened, encoder, rules[0])
     measured = measure_levels(
         opened,
         encoder or [],
         chosen,
-        levels=levels,
-        similarity=similarity,
-        split=split,
+        rules=rules,
         settings=intervals.settings,
         runs=files.read,
         task=task,
         where=conditions(where),
         source=source,
         per=per,
-        brief=per is not None and measures is None and task == "discovery",
         bar=partial(progress, quiet=json),
     )
     written = files.write(opened, measured[levels[0]], quiet=json)
+    found = results(measured, written)
     if json:
-        print_json(results(measured, written))
+        print_json(found)
         return
-    if len(levels) == 1:
-        print_level(measured[level])
+    if isinstance(found, LevelsResult):
+        print_levels(found)
     else:
-        print_levels(measured)
+        print_level(measured[level], brief=per is not None and measures is None and task == "discovery")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
     next_step(*(("lookalike audit",) if task == "discovery" else ()), "lookalike report", workspace=workspace)

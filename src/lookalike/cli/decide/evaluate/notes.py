@@ -25,28 +25,28 @@ OF_AN_ITEM = MappingProxyType(  # there are no labels: the catalog defines the i
 BY_K = ("HR", "coverage", "MRR")  # divided by what K results would earn, however many there are
 
 
-def meaning(name: str, measured: Measured) -> str:
+def meaning(name: str, *, is_identification: bool) -> str:
     """What a measure says, in words, with K filled in."""
     measure, words = parse(name), FAMILIES[parse(name).family].meaning
     key = (measure.family, _of_possible(measure))
     words = OF_POSSIBLE if key == ("HR", True) else words
-    words = OF_AN_ITEM.get(key, words) if measured.is_identification else words
+    words = OF_AN_ITEM.get(key, words) if is_identification else words
     for before in ("top", "what", "for"):
         words = words.replace(f"{before} K", f"{before} {measure.k}")
     return words
 
 
-def notes(measured: Measured) -> list[str]:
-    """What the signs mean, and what is missing and why."""
-    found, sure, names = measured.found, measured.sure, [name for _, name in measured.shown]
+def notes(measured: Measured, names: Sequence[str], *, brief: bool) -> list[str]:
+    """What the signs mean, and what is missing and why; `names` are the measures that are printed."""
+    found, sure = measured.found, measured.sure
     sentences = []
-    if measured.brief:
+    if brief:
         sentences.append(
             f"Only {listed(names)} are shown with --per. Use --measures for others, or --json for all."
         )
     if sure is not None:
-        sentences += [*_intervals(sure, labels=not measured.is_identification), *_too_few(sure, names)]
-    if measured.favoured:
+        sentences += [*_intervals(sure, labels=not found.is_identification), *_too_few(sure, names)]
+    if found.favoured:
         sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
     sentences += _beyond(found, names)
     reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}

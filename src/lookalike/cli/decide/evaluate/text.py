@@ -1,80 +1,89 @@
 """What `lookalike evaluate` prints: values, intervals and what they show."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lookalike.cli.console import say, table
 from lookalike.cli.decide.evaluate.notes import meaning, notes
 from lookalike.core.text import UNDEFINED, bracketed, folded, plural, significant, value
-from lookalike.core.types import Scores
 from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.results import GroupsResult, ScoreResult, ScoresResult
 from lookalike.evaluate.significance.sentence import full
-from lookalike.evaluate.significance.summary import Significance
-from lookalike.workflows.decide.measured import Measured, ranked
+from lookalike.workflows.decide.measured import LevelsResult, Measured
 
+BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column if no measure is named
 BAR = 26  # signs across which the intervals of one measure are drawn
 
 
-def print_level(measured: Measured) -> None:
-    """One block per measure: values with their intervals, best first, then what they prove."""
-    found, rule = measured.found, measured.found.rule
+def print_level(measured: Measured, *, brief: bool) -> None:
+    """One block per measure: values with their intervals, best first, then what they prove. `brief`: two measures."""
+    found, shown, rule = measured.found, measured.result, measured.found.rule
     split = f", split {rule.split}" if rule.split else ""
-    pairs = "pair of photos of one item" if measured.is_identification else "labelled pair"
-    many = "pairs of photos of one item" if measured.is_identification else ""
+    pairs = "pair of photos of one item" if found.is_identification else "labelled pair"
+    many = "pairs of photos of one item" if found.is_identification else ""
     say(f"{plural(found.labels, pairs, many)}, {rule.level} level, {rule.similarity} similarity{split}.")
-    for _, name in measured.shown:
-        say("", f"{name}: {meaning(name, measured)}")
-        _block(ranked(found.scores, name), name, measured.sure, measured.favoured)
-        say(*(folded(full(one), "  ") for one in (*measured.verdict(name), *measured.caveats(name))))
-        for group in measured.groups:
-            say(f"  {measured.per} {group.value or '(none)'}, {plural(group.queries, 'query', 'queries')}")
-            _block(ranked(group.scores, name), name, group.sure, measured.favoured)
-    say("", *notes(measured))
+    names = {name: own for name, own in found.printed.items() if name in BRIEF or not brief}
+    for name, own in names.items():
+        say("", f"{own}: {meaning(own, is_identification=found.is_identification)}")
+        _block(shown.scores, name, found.favoured)
+        proved = (sentence for part in (shown.verdicts, shown.caveats) if part for sentence in part[name])
+        say(*(folded(full(one), "  ") for one in proved))
+        if shown.per is not None:
+            _groups(shown.per, name, found.favoured)
+    say("", *notes(measured, list(names.values()), brief=brief))
 
 
-def print_levels(measured: Mapping[str, Measured]) -> None:
+def print_levels(found: LevelsResult) -> None:
     """One table per measure, the levels as columns."""
-    first = next(iter(measured.values()))
-    for name in first.found.measures:
-        say("", f"{first.found.printed[name]}:")
+    levels, first = found.levels, next(iter(found.levels.values())).scores
+    for name, one in next(iter(first.values())).items():
+        say("", f"{one.measure}:")
         rows = [
-            [f"  {one.encoder}", *(_cell(at, number, name) for at in measured.values())]
-            for number, one in enumerate(first.found.scores)
+            [f"  {encoder}", *(_cell(at.scores[encoder][name]) for at in levels.values())]
+            for encoder in first
         ]
-        table(["", *measured], rows)
+        table(["", *levels], rows)
     say("")
-    if first.sure is not None:
-        level = significant(100 * first.sure.settings.level)
+    if found.bootstrap is not None:
+        level = significant(100 * found.bootstrap.level)
         say(f"In brackets: {level}% intervals. To test the differences, use one level: --level item")
     say("In parentheses: number of queries. Compare encoders within one level only.")
-    for level, at in measured.items():
-        say(f"{level}: {plural(at.found.labels, 'labelled pair')}.", *at.found.notes)
-        say(*(f"  {plural(part.count, 'label')} left out: {part.reason}." for part in at.found.unusable))
+    for level, at in levels.items():
+        say(f"{level}: {plural(at.labels, 'labelled pair')}.", *at.notes)
+        say(*(f"  {plural(part.count, 'label')} left out: {part.reason}." for part in at.unusable))
 
 
-def _cell(measured: Measured, number: int, name: str) -> str:
+def _groups(found: GroupsResult, name: str, favoured: Sequence[str]) -> None:
+    for group in found.groups:
+        say(f"  {found.column} {group.value or '(none)'}, {plural(group.queries, 'query', 'queries')}")
+        _block(group.scores, name, favoured)
+
+
+def _cell(one: ScoreResult) -> str:
     """A value with its interval and the number of its queries."""
-    one, own = measured.found.scores[number], measured.found.printed[name]
-    around = None if measured.sure is None else measured.sure.intervals[one.encoder][own]
-    span = "" if around is None else bracketed(around.low, around.high)
-    return " ".join(filter(None, (value(one[own].value), span, f"({one[own].queries:,})")))
+    return " ".join(filter(None, (value(one.value), _span(one), f"({one.queries:,})")))
 
 
-def _block(scores: Sequence[Scores], name: str, sure: Significance | None, favoured: Sequence[str]) -> None:
-    """Encoders as rows: value, interval, picture of the interval, number of queries."""
-    known = {one.encoder: sure.intervals[one.encoder][name] for one in scores if sure is not None}
-    ends = [end for one in known.values() for end in (one.low, one.high) if not math.isnan(end)]
+def _span(one: ScoreResult) -> str:
+    return "" if one.interval is None else bracketed(one.interval.low, one.interval.high)
+
+
+def _block(scores: ScoresResult, name: str, favoured: Sequence[str]) -> None:
+    """Encoders as rows, best first: value, interval, picture of the interval, number of queries."""
+    known = {encoder: by_measure[name] for encoder, by_measure in scores.items()}
+    spans = [one.interval for one in known.values() if one.interval is not None]
+    ends = [end for one in spans for end in (one.low, one.high) if not math.isnan(end)]
     rows = []
-    for one in scores:
-        score, mark = one[name], " *" if one.encoder in favoured else ""
-        shown = value(score.value) if score.queries else UNDEFINED
-        row = [shown, plural(score.queries, "query", "queries")]
-        if known:
-            around = known[one.encoder]
-            span = bracketed(around.low, around.high)
-            row = [_bar(score.value, around, min(ends), max(ends)) if span else "", shown, span, row[1]]
-        rows.append([f"  {one.encoder}{mark}", *row])
-    table([""] * (5 if known else 3), rows, left=2 if known else 1)
+    for encoder, one in sorted(
+        known.items(), key=lambda row: -row[1].value if row[1].is_defined else math.inf
+    ):
+        shown = value(one.value) if one.queries else UNDEFINED
+        row = [shown, plural(one.queries, "query", "queries")]
+        if one.interval is not None:
+            span = _span(one)
+            row = [_bar(one.value, one.interval, min(ends), max(ends)) if span else "", shown, span, row[1]]
+        rows.append([f"  {encoder}{' *' if encoder in favoured else ''}", *row])
+    table([""] * (5 if spans else 3), rows, left=2 if spans else 1)
 
 
 def _bar(value: float, around: Interval, least: float, most: float) -> str:
