@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +83,16 @@ def catalog_from(
     group = _duplicates(good, signatures)
     kept = kept_together(rows.item, np.flatnonzero(keep), group)
     split = assign_together(rows.item, kept, seed=seed, given=rows.split)
-    catalog = _catalog(rows, keep, split, good, group, left_out)
+    catalog = replace(
+        rows.take(np.flatnonzero(keep)),
+        path=_relative(rows.path[keep], rows.root),
+        split=split[keep],
+        digest=strings(found.digest for found in good),
+        width=np.array([found.width for found in good], dtype=np.int64),
+        height=np.array([found.height for found in good], dtype=np.int64),
+        left_out=tuple(left_out),
+        duplicate=group,
+    )
     notes = (*rows.notes, *looked, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
     return Reading(catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures)
 
@@ -127,11 +136,8 @@ def _refuse(arguments: Mapping[str, object], source: str) -> None:
 
 def _left_out(rows: Rows, checked: Sequence[Checked]) -> list[LeftOut]:
     """The reader's own and the checker's, by position."""
-    bad = [
-        LeftOut(rows.image[row], rows.path[row], int(rows.position[row]), found.reason)
-        for row, found in enumerate(checked)
-        if found.reason
-    ]
+    named = zip(rows.image, checked, strict=True)
+    bad = [rows.leaving_out(image, found.reason) for image, found in named if found.reason]
     return sorted([*rows.left_out, *bad], key=lambda one: one.position)
 
 
@@ -142,31 +148,6 @@ def _duplicates(good: Sequence[Checked], signatures: Mapping[str, bytes]) -> np.
     return find_duplicates(
         strings(found.digest for found in good), as_rows(found.signature for found in good)
     ).group
-
-
-def _catalog(
-    rows: Rows,
-    keep: np.ndarray,
-    split: np.ndarray,
-    good: Sequence[Checked],
-    group: np.ndarray,
-    left_out: Sequence[LeftOut],
-) -> Catalog:
-    return Catalog(
-        image=rows.image[keep],
-        path=_relative(rows.path[keep], rows.root),
-        item=rows.item[keep],
-        category=rows.category[keep],
-        role=rows.role[keep],
-        split=split[keep],
-        position=rows.position[keep],
-        digest=strings(found.digest for found in good),
-        width=np.array([found.width for found in good], dtype=np.int64),
-        height=np.array([found.height for found in good], dtype=np.int64),
-        columns={name: values[keep] for name, values in rows.columns.items()},
-        left_out=tuple(left_out),
-        duplicate=group,
-    )
 
 
 def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:

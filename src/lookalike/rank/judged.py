@@ -12,7 +12,7 @@ from lookalike.rank.engine.machine import DEFAULT, QUERIES_SHARE, Machine
 from lookalike.rank.engine.source import Source, aligned
 from lookalike.rank.engine.vectors import as_queries, score_of, tie_tolerance
 from lookalike.rank.gallery import prepare
-from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.rank.pairs import JudgedPairs, pairs_for
 
 
 def judged_ranks(
@@ -33,12 +33,8 @@ def judged_ranks(
     `machine.held`, one tall block of rows. Call `judged_pairs` once to rank many encoders on the
     same basis. At paper level there are two products: ranks among images, and places in the list of items.
     """
-    if isinstance(labels, JudgedPairs):
-        pairs = labels
-        rule = _require_basis(catalog, pairs, rule)
-    else:
-        rule = rule or Rule()
-        pairs = judged_pairs(catalog, labels, rule)
+    pairs = pairs_for(catalog, labels, rule)
+    rule = pairs.basis.rule
     source = aligned(catalog, embeddings)
     found, tolerance = _ranked(catalog, source, pairs, rule, embeddings.encoder, machine, threads, progress)
     if rule.level != "paper":
@@ -120,9 +116,3 @@ def _credited(
     return replace(
         item, above=np.where(shown, item.above, item.candidates), tied=np.where(shown, item.tied, 0)
     )
-
-
-def _require_basis(catalog: Catalog, pairs: JudgedPairs, rule: Rule | None) -> Rule:
-    """Refuse pairs that were made for another catalog or for another rule."""
-    pairs.basis.require_same(replace(pairs.basis, catalog=catalog.fingerprint, rule=rule or pairs.basis.rule))
-    return pairs.basis.rule

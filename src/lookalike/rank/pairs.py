@@ -83,6 +83,15 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(left.unusable))
 
 
+def pairs_for(catalog: Catalog, labels: Labels | JudgedPairs, rule: Rule | None) -> JudgedPairs:
+    """Labels matched for a rule. Raises NotComparableError for pairs of another catalog or of another rule."""
+    if not isinstance(labels, JudgedPairs):
+        return judged_pairs(catalog, labels, rule or Rule())
+    basis = replace(labels.basis, catalog=catalog.fingerprint, rule=rule or labels.basis.rule)
+    labels.basis.require_same(basis)
+    return labels
+
+
 class MatchedLabels:
     """The labels that are left, as catalog rows, and those dropped so far, by reason."""
 

@@ -10,7 +10,7 @@ from lookalike.core.errors import RunError
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
 from lookalike.rank.distinct import top_lists
-from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.rank.pairs import JudgedPairs, pairs_for
 from lookalike.rank.units import Units
 
 NOT_RETRIEVED = float(np.finfo(np.float32).min)
@@ -57,10 +57,7 @@ def rank_run(catalog: Catalog, run: Run, labels: Labels | JudgedPairs, rule: Rul
     was not retrieved is tied behind all that was: above = retrieved, tied = candidates - retrieved - 1, its score
     -3.4e38, the lowest float32, below that of any run and finite, so that differences of scores stay numbers.
     """
-    pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())
-    if rule is not None or pairs.basis.catalog != catalog.fingerprint:
-        basis = replace(pairs.basis, catalog=catalog.fingerprint, rule=rule or pairs.basis.rule)
-        pairs.basis.require_same(basis)
+    pairs = pairs_for(catalog, labels, rule)
     if pairs.basis.rule.level == "paper":
         raise RunError(
             f"The run {run.name} cannot be ranked at level paper, which takes lists of items and lists of images.",

@@ -7,6 +7,7 @@ from lookalike.core.checks import codes
 from lookalike.core.errors import RunError
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Rule
+from lookalike.rank.pairs import units_of
 
 UNKNOWN_SHARE = 0.01
 
@@ -17,8 +18,7 @@ class Units:
     def __init__(self, catalog: Catalog, rule: Rule) -> None:
         self.catalog, self.rule = catalog, rule
         self.item = catalog.item_codes[1]
-        self.unit = self.item if rule.level == "item" else np.arange(len(catalog))
-        self.names = catalog.item_codes[0] if rule.level == "item" else catalog.image
+        self.names, self.unit = units_of(catalog, rule)
         self.codes = len(self.names)
         self.there = catalog.is_gallery(rule.split)
         self.size = np.bincount(self.unit[self.there], minlength=self.codes)

@@ -241,8 +241,7 @@ def _grouped(
     photo: np.ndarray, original: np.ndarray, centre: np.ndarray, signatures: np.ndarray
 ) -> DuplicateGroups:
     """Groups and pairs, from each photo's row, the first row with its bytes and the row of its group's centre."""
-    _, size = np.unique(centre, return_counts=True)
-    _, code = np.unique(centre, return_inverse=True)
+    _, code, size = np.unique(centre, return_inverse=True, return_counts=True)
     use = size[code] > 1
     photo, original, centre = photo[use], original[use], centre[use]
     group = np.full(len(signatures), -1, np.int64)

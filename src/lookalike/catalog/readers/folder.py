@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lookalike.catalog.readers.rows import Rows
+from lookalike.catalog.readers.rows import Rows, unchecked
 from lookalike.catalog.readers.walk import ENDINGS, FolderListing, walk
 from lookalike.catalog.split import split_name
 from lookalike.core.checks import strings
@@ -59,6 +59,7 @@ def read_folder(folder: str | os.PathLike[str], *, layout: str | None = None) ->
         role=strings(["both"] * len(names)),
         split=strings(place.split for place in places),
         position=np.array([position for position, _ in readable], dtype=np.int64),
+        **unchecked(len(names)),
         source=str(root),
         root=root,
         left_out=_not_utf8(found.photos),

@@ -1,35 +1,28 @@
 """What a reader found, before photos are checked and splits are drawn."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lookalike.core.types import NO_COLUMNS, LeftOut
+from lookalike.core.types import Catalog
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """One row per image named by a source. Text columns are object arrays of `str`, all of one length.
+class Rows(Catalog):
+    """A catalog whose photos are not checked (see `unchecked`) and whose blank splits are yet to be drawn.
 
-    A blank `split` is yet to be drawn. `position` counts the source's rows from 0, those of `left_out`
-    included. `root` is the folder that `path` is relative to, None where there are no photos to read.
-    `notes` are sentences that say how the source was understood.
+    `position` counts the source's rows from 0, those of `left_out` included. `root` is the folder that `path` is
+    relative to, None where there are no photos to read. `notes` are sentences that say how the source was understood.
     """
 
-    image: np.ndarray
-    path: np.ndarray
-    item: np.ndarray
-    category: np.ndarray
-    role: np.ndarray
-    split: np.ndarray
-    position: np.ndarray
-    source: str
-    root: Path | None
-    columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
-    left_out: tuple[LeftOut, ...] = ()
+    source: str = ""
+    root: Path | None = None
     notes: tuple[str, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.image)
+
+def unchecked(count: int) -> dict[str, Any]:
+    """The columns of photos that were not checked, by name."""
+    none = np.zeros(count, np.int64)
+    return {"digest": np.full(count, "", object), "width": none, "height": none}

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from lookalike.catalog.readers.rows import Rows
+from lookalike.catalog.readers.rows import Rows, unchecked
 from lookalike.catalog.readers.text_table import TextTable, as_text_table
 from lookalike.catalog.split import split_name
 from lookalike.core.checks import codes, strings
@@ -65,6 +65,7 @@ def read_table(
         role=_roles(table, known),
         split=_splits(table, known),
         position=np.arange(len(image), dtype=np.int64),
+        **unchecked(len(image)),
         source=table.source,
         root=_root(table, images),
         columns=_others(table, known),

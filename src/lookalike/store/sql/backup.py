@@ -22,7 +22,7 @@ from lookalike.store.sql import (
     schema,
 )
 from lookalike.store.sql.database import Database
-from lookalike.store.sql.rows import insert_all
+from lookalike.store.sql.rows import empty, insert_all
 
 HEAD = b"SQLite format 3\x00"
 PAGES = 2_000  # copied at once (8 MB), then progress is reported
@@ -167,8 +167,7 @@ def _fill(path: Path, database: Database, progress: Progress | None) -> None:
     """All rows of a backup in one transaction. The next id of each table follows its largest."""
     source = Database(path)
     with source.read() as reading, database.write() as writing:
-        names = ", ".join(f'"{table.name}"' for table in TABLES)
-        writing.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
+        empty(writing)
         _stream(reading, writing, progress)
         for table in TABLES:
             for column in table.primary_key.columns:
