@@ -14,11 +14,12 @@ from jaxtyping import Float32, Int64
 
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, PreparedChunk, in_order, make_ready, workers
+from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, PreparedChunk, make_ready, workers
 from lookalike.encode.validity import check_vectors
 
 UNSOUND = (

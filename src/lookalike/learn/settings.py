@@ -125,9 +125,8 @@ class TrainingRequest(TrainingSettings):
         le=100,
         description="1: use the vectors that exist. More: encode this number of augmented views of each photo first.",
     )
-    projection: int = Field(
-        2048, ge=1, le=65_536, description="Dimension of the new encoder's vectors."
-    )  # a head wider than that is larger than memory
+    # A wider head is larger than memory.
+    projection: int = Field(2048, ge=1, le=65_536, description="Dimension of the new encoder's vectors.")
 
 
 def choosing_measure(measure: str) -> Measure:

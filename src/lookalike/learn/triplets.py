@@ -12,10 +12,10 @@ TRIPLETS = ("all", "hard", "semihard")
 class Counted(NamedTuple):
     """For each ordered pair, what the triplets it stands in come to; 0 where it stands in none."""
 
-    closer: Float[Tensor, "n n"]  # k_ip, of a positive: negatives n it is to be told from
-    heavier: Float[
-        Tensor, "n n"
-    ]  # c_in, of a negative: the W_ip of positives p it is to be told from, added up
+    # k_ip, of a positive: negatives n it is to be told from
+    closer: Float[Tensor, "n n"]
+    # c_in, of a negative: the W_ip of positives p it is to be told from, added up
+    heavier: Float[Tensor, "n n"]
 
 
 def violating(

@@ -1,8 +1,7 @@
 """Distances over positives: of given pairs, and of all pairs as a stream of blocks. Nowhere an N x N matrix."""
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from jaxtyping import Int32, Int64, UInt8, UInt64
 
 from lookalike.core.cores import cores
+from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.positive.graph import Graph, Neighbours, neighbours
 
@@ -174,17 +174,8 @@ def _ahead(graph: Ordered, limit: int, firsts: range, threads: int) -> Iterator[
         finally:
             walkers.put(walker)
 
-    ahead: deque[Future[Met]] = deque()
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for first in firsts:
-            ahead.append(pool.submit(work, first))
-            if len(ahead) > threads:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(threads) as pool:
+        yield from in_order(pool, work, firsts, threads + 1)
 
 
 def _blocks(graph: Ordered, met: Met, one: Int64[np.ndarray, " nodes"], most: int) -> Iterator[Block]:

@@ -82,9 +82,8 @@ def _listed(
     They are told by the center's place in the batch, and the node's distance from it.
     """
     nodes, size = len(start) - 1, len(batch)
-    held = np.zeros(
-        nodes + 2, np.int64
-    )  # one further on while it is filled, so that it ends as the lists' starts
+    # Counts are one place further on while it is filled, so that it ends as the lists' starts.
+    held = np.zeros(nodes + 2, np.int64)
     for j in range(size):
         for i in range(_ball(start, node, batch[j], radius, j, mark, found, ends)):
             held[found[i] + 2] += 1

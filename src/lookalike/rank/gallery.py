@@ -128,11 +128,8 @@ def _by_class(unit: np.ndarray, size: np.ndarray) -> np.ndarray:
 def _turn(unit: np.ndarray) -> np.ndarray:
     """Which image of its unit a row is: 0 for the first, 1 for the second, ..."""
     by_unit = np.argsort(unit, kind="stable")
-    starts = np.zeros(len(unit), np.int64)
-    change = np.flatnonzero(np.diff(unit[by_unit])) + 1
-    starts[change] = change
     turn = np.empty(len(unit), np.int64)
-    turn[by_unit] = np.arange(len(unit)) - np.maximum.accumulate(starts)
+    turn[by_unit] = np.arange(len(unit)) - np.searchsorted(unit[by_unit], unit[by_unit])
     return turn
 
 

@@ -130,10 +130,10 @@ class _Shop(NamedTuple):
     strong: int
     stream: RandomStream
     looks: tuple[Look, ...]
-    clear: dict[Look, tuple[Look, ...]]  # in the same material, another colour
-    other: dict[
-        Look, tuple[Look, ...]
-    ]  # in an obviously different material, a colour close by, where there is one
+    # in the same material, another colour
+    clear: dict[Look, tuple[Look, ...]]
+    # in an obviously different material, a colour close by, where there is one
+    other: dict[Look, tuple[Look, ...]]
     turns: tuple[int, ...]  # the proportion bits of each strong silhouette
 
     def cells(self, crowd: "_Crowd") -> int:

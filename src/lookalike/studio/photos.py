@@ -10,6 +10,7 @@ from PIL import Image
 from lookalike.core.checks import at_least
 from lookalike.core.cores import cores
 from lookalike.core.errors import StorageError
+from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.studio.items import Studio
 
@@ -39,14 +40,10 @@ def write_photos(
     chunks = [wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK)]
     done = 0
     with ThreadPoolExecutor(workers) as pool:
-        try:
-            for written in pool.map(lambda chunk: _write(studio, Path(folder), chunk, size), chunks):
-                done += written
-                if progress is not None:
-                    progress(done, len(wanted))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+        for written in in_order(pool, lambda chunk: _write(studio, Path(folder), chunk, size), chunks):
+            done += written
+            if progress is not None:
+                progress(done, len(wanted))
 
 
 def contact_sheet(

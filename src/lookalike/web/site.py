@@ -20,9 +20,7 @@ from lookalike.web.access.throttle import Throttle
 from lookalike.workflows.label.team import Team
 
 T = TypeVar("T")
-PATIENCE = (
-    4_000  # milliseconds for another program to end its writing: the page keeps an answer and sends it again
-)
+PATIENCE = 4_000  # milliseconds for another program to end its writing: the page sends an answer again
 READERS = 12  # connections that are kept open for pages
 DECODERS = 2  # photos decoded at once: each may take some hundred megabytes
 

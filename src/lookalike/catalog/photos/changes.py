@@ -6,10 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lookalike.core.cores import cores
+from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
-
-BLOCK = 4096  # photos handed to the threads at a time
 
 THERE, GONE, CHANGED = "", "no longer there", "changed since the catalog was made"
 
@@ -23,17 +22,15 @@ def wrong_photos(
     """
     wrong: dict[str, list[str]] = {}
     look: Callable[[Path, str], str] = compared if read else _found
-    paths = [root / path for path in catalog.path]
     with ThreadPoolExecutor(2 * cores()) as pool:
-        for first in range(0, len(paths), BLOCK):
-            part = slice(first, first + BLOCK)
-            for image, what in zip(
-                catalog.image[part], pool.map(look, paths[part], catalog.digest[part]), strict=True
-            ):
-                if what:
-                    wrong.setdefault(what, []).append(image)
+        found = in_order(
+            pool, lambda row: look(root / catalog.path[row], catalog.digest[row]), range(len(catalog))
+        )
+        for done, (image, what) in enumerate(zip(catalog.image, found, strict=True), 1):
+            if what:
+                wrong.setdefault(what, []).append(image)
             if progress:
-                progress(min(first + BLOCK, len(paths)), len(paths))
+                progress(done, len(catalog))
     return wrong
 
 

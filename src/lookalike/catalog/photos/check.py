@@ -12,11 +12,11 @@ from lookalike.catalog.duplicates.signature import LEAST_DECODED, signature
 from lookalike.catalog.photos.decode import MODES, SIDEWAYS, open_photo, orientation, why
 from lookalike.core.cores import cores
 from lookalike.core.errors import ArgumentError
+from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 
 LEAST_SIDE = 8
 MAX_MEGAPIXELS = 100.0
-BLOCK = 4096  # photos handed to the threads at a time: bounds what waits, at any catalog's size
 
 
 class Checked(NamedTuple):
@@ -52,11 +52,10 @@ def check_images(
     checked: list[Checked] = []
     look = partial(_check_within, os.path.abspath(root), max_megapixels)
     with ThreadPoolExecutor(cores() + 1) as pool:
-        for start in range(0, len(paths), BLOCK):
-            for one in pool.map(look, paths[start : start + BLOCK]):
-                checked.append(one)
-                if progress is not None:
-                    progress(len(checked), len(paths))
+        for one in in_order(pool, look, paths):
+            checked.append(one)
+            if progress is not None:
+                progress(len(checked), len(paths))
     return checked
 
 

@@ -10,13 +10,11 @@ import os
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -30,9 +28,6 @@ CHUNK = 16  # photos a worker takes at a time
 AHEAD = 4  # chunks under way or waiting per worker: keeps memory flat whatever the catalog's size
 IDLE_SECONDS = 10  # workers wait so long for more work
 WATCH_SECONDS = 0.5  # how often a worker looks whether its command is still there
-
-Given = TypeVar("Given")
-Result = TypeVar("Result")
 
 
 class Chunk(NamedTuple):
@@ -116,18 +111,3 @@ def _end_with(command: int) -> None:
     while os.getppid() == command:
         time.sleep(WATCH_SECONDS)
     os._exit(1)
-
-
-def in_order(
-    pool: Executor, work: Callable[[Given], Result], given: Iterable[Given], ahead: int
-) -> Iterator[Result]:
-    """Results in the order of what was given, with a bounded number under way."""
-    waiting = iter(given)
-    under_way: deque[Future[Result]] = deque(pool.submit(work, one) for one in islice(waiting, ahead))
-    try:
-        while under_way:
-            yield under_way.popleft().result()
-            under_way.extend(pool.submit(work, one) for one in islice(waiting, 1))
-    finally:
-        for left in under_way:
-            left.cancel()

@@ -222,9 +222,8 @@ comment = Table(
     _of("annotator", "annotator"),
     _text("text"),
     _time("at"),
-    Column(
-        "token", Text, nullable=False, unique=True
-    ),  # of the form, so that a comment sent twice is added once
+    # of the form, so that a comment sent twice is added once
+    Column("token", Text, nullable=False, unique=True),
 )
 Index("comment_on", comment.c.question)
 
