@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from databases import free_port, postgresql_server
 
 from lookalike.core.checks import strings
+from lookalike.core.clock import now_ms
 from lookalike.core.types import Catalog
-from lookalike.store.labelling.due import now_ms
 from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.people import access, people
 from lookalike.store.people.passwords import hashed

@@ -27,9 +27,9 @@ from labelling_app import (
     serving_shop,
 )
 
+from lookalike.core.clock import now_ms
 from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.workspace import Workspace
-from lookalike.web.site import milliseconds
 
 GAP = 16
 TARGET = Path(__file__).parents[1] / "docs/images"
@@ -68,7 +68,7 @@ def triangle(workspace: Workspace) -> list[str]:
         for n, (a, b) in enumerate(pairs)
     ]
     with workspace.database.write() as connection:
-        ask(connection, asked, 2, milliseconds())
+        ask(connection, asked, 2, now_ms())
     return [str(catalog.image[row]) for row in rows]
 
 

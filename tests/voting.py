@@ -16,9 +16,9 @@ from pathlib import Path
 from sqlalchemy import event, text
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling.campaigns import Rules
-from lookalike.store.labelling.due import now_ms
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.votes import answer
 from lookalike.store.labelling.writer import Writer

@@ -12,8 +12,9 @@ from shops import MINUTE, Shop
 from sqlalchemy import func, insert, select, text, update
 from voting_teams import shop as make_workspace
 
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import StorageError
-from lookalike.store.labelling.due import due_labels, labels_now, now_ms
+from lookalike.store.labelling.due import due_labels, labels_now
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 from lookalike.store.workspace import Workspace

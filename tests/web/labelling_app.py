@@ -11,6 +11,7 @@ import requests
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from sqlalchemy import select
 
+from lookalike.core.clock import now_ms
 from lookalike.store.labelling.queue import Asked, ask
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
@@ -18,7 +19,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
 from lookalike.web.app import create_app
 from lookalike.web.server import server
-from lookalike.web.site import Options, milliseconds
+from lookalike.web.site import Options
 from lookalike.workflows.label.people import add_person
 from lookalike.workflows.label.serve import listen
 from lookalike.workflows.start.init import init
@@ -39,7 +40,7 @@ def draw_team(folder: Path, images: int = 200, size: int = 160) -> Path:
     photos = draw_photos(folder / "team" / "photos", images, size)
     workspace, _ = init(photos, folder / "team", generated=True)
     for name, role in ((ANN, "annotator"), (BOB, "annotator"), (LEA, "lead")):
-        add_person(workspace, name, role, PASSWORD, milliseconds())
+        add_person(workspace, name, role, PASSWORD, now_ms())
     workspace.database.close()
     return workspace.folder
 
@@ -64,7 +65,7 @@ def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) ->
         for n, (a, b) in enumerate(near[:pairs])
     ]
     with workspace.database.write() as connection:
-        ask(connection, listed, votes, milliseconds())
+        ask(connection, listed, votes, now_ms())
     return workspace
 
 

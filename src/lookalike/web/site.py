@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 from starlette.requests import HTTPConnection
 
+from lookalike.core.clock import now_ms
 from lookalike.store.labelling.writer import Writer
 from lookalike.store.people.access import new_secret, signing_key
 from lookalike.store.sql.database import Database
@@ -25,11 +25,6 @@ READERS = 12  # connections that are kept open for pages
 DECODERS = 2  # photos decoded at once: each may take some hundred megabytes
 
 
-def milliseconds() -> int:
-    """The time, in whole milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
-
 @dataclass(frozen=True)
 class Options:
     """How the app is served. `hosts` are the names that browsers may know it by, without a port.
@@ -40,7 +35,7 @@ class Options:
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     https: bool = False
     body_limit: int = 1 << 20
-    clock: Callable[[], int] = milliseconds
+    clock: Callable[[], int] = now_ms
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """`lookalike labels agreement`."""
 
 import math
-import time
 from collections.abc import Callable, Sequence
 
 from lookalike.annotate.agreement.by_group import Agreement
@@ -10,6 +9,7 @@ from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.core.clock import now_ms
 from lookalike.core.text import bracketed, folded, percent, plural, value
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.team import Team, team
@@ -28,7 +28,7 @@ def agreement(
     """Show how far annotators agree with each other, with themselves and with gold pairs, with intervals."""
     opened = Workspace(workspace)
     chosen = opened.settings.seed if seed is None else seed
-    found = team(opened.database, time.time_ns() // 1_000_000, seed=chosen, all_twos=True)
+    found = team(opened.database, now_ms(), seed=chosen, all_twos=True)
     if json:
         print_json(found)
     elif found.agreement.pairs == 0:

@@ -1,7 +1,6 @@
 """`lookalike users`: the people who can log in."""
 
 import sys
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -12,6 +11,7 @@ from lookalike.cli import options
 from lookalike.cli.console import elsewhere, next_step, print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
 from lookalike.store.people.people import Person, clean_name
 from lookalike.store.workspace import Workspace
@@ -58,9 +58,9 @@ def add(
     clean_name(name)
     link = None
     if invite:
-        made, link = people.invite_person(opened, name, role, _now())
+        made, link = people.invite_person(opened, name, role, now_ms())
     else:
-        made = people.add_person(opened, name, role, _password(password_stdin), _now())
+        made = people.add_person(opened, name, role, _password(password_stdin), now_ms())
     if json:
         print_json(Invited(made, link))
         return
@@ -88,7 +88,7 @@ def list_users(workspace: options.Workspace = HERE, json: options.Json = False) 
 @result(Invited)
 def reset(name: Name, workspace: options.Workspace = HERE, json: options.Json = False) -> None:
     """Print a link with which a person sets a new password."""
-    found, link = people.reset_person(Workspace(workspace), name, _now())
+    found, link = people.reset_person(Workspace(workspace), name, now_ms())
     if json:
         print_json(Invited(found, link))
         return
@@ -99,7 +99,7 @@ def reset(name: Name, workspace: options.Workspace = HERE, json: options.Json = 
 @result(Person)
 def remove(name: Name, workspace: options.Workspace = HERE, json: options.Json = False) -> None:
     """Remove a person and log them out. Their votes are kept."""
-    found = people.remove_person(Workspace(workspace), name, _now())
+    found = people.remove_person(Workspace(workspace), name, now_ms())
     if json:
         print_json(found)
         return
@@ -136,7 +136,3 @@ def _state(removed: int | None, has_password: bool) -> str:
 
 def _day(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d")
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

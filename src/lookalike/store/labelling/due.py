@@ -4,7 +4,6 @@ A server applies due changes every second. Without a server, labels that are rea
 nothing is written.
 """
 
-import time
 from collections.abc import Iterable
 
 from sqlalchemy import Connection, bindparam, select, union_all
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select, union_all
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import SKEW, expire, resolve
+from lookalike.core.clock import now_ms
 from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import Rules, read_campaign, rules_of
 from lookalike.store.labelling.closing import LabelledPair, close, existing_labels, labels_of, tally_votes
@@ -22,11 +22,6 @@ from lookalike.store.sql.labelling_schema import claim, question
 from lookalike.store.sql.rows import read_labels
 
 MANY = 500
-
-
-def now_ms() -> int:
-    """The time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def apply_due(connection: Connection, rules: Rules, now: int, most: int = MANY) -> int:

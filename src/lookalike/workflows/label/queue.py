@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lookalike.annotate.order import balanced, first
+from lookalike.core.clock import now_ms
 from lookalike.core.types import Pool
 from lookalike.discover.questions import Questions, questions
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.due import now_ms
 from lookalike.store.labelling.queue import (
     CHOSEN,
     POOL,

@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from lookalike.annotate.protocol import OPEN
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import LabelsError
 from lookalike.discover.questions import questions
 from lookalike.store.disk import lock
@@ -16,7 +17,6 @@ from lookalike.store.history.rows import history
 from lookalike.store.history.votes_file import VoteFile, read_votes, write_votes
 from lookalike.store.history.votes_import import add_history
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.due import now_ms
 from lookalike.store.sql import labelling_schema
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import judged_labels
