@@ -8,7 +8,7 @@ import pytest
 from audit_worlds import MEASURES, Encoders, encoders, judged
 from oracles.scoring import Row
 
-from lookalike.audit.audits import Audits, audits
+from lookalike.audit.audits import Audits, AuditSettings, audits
 from lookalike.audit.correlation import CONSTANT, TOO_FEW
 from lookalike.audit.full_coverage import NONE_COVERED
 from lookalike.audit.surfaced import Surfaced, rebuilt, recorded
@@ -25,7 +25,8 @@ def check(world: Encoders, **asked) -> Audits:
     ranks = judged(world)
     surfaced = asked.pop("surfaced", None) or rebuilt(ranks[:2], 2)
     ranked = asked.pop("ranked", ranks[:2])
-    found = audits(ranks, ranked, surfaced, MEASURES, k=asked.pop("k", 2), replicates=100, **asked)
+    settings = AuditSettings(**{"k": 2, "replicates": 100, **asked})
+    found = audits(ranks, ranked, surfaced, MEASURES, settings)
     _nothing_is_undefined_without_a_reason(found)
     return found
 
@@ -124,8 +125,10 @@ def test_no_generator_among_the_encoders():
     "text", ["DCS(alpha=0)", "DCS(alpha=-3)", "DCS(alpha=inf)", "DCS(alpha=1000000)", "HR@99"]
 )
 def test_any_parameter(text):
-    ranks = judged(WORLD)
-    _nothing_is_undefined_without_a_reason(audits(ranks, ranks, rebuilt(ranks, 2), parse_list(text), k=2))
+    ranks, settings = judged(WORLD), AuditSettings(k=2, replicates=0)
+    _nothing_is_undefined_without_a_reason(
+        audits(ranks, ranks, rebuilt(ranks, 2), parse_list(text), settings)
+    )
 
 
 def test_what_is_refused_names_the_way_out():
@@ -135,19 +138,19 @@ def test_what_is_refused_names_the_way_out():
     none = [one.only(np.zeros(len(one), bool)) for one in ranks]
     image = [replace(one, basis=replace(one.basis, rule=Rule(level="image"))) for one in ranks]
     for wrong, error in (
-        (lambda: audits([], [], surfaced, measures), EncoderError),
-        (lambda: audits([ranks[0], ranks[0]], [], surfaced, measures), EncoderError),
-        (lambda: audits([ranks[0], other], [], surfaced, measures), NotComparableError),
-        (lambda: audits(none, [], rebuilt(none[:1], 2), measures), LabelsError),
+        (lambda: audits([], [], surfaced, measures, AuditSettings()), EncoderError),
+        (lambda: audits([ranks[0], ranks[0]], [], surfaced, measures, AuditSettings()), EncoderError),
+        (lambda: audits([ranks[0], other], [], surfaced, measures, AuditSettings()), NotComparableError),
+        (lambda: audits(none, [], rebuilt(none[:1], 2), measures, AuditSettings()), LabelsError),
         (lambda: rebuilt([], 5), PoolError),
         (lambda: rebuilt(image, 5), PoolError),
         (lambda: rebuilt(ranks, 0), ArgumentError),
         (lambda: surfaced.dropped("nobody"), ArgumentError),
         (lambda: surfaced.dropped("e0", "mine"), ArgumentError),
-        (lambda: audits(ranks, [], surfaced, measures, which="some"), ArgumentError),
-        (lambda: audits(ranks, [], surfaced, measures, k=0), ArgumentError),
-        (lambda: audits(ranks, [], surfaced, measures, replicates=-1), ArgumentError),
-        (lambda: audits(ranks, [], surfaced, measures, replicates=99), ArgumentError),
+        (lambda: audits(ranks, [], surfaced, measures, AuditSettings(full_coverage="some")), ArgumentError),
+        (lambda: audits(ranks, [], surfaced, measures, AuditSettings(k=0)), ArgumentError),
+        (lambda: audits(ranks, [], surfaced, measures, AuditSettings(replicates=-1)), ArgumentError),
+        (lambda: audits(ranks, [], surfaced, measures, AuditSettings(replicates=99)), ArgumentError),
     ):
         with pytest.raises(error) as refused:
             wrong()
@@ -179,7 +182,7 @@ def test_the_sweep_by_hand():
         for q, head in enumerate(heads)
         for at, label in enumerate((*head, 1, 0))
     ]
-    found = check([rows, rows, rows], which="each").coverage_sweep
+    found = check([rows, rows, rows], full_coverage="each").coverage_sweep
     assert found.queries == (4, 4, 4)
     half = found.cell(0.5, "EHR@2").over_queries
     assert half.pearson.value == pytest.approx(0.5**0.5)

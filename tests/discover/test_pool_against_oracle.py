@@ -135,11 +135,11 @@ def test_figures(w: World, generators: tuple[str, ...], top: int, seed: int):
     assert figures.most == len(generators) * queries * top
     assert figures.asked == pooling.asked(w.photos, found.lists)
     assert figures.duplicates == pytest.approx(1 - pairs / figures.most)
-    assert figures.per_query == pytest.approx(pairs / queries)
+    assert figures.candidates_per_query == pytest.approx(pairs / queries)
     assert figures.saving_catalog == pytest.approx(len(w.photos) / (len(generators) * top))
     if pairs:
         assert figures.saving_pairs == pytest.approx(queries * (len(w.photos) - 1) / pairs)
-    assert figures.unique == tuple(pooling.only_from(w.photos, found.lists, name) for name in generators)
+    assert figures.only_by == {name: pooling.only_from(w.photos, found.lists, name) for name in generators}
 
 
 @given(worlds.filter(can_be_pooled), tops, st.integers(0, 99))
@@ -147,14 +147,13 @@ def test_overlaps(w: World, top: int, seed: int):
     found = made(w, GENERATORS, top, seed)
     figures = pool_figures(found.pool, len(w.photos))
     between = []
-    for i, one in enumerate(GENERATORS):
-        for j, other in enumerate(GENERATORS):
-            if i == j:
-                assert np.isnan(figures.overlap[i, j])
-            else:
+    for one in GENERATORS:
+        assert set(figures.overlap[one]) == {*GENERATORS} - {one}
+        for other in GENERATORS:
+            if one != other:
                 exact = float(pooling.overlap(w.photos, found.lists, one, other, top))
                 between.append(exact)
-                assert figures.overlap[i, j] == pytest.approx(exact, abs=1e-5)
+                assert figures.overlap[one][other] == pytest.approx(exact, abs=1e-5)
     assert figures.mean_overlap == pytest.approx(np.mean(between), abs=1e-5)
 
 
@@ -176,7 +175,7 @@ def test_a_catalog_of_one_item_gives_an_empty_pool_and_undefined_figures():
     w = World([Photo("a1", "a"), Photo("a2", "a")], [[1], [1]], [])
     found = made(w, GENERATORS, 3, 0).pool
     figures = pool_figures(found, 2)
-    assert (len(found), figures.pairs, figures.asked, figures.unique) == (0, 0, 0, (0, 0, 0))
+    assert (len(found), figures.pairs, figures.asked, [*figures.only_by.values()]) == (0, 0, 0, [0, 0, 0])
     assert np.isnan(figures.saving_pairs)
 
 

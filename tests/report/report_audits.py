@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lookalike.audit.audits import MEASURES, Audits, audits
+from lookalike.audit.audits import MEASURES, Audits, AuditSettings, audits
 from lookalike.audit.surfaced import rebuilt
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, JudgedRanks, Rule
@@ -39,4 +39,6 @@ def sample_audits(generators: Sequence[str], encoders: Sequence[str]) -> Audits:
         for name in encoders
     ]
     fed = [one for one in judged if one.encoder in generators]
-    return audits(judged, fed, rebuilt(fed, TOP), [parse(name) for name in MEASURES], replicates=100)
+    return audits(
+        judged, fed, rebuilt(fed, TOP), [parse(name) for name in MEASURES], AuditSettings(replicates=100)
+    )

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from random import Random
 
-import numpy as np
 from furniture import KINDS, thumbnail
 from report_audits import sample_audits
 from report_findings import around, findings, groups, judgement
@@ -84,13 +83,13 @@ def sample_report() -> Report:
 
 def pool_part() -> PoolPart:
     """A pool of four generators."""
-    overlap = np.full((4, 4), np.nan)
+    overlap = {name: {} for name in GENERATORS}
     for i, j, shared in ((0, 1, 18.4), (0, 2, 12.1), (0, 3, 14.9), (1, 2, 16.3), (1, 3, 27.8), (2, 3, 9.6)):
-        overlap[i, j] = overlap[j, i] = shared
+        overlap[GENERATORS[i]][GENERATORS[j]] = overlap[GENERATORS[j]][GENERATORS[i]] = shared
     figures = PoolFigures(
-        pairs=3_941, most=4_800, duplicates=0.179, queries=240, top=5, per_query=16.4, asked=3_760,
+        pairs=3_941, most=4_800, duplicates=0.179, queries=240, top=5, candidates_per_query=16.4, asked=3_760,
         saving_catalog=120.0, saving_pairs=146.1, generators=GENERATORS, overlap=overlap, mean_overlap=16.5,
-        unique=(610, 702, 655, 701),
+        only_by=dict(zip(GENERATORS, (610, 702, 655, 701), strict=True)),
     )  # fmt: skip
     return PoolPart(figures, hours_low=53.7, hours_high=68.4, labelled=3_902, positives=2_310)
 

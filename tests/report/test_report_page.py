@@ -138,7 +138,7 @@ def test_names_are_escaped_everywhere(page):
 
 def test_nothing_from_outside_is_taken_as_markup(report):
     nasty_photo = ReportPhoto(NASTY, NASTY, NASTY, thumbnail("chair", 1))
-    values = report.measures.values
+    values, names = report.measures.values, (NASTY, NASTY + "2", "a", "b")
     nasty_row = {NASTY: next(iter(values.values()))}
     page = render(
         replace(
@@ -150,7 +150,8 @@ def test_nothing_from_outside_is_taken_as_markup(report):
             samples=(nasty_photo,),
             left_out=((NASTY, 1, (NASTY,)),),
             pool=replace(
-                report.pool, figures=replace(report.pool.figures, generators=(NASTY, NASTY + "2", "a", "b"))
+                report.pool,
+                figures=replace(report.pool.figures, generators=names, overlap={one: {} for one in names}),
             ),
             measures=replace(report.measures, values=nasty_row | values),
             strips=(StripGroup(NASTY, NASTY, (Strip(nasty_photo, NASTY, (), NASTY),)),),

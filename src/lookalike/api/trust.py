@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
-from lookalike.audit.audits import MEASURES, Audits, audits
+from lookalike.audit.audits import MEASURES, Audits, AuditSettings, audits
 from lookalike.audit.surfaced import rebuilt, recorded
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule
-from lookalike.evaluate.measures.table import parse, parse_list
+from lookalike.evaluate.measures.table import parsed
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 
+TOP = 5
 NOTHING_RANKED: Mapping[str, JudgedRanks] = MappingProxyType({})
 
 
@@ -22,23 +24,18 @@ def audit_measures(
     measures: str | Iterable[str] = MEASURES,
     *,
     coverers: Iterable[Embeddings] = (),
-    top: int = 5,
-    k: int = 5,
-    rule: str = "surfaced",
-    full_coverage: str = "every",
-    replicates: int = 2000,
-    seed: int = 0,
     ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
     progress: Progress | None = None,
+    **settings: Any,  # noqa: ANN401 - fields of AuditSettings
 ) -> Audits:
     """Which measures can be trusted: leave-one-out, full coverage and the coverage sweep, with one ranking per encoder.
 
     `generators` is the pool of the labelled pairs, which records the generators of each pair, or the encoders that
-    proposed them: then each is the generator of the pairs that it ranks below `top`. `coverers` are generators of
-    the pool that are not audited but must cover a fully covered query too. `ranks` are judged ranks of these labels
-    that exist already, by encoder. The other arguments are the fields of `audit.audits.AuditSettings`.
+    proposed them: then each is the generator of the pairs that it ranks below `top` (5 by default). `coverers` are
+    generators of the pool that are not audited but must cover a fully covered query too. `ranks` are judged ranks of
+    these labels that exist already, by encoder. `settings` are the fields of `audit.audits.AuditSettings`.
     """
-    asked = parse_list(measures) if isinstance(measures, str) else [parse(name) for name in measures]
+    made = AuditSettings(**settings)
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, Rule())
     listed = list(encoders)
     others = list(coverers) if isinstance(generators, Pool) else list(generators)
@@ -53,17 +50,13 @@ def audit_measures(
     surfaced = (
         recorded(generators, next(iter(judged.values())))
         if isinstance(generators, Pool) and judged
-        else rebuilt(ranked, top)
+        else rebuilt(ranked, TOP if made.top is None else made.top)
     )
     return audits(
         [judged[one.encoder] for one in listed],
         ranked,
         surfaced,
-        asked,
-        k=k,
-        rule=rule,
-        which=full_coverage,
-        replicates=replicates,
-        seed=seed,
+        parsed(measures),
+        made,
         progress=part(progress, len(every), len(every) + 1),
     )

@@ -200,11 +200,7 @@ def score(
 
     `baselines` (default: all encoders) and `seed` set the source of sampled negatives, for measures that need them.
     """
-    asked = (
-        table.parse_list(measures)
-        if isinstance(measures, str)
-        else tuple(table.parse(name) for name in measures)
-    )
+    asked = table.parsed(measures)
     pairs = labels if isinstance(labels, JudgedPairs) else judged_pairs(catalog, labels, rule or Rule())
     listed = list(encoders)
     drawn_from = [one for one in listed if isinstance(one, Embeddings)] if baselines is None else baselines
@@ -227,7 +223,7 @@ def with_negatives(
 
 def score_ranks(judged: JudgedRanks, measures: str | Iterable[str] = table.DEFAULT) -> Scores:
     """Scores of judged ranks from any source."""
-    return table.evaluate(judged, table.parse_list(measures) if isinstance(measures, str) else measures)
+    return table.evaluate(judged, table.parsed(measures))
 
 
 def ranks(

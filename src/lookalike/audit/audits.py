@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial, isnan
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -79,20 +79,15 @@ def audits(
     generators: Sequence[JudgedRanks],
     surfaced: Surfaced,
     measures: Sequence[Measure],
+    settings: AuditSettings,
     *,
-    k: int = 5,
-    rule: str = "surfaced",
-    which: str = "every",
-    replicates: int = 0,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Audits:
     """Leave-one-out, full coverage and the coverage sweep (VSD 7.2, D), with bootstrap intervals on request.
 
-    `generators` are the judged ranks by which a query is fully covered (`which="every"`); encoders alone are scored.
+    `generators` are the judged ranks by which a query is fully covered (`full_coverage="every"`); encoders alone are
+    scored.
     """
-    given: dict[str, Any] = {"rule": rule, "k": k, "full_coverage": which, "replicates": replicates}
-    AuditSettings(**given, seed=seed)
     if not encoders:
         raise EncoderError("There are no encoders to audit.", fix="Name encoders, or embed some first.")
     if len({one.encoder for one in encoders}) < len(encoders):
@@ -102,10 +97,10 @@ def audits(
         raise LabelsError(
             "No label can be ranked, so there is nothing to audit.", fix="Label some pairs first."
         )
-    scored = subsets(encoders, measures, surfaced, rule)
-    covered = covered_queries(encoders, generators, k, which)
+    scored = subsets(encoders, measures, surfaced, settings.rule)
+    covered = covered_queries(encoders, generators, settings.k, settings.full_coverage)
     queries = encoders[0].query_codes[0]
-    resampling = Resampling(queries, replicates, seed) if replicates else None
+    resampling = Resampling(queries, settings.replicates, settings.seed) if settings.replicates else None
     left_out = leave_one_out(scored, resampling, part(progress, 0, 3))
     full = full_coverage(scored, encoders, covered, resampling, part(progress, 1, 3))
     swept = coverage_sweep(encoders, measures, covered, resampling, part(progress, 2, 3))
@@ -120,8 +115,8 @@ def audits(
         surfaced.of_none,
         surfaced.recorded,
         surfaced.top,
-        replicates,
-        seed,
+        settings.replicates,
+        settings.seed,
         encoders[0].basis,
         (
             *_few(len(encoders)),

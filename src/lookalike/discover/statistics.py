@@ -19,7 +19,7 @@ class PoolFigures:
     `most` is |M||Q|k; `duplicates` the share of it that several generators retrieved again;
     `saving_catalog` is |D|/(|M|k) with |D| the images (EDS 3.3 gives about 1,400), `saving_pairs` |A|/|S_k|
     with |A| = |Q|(|D| - 1), or |Q||D| for queries that are not in D; `overlap` is |S_m and S_m'| / (|Q|k) in %
-    with NaN on the diagonal.
+    of each generator with each other one; `only_by` counts pairs that only one generator proposed.
     """
 
     pairs: int
@@ -28,11 +28,11 @@ class PoolFigures:
     top: int
     most: int
     duplicates: float
-    per_query: float
+    candidates_per_query: float
     generators: tuple[str, ...]
-    overlap: Float64[np.ndarray, "generators generators"]
+    overlap: dict[str, dict[str, float]]
     mean_overlap: float
-    unique: tuple[int, ...]
+    only_by: dict[str, int]
     saving_catalog: float
     saving_pairs: float
 
@@ -52,11 +52,14 @@ def pool_figures(pool: Pool, images: int, outside: int = 0) -> PoolFigures:
         top=pool.top,
         most=most,
         duplicates=1.0 - len(pool) / most if most else float("nan"),
-        per_query=len(pool) / queries if queries else float("nan"),
+        candidates_per_query=len(pool) / queries if queries else float("nan"),
         generators=pool.generators,
-        overlap=overlap,
+        overlap={
+            a: {b: float(overlap[i, j]) for j, b in enumerate(pool.generators) if i != j}
+            for i, a in enumerate(pool.generators)
+        },
         mean_overlap=float(between.mean()) if len(between) else float("nan"),
-        unique=tuple(int(count) for count in alone),
+        only_by=dict(zip(pool.generators, alone.tolist(), strict=True)),
         saving_catalog=images / (generators * pool.top),
         saving_pairs=(queries * (images - 1) + outside) / len(pool) if len(pool) else float("nan"),
     )

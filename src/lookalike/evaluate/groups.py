@@ -8,6 +8,7 @@ from jaxtyping import Bool
 
 from lookalike.core.checks import fingerprint, strings
 from lookalike.core.types import Pooled, Score, Scores
+from lookalike.evaluate.measures.fold import refolded
 from lookalike.evaluate.measures.pooled import folded
 
 NONE_COUNTS = "no query of this group counts"
@@ -35,30 +36,13 @@ def _of(scores: Scores, names: Mapping[str, np.ndarray], name: str) -> Scores:
 
 def only_queries(score: Score, which: Bool[np.ndarray, " queries"]) -> Score:
     """The score of some of its queries."""
-    query = score.query[which]
+    query, why = score.query[which], score.reason or NONE_COUNTS
     if score.pooled is not None:
         pooled = _pairs_of(score.pooled, which)
         value = float(folded(pooled, np.ones((1, len(query))))[0]) if len(query) else float("nan")
-        counted = 0 if np.isnan(value) else len(query)
-        return replace(
-            score, query=query, pooled=pooled, value=value, queries=counted, reason=_why(score, value)
-        )
-    numerator, denominator = score.numerator[which], score.denominator[which]
-    total = float(denominator.sum())
-    value = float(numerator.sum()) / total if total > 0 else float("nan")
-    return replace(
-        score,
-        query=query,
-        numerator=numerator,
-        denominator=denominator,
-        value=value,
-        queries=int(np.count_nonzero(denominator)),
-        reason=_why(score, value),
-    )
-
-
-def _why(score: Score, value: float) -> str:
-    return (score.reason or NONE_COUNTS) if np.isnan(value) else ""
+        counted, reason = (0, why) if np.isnan(value) else (len(query), "")
+        return replace(score, query=query, pooled=pooled, value=value, queries=counted, reason=reason)
+    return refolded(replace(score, query=query), score.numerator[which], score.denominator[which], why)
 
 
 def _pairs_of(parts: Pooled, which: np.ndarray) -> Pooled:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lookalike.core import text
@@ -141,6 +142,6 @@ def _overlap(report: Report) -> str:
     pool = report.pool
     if pool is None or not pool.figures.generators:
         return ""
-    return heat_map(
-        pool.figures.generators, pool.figures.overlap, "Overlap of the generators' candidates in %"
-    )
+    names, known = pool.figures.generators, pool.figures.overlap
+    overlap = np.array([[known[one].get(other, math.nan) for other in names] for one in names])
+    return heat_map(names, overlap, "Overlap of the generators' candidates in %")

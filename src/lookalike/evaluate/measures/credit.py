@@ -5,7 +5,7 @@ from jaxtyping import Float, Float64, Int
 
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.measures.fold import per_query, ratio
-from lookalike.evaluate.measures.parameters import check_alpha, check_average
+from lookalike.evaluate.measures.parameters import check_alpha, check_word
 
 ALONE = "every labelled candidate is the only candidate of its query, so it has no percentile rank"
 
@@ -56,7 +56,7 @@ def dcs(
     `alpha_negative` (default alpha) does so for negatives. Unjudged pairs earn nothing and cost nothing.
     Pairs alone in their list (n = 1) have no percentile and are left out. Range 0 to 1.
     """
-    check_average(average)
+    check_word("average", average)
     p = percentile(judged)
     ranked = ~np.isnan(p)
     values = credit(p, judged.label, alpha, alpha if alpha_negative is None else alpha_negative)

@@ -65,11 +65,26 @@ def ratio(
     reason: str,
 ) -> Score:
     """sum(numerator) / sum(denominator), with the parts kept for intervals. The name is set by the measure."""
+    blank = Score("", float("nan"), 0, judged.query_codes[0], numerator, denominator)
+    return refolded(blank, numerator, denominator, reason if len(judged) else NO_LABELS)
+
+
+def refolded(
+    score: Score,
+    numerator: Float64[np.ndarray, " queries"],
+    denominator: Float64[np.ndarray, " queries"],
+    reason: str,
+) -> Score:
+    """The same measure from other parts of its queries; the reason is for a value that is then undefined."""
     total = float(denominator.sum())
-    value = float(numerator.sum()) / total if total > 0 else float("nan")
-    why = "" if total > 0 else (reason if len(judged) else NO_LABELS)
-    queries = int(np.count_nonzero(denominator))
-    return Score("", value, queries, judged.query_codes[0], numerator, denominator, why)
+    return replace(
+        score,
+        value=float(numerator.sum()) / total if total > 0 else float("nan"),
+        queries=int(np.count_nonzero(denominator)),
+        numerator=numerator,
+        denominator=denominator,
+        reason="" if total > 0 else reason,
+    )
 
 
 def pooled(judged: JudgedRanks, fold: str, reason: str) -> Score:

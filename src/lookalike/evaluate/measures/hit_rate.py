@@ -5,7 +5,7 @@ from jaxtyping import Float64
 
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.measures.fold import NO_POSITIVE, mean_over_queries, per_query, queries_that_count
-from lookalike.evaluate.measures.parameters import check_k, check_of
+from lookalike.evaluate.measures.parameters import check_k, check_word
 
 
 def membership(judged: JudgedRanks, k: int) -> Float64[np.ndarray, " pairs"]:
@@ -34,7 +34,7 @@ def hit_rate(judged: JudgedRanks, k: int, *, of: str = "k") -> Score:
     """
     positive = judged.label == 1
     hits = per_query(judged, membership(judged, k) * positive)
-    if check_of(of) == "k":
+    if check_word("of", of) == "k":
         return mean_over_queries(judged, _share(hits, k), queries_that_count(judged), NO_POSITIVE)
     positives = per_query(judged, positive)
     share = _share(hits, np.clip(positives, 1, k))

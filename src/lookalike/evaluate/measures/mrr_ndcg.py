@@ -19,7 +19,7 @@ from lookalike.evaluate.measures.fold import (
     queries_that_count,
     rows_above,
 )
-from lookalike.evaluate.measures.parameters import check_k, check_of
+from lookalike.evaluate.measures.parameters import check_k, check_word
 from lookalike.evaluate.measures.pooled import expected_first
 
 EXACT = 10**6
@@ -60,7 +60,7 @@ def mrr(judged: JudgedRanks, k: int, *, of: str = "k") -> Score:
     """
     positive = judged.label == 1
     earned = per_query(judged, np.where(positive, _gains(judged, k, reciprocal), 0.0))
-    if check_of(of) == "k":
+    if check_word("of", of) == "k":
         return mean_over_queries(
             judged, np.minimum(earned / harmonic(k), 1.0), queries_that_count(judged), NO_POSITIVE
         )

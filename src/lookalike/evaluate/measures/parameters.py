@@ -1,7 +1,7 @@
 """What the parameters of measures may be, read from a name or given from Python."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -10,6 +10,17 @@ from lookalike.core.errors import MeasureError
 from lookalike.core.types import DRAWN
 
 Value = float | int | str
+WORDS: Mapping[str, tuple[str, Collection[str], str]] = MappingProxyType(
+    {  # parameter -> what has it in an error, its values, the way out
+        "average": ("DCS", ("micro", "macro"), "Use average=micro or average=macro."),
+        "of": ("A measure", ("k", "possible"), "Use of=possible, or leave it out to divide by K."),
+        "negatives": (
+            "An area",
+            DRAWN,
+            f"Use {' or '.join(f'negatives={how}' for how in DRAWN)}, or leave it out.",
+        ),
+    }
+)
 _WHOLE = re.compile(r"^[1-9][0-9]{0,8}$")
 
 
@@ -29,26 +40,12 @@ def check_alpha(alpha: float) -> float:
     return alpha
 
 
-def check_average(average: str) -> str:
-    """The way to average itself, if it is one."""
-    if average not in ("micro", "macro"):
-        raise MeasureError(f"DCS has average={average}.", fix="Use average=micro or average=macro.")
-    return average
-
-
-def check_of(of: str) -> str:
-    """What hits are divided by itself: K, or what was possible."""
-    if of not in ("k", "possible"):
-        raise MeasureError(f"A measure has of={of}.", fix="Use of=possible, or leave it out to divide by K.")
-    return of
-
-
-def check_negatives(negatives: str) -> str:
-    """The kind of drawn negatives itself, if it is one."""
-    if negatives not in DRAWN:
-        listed = " or ".join(f"negatives={how}" for how in DRAWN)
-        raise MeasureError(f"An area has negatives={negatives}.", fix=f"Use {listed}, or leave it out.")
-    return negatives
+def check_word(key: str, value: str) -> str:
+    """The value itself, if the parameter takes it."""
+    who, words, fix = WORDS[key]
+    if value not in words:
+        raise MeasureError(f"{who} has {key}={value}.", fix=fix)
+    return value
 
 
 def whole(text: str) -> int | None:
@@ -58,8 +55,8 @@ def whole(text: str) -> int | None:
 
 def read_value(key: str, value: str, family: str) -> Value:
     """A parameter's value from its text."""
-    if key in _WORDS:
-        return _WORDS[key](value)
+    if key in WORDS:
+        return check_word(key, value)
     if key in ("depth", "n"):
         number = whole(value)
         if number is None:
@@ -74,8 +71,3 @@ def read_value(key: str, value: str, family: str) -> Value:
         raise MeasureError(
             f"{family} has {key}={value}, which is no number.", fix=f"Write {family}({key}=10)."
         ) from None
-
-
-_WORDS: Mapping[str, Callable[[str], str]] = MappingProxyType(
-    {"average": check_average, "of": check_of, "negatives": check_negatives}
-)

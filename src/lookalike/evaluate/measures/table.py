@@ -220,6 +220,11 @@ def parse_list(text: str) -> tuple[Measure, ...]:
     return tuple(parse(part) for part in names(text))
 
 
+def parsed(measures: str | Iterable[str]) -> tuple[Measure, ...]:
+    """Measures given by their names, or by a text that lists these."""
+    return parse_list(measures) if isinstance(measures, str) else tuple(map(parse, measures))
+
+
 def names(text: str) -> list[str]:
     """The names in a comma-separated list, as written."""
     found = text_of.names(text)

@@ -9,6 +9,7 @@ from scipy.special import stdtr
 
 from lookalike.core.errors import NotComparableError
 from lookalike.core.types import Score
+from lookalike.evaluate.measures.fold import refolded
 from lookalike.evaluate.significance.intervals import MOST_UNDEFINED, SAME, Interval
 
 
@@ -96,17 +97,7 @@ def _on(score: Score, which: np.ndarray) -> Score:
     if not np.any((score.denominator > 0) & ~which):
         return score
     numerator, denominator = np.where(which, score.numerator, 0.0), np.where(which, score.denominator, 0.0)
-    counted = int(np.count_nonzero(denominator))
-    value = float(numerator.sum() / denominator.sum()) if counted else float("nan")
-    reason = "" if counted else "no query counts for both encoders"
-    return replace(
-        score,
-        value=value,
-        queries=counted,
-        numerator=numerator,
-        denominator=denominator,
-        reason=score.reason or reason,
-    )
+    return refolded(score, numerator, denominator, score.reason or "no query counts for both encoders")
 
 
 def per_query_differences(a: Score, b: Score) -> Float64[np.ndarray, " queries"]:
@@ -123,17 +114,18 @@ def are_means(a: Score, b: Score) -> bool:
     return a.pooled is None and len(set(np.concatenate(weights).tolist())) == 1
 
 
-def t_test(differences: Float64[np.ndarray, " queries"]) -> float:
+def t_test(differences: Float64[np.ndarray, " queries"], error: float | None = None) -> float:
     """Two-sided p of the paired t-test: t = mean / (s / sqrt(n)) with n - 1 degrees of freedom (VSD 7).
 
-    1 where all differences are 0; undefined for one query, and where all differ by the same.
+    `error` is another standard error of the mean than s / sqrt(n). 1 where all differences are 0; undefined for one
+    query, and where all differ by the same.
     """
     n = len(differences)
     if n < 2:
         return float("nan")
     if np.ptp(differences) <= SAME:
         return 1.0 if abs(differences[0]) <= SAME else float("nan")
-    t = differences.mean() / (differences.std(ddof=1) / np.sqrt(n))
+    t = differences.mean() / (differences.std(ddof=1) / np.sqrt(n) if error is None else error)
     return float(2.0 * stdtr(n - 1, -abs(t)))
 
 

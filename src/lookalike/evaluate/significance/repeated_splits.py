@@ -1,15 +1,15 @@
 """Values over repeated splits of one catalog: the splits share images, so their spread alone is too sure of itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
-from lookalike.evaluate.significance.compare import holm
-from lookalike.evaluate.significance.intervals import LEVEL, SAME
+from lookalike.evaluate.significance.compare import holm, share_won, t_test
+from lookalike.evaluate.significance.intervals import LEVEL
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,7 @@ def resampled_t_test(differences: Float64[np.ndarray, " splits"], tested: int, t
     >>> round(resampled_t_test(np.array([0.1, 0.2, 0.3]), tested=25, trained=60), 4)
     0.1472
     """
-    if len(differences) < 2:
-        return float("nan")
-    if np.ptp(differences) <= SAME:
-        return 1.0 if abs(differences[0]) <= SAME else float("nan")
-    t = differences.mean() / standard_error(differences, tested, trained)
-    return float(2.0 * stdtr(len(differences) - 1, -abs(t)))
+    return t_test(differences, standard_error(differences, tested, trained))
 
 
 def differences(
@@ -105,11 +100,7 @@ def differences(
     for one, other in pairs:
         apart = np.asarray(found[one] - found[other], np.float64)
         known = apart[~np.isnan(apart)]
-        ahead = np.mean(known > SAME) + np.mean(np.abs(known) <= SAME) / 2.0 if len(known) else np.nan
         by = over_splits(known, tested, trained)
-        made.append(Difference((one, other), by, float(ahead), resampled_t_test(known, tested, trained)))
+        made.append(Difference((one, other), by, share_won(known), resampled_t_test(known, tested, trained)))
     adjusted = holm(np.array([one.p for one in made], np.float64))
-    return [
-        Difference(one.methods, one.by, one.won, one.p, float(p))
-        for one, p in zip(made, adjusted, strict=True)
-    ]
+    return [replace(one, p_holm=float(p)) for one, p in zip(made, adjusted, strict=True)]

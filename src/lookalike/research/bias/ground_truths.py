@@ -12,11 +12,12 @@ from lookalike.core.progress import Progress, part
 from lookalike.core.types import Basis, Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
-from lookalike.rank.pairs import JudgedPairs, judged_pairs
+from lookalike.rank.pairs import JudgedPairs
 from lookalike.research.bias.pools import TRUTH, GroundTruth
 from lookalike.store.workspace import Workspace
 from lookalike.studio import Studio, consensus, experts, true_labels, vote
 from lookalike.studio.simulated_encoders import observed, observers
+from lookalike.workflows.decide.pairs import rank_on_labels
 from lookalike.workflows.decide.trained import untrained
 
 DESCRIPTORS = ("color", "hog", "layout", "lbp")
@@ -65,19 +66,14 @@ def studio_ground_truth(
 
 def workspace_ground_truth(workspace: Workspace, progress: Progress | None = None) -> GroundTruth:
     """All labels of a workspace, which must be complete for every encoder's top 10; trained encoders stay out of it."""
-    pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
-    if len(pairs) == 0:
+    found = rank_on_labels(workspace, untrained(workspace), progress=progress)
+    if len(found.pairs) == 0:
         raise LabelsError(
             "There are no labels, so there is no truth to compare with.",
             fix="Import complete labels, or use the studio catalog: lookalike bias",
         )
-    ranks = []
-    names = untrained(workspace)
-    for done, name in enumerate(names):
-        ranks.append(judged_ranks(workspace.catalog, workspace.embeddings(name), pairs))
-        if progress is not None:
-            progress(done + 1, len(names))
-    return GroundTruth(tuple(ranks), {TRUTH: pairs.label}, np.ones(len(pairs), bool), DEPTH)
+    everywhere = np.ones(len(found.pairs), bool)
+    return GroundTruth(tuple(found.ranks.values()), {TRUTH: found.pairs.label}, everywhere, DEPTH)
 
 
 def _as_if(drawn: Studio, descriptors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -1,6 +1,5 @@
 """The figures of the demo as published: scores, intervals and verdicts, by the labels and by the ground truth."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -8,7 +7,8 @@ from typing_extensions import TypedDict
 
 from lookalike.core.types import Scores
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.evaluate.significance.sentence import full, sentence, verdict
+from lookalike.evaluate.significance.results import verdict_on_best
+from lookalike.evaluate.significance.sentence import full, sentence
 from lookalike.workflows.demo.demo import Demo
 from lookalike.workflows.demo.learning import Learned
 
@@ -53,19 +53,13 @@ def demo_result(made: Demo) -> DemoResult:
         "report": str(made.report),
         "scores": _values(made.evaluation.scores),
         "intervals": {encoder: dict(known) for encoder, known in made.sure.intervals.items()},
-        "verdicts": {name: _verdict(made, name) for name in JUDGED_BY},
+        "verdicts": {
+            name: list(map(full, verdict_on_best(made.evaluation.scores, made.sure, name)))
+            for name in JUDGED_BY
+        },
         "learned": None if made.learned is None else _learned(made.learned),
         "true_HR@5": {one.encoder: one["HR@5"].value for one in made.truth},
     }
-
-
-def _verdict(made: Demo, name: str) -> list[str]:
-    """The best encoder by one measure against the others; nothing if no encoder has a value."""
-    defined = [one for one in made.evaluation.scores if not math.isnan(one[name].value)]
-    if not defined:
-        return []
-    best = max(defined, key=lambda one: one[name].value)
-    return [full(words) for words in verdict(best.encoder, made.sure.comparisons[name])]
 
 
 def _learned(learned: Learned) -> LearnedResult:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lookalike.api import values
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
-from lookalike.discover.statistics import expert_hours
+from lookalike.discover.statistics import PoolFigures, expert_hours
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import Discovery, figures, labelled
 
@@ -79,29 +79,16 @@ class RandomBudget:
 
 
 @dataclass(frozen=True)
-class DiscoverySummary:
+class DiscoverySummary(PoolFigures):
     """All figures of one call. `asked` and `to_label` are pairs to show to annotators and pairs without a label.
 
     `duplicates` is the share of the `most` places that were filled by the same pair twice; `only_by` counts pairs
     that only one generator proposed; the overlap of two generators is in percent of the places they fill.
     """
 
-    pairs: int
     positives: int | None
     labelled: int
     to_label: int
-    asked: int
-    queries: int
-    top: int
-    most: int
-    duplicates: float
-    candidates_per_query: float
-    generators: tuple[str, ...]
-    only_by: dict[str, int]
-    overlap: dict[str, dict[str, float]]
-    mean_overlap: float
-    saving_catalog: float
-    saving_pairs: float
     hours: LabellingHours
     hours_to_label: LabellingHours
     extra: ExtraSummary | None
@@ -125,25 +112,10 @@ def discover_summary(
     extra = found.extra
     needed, assumed = (0, 0.0) if precision is None else _needed(rate, precision, confidence)
     return DiscoverySummary(
-        pairs=pool.pairs,
+        **vars(pool),
         positives=positives,
         labelled=count,
         to_label=len(found.questions),
-        asked=pool.asked,
-        queries=pool.queries,
-        top=pool.top,
-        most=pool.most,
-        duplicates=pool.duplicates,
-        candidates_per_query=pool.per_query,
-        generators=tuple(pool.generators),
-        only_by=dict(zip(pool.generators, pool.unique, strict=True)),
-        overlap={
-            a: {b: pool.overlap[i, j] for j, b in enumerate(pool.generators) if i != j}
-            for i, a in enumerate(pool.generators)
-        },
-        mean_overlap=pool.mean_overlap,
-        saving_catalog=pool.saving_catalog,
-        saving_pairs=pool.saving_pairs,
         hours=hours(pool.asked),
         hours_to_label=hours(found.questions.asked),
         extra=None
