@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 
 from lookalike.core.version import __version__
 from lookalike.store.workspace import Workspace
-from lookalike.web.labelling import Labelling, labelling_runs
+from lookalike.web.labelling import labelling_runs
 from lookalike.web.pages.failures import handle_failures
 from lookalike.web.pages.render import STATIC
 from lookalike.web.routes import (
@@ -68,7 +68,6 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
         ],
     )
     app.state.site = site
-    app.state.labelling = Labelling(site)
     handle_failures(app)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in ROUTERS:
@@ -81,7 +80,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     site: Site = app.state.site
     site.open()
     try:
-        async with labelling_runs(app.state.labelling):
+        async with labelling_runs(site):
             yield
     finally:
         site.close()

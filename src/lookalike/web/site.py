@@ -1,8 +1,9 @@
-"""What the routes work with: the workspace, its database, the clock, the key. One per running app."""
+"""What the routes work with: the workspace, its database, the clock, the key, the rules. One per running app."""
 
 import asyncio
+import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,6 +12,8 @@ from sqlalchemy import Connection
 from starlette.requests import HTTPConnection
 
 from lookalike.core.clock import now_ms
+from lookalike.store.labelling.campaigns import Rules, rules_of
+from lookalike.store.labelling.progress import digests
 from lookalike.store.labelling.writer import Writer
 from lookalike.store.people.access import new_secret, signing_key
 from lookalike.store.sql.database import Database
@@ -22,6 +25,7 @@ from lookalike.workflows.label.team import Team
 T = TypeVar("T")
 PATIENCE = 4_000  # milliseconds for another program to end its writing: the page sends an answer again
 READERS = 12  # connections that are kept open for pages
+MOST_HASHES = 50_000
 DECODERS = 2  # photos decoded at once: each may take some hundred megabytes
 
 
@@ -40,7 +44,7 @@ class Options:
 
 @dataclass
 class Site:
-    """State of the running app; `writer` and `key` are there from its start to its end."""
+    """State of the running app; `writer`, `key` and the campaign's `rules` are there from its start to its end."""
 
     workspace: Workspace
     options: Options
@@ -53,6 +57,9 @@ class Site:
     team_renewal: Future[Team] | None = None
     forecast: Any = None  # `Work` of routes/plan.py
     forecaster: ProcessPoolExecutor | None = None
+    draw: random.Random = field(default_factory=random.Random)
+    digests: dict[str, str] = field(default_factory=dict)  # of photos, by image
+    rules: Rules = field(init=False)
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
     key: str = field(init=False)
@@ -82,6 +89,23 @@ class Site:
     def now(self) -> int:
         """The time in milliseconds."""
         return self.options.clock()
+
+    async def refresh(self) -> None:
+        """Read the rules again: at the start, every few seconds, and when a lead changes them."""
+        self.rules = await self.write(rules_of)
+
+    def hashes(self, connection: Connection, images: Iterable[str]) -> dict[str, str]:
+        """The hash of each image's photo, "" for one that the catalog no longer has."""
+        wanted = set(images)
+        found = {image: self.digests[image] for image in wanted if image in self.digests}
+        missing = wanted - found.keys()
+        if missing:
+            read = digests(connection, missing)
+            if len(self.digests) > MOST_HASHES:
+                self.digests = {}
+            self.digests.update(read)
+            found.update({image: read.get(image, "") for image in missing})
+        return found
 
     async def write(self, call: Callable[[Connection], T]) -> T:
         """What a call returns whose transaction is on the disk. A client that goes away does not stop it."""

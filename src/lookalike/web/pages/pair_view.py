@@ -9,18 +9,18 @@ from lookalike.annotate.protocol import DISCUSSION
 from lookalike.store.labelling.discussions import discussions
 from lookalike.store.labelling.leases import Given
 from lookalike.store.people.people import Person
-from lookalike.web.labelling import Labelling
 from lookalike.web.routes.images import image_address
 from lookalike.web.schemas import GivenPair, Pairs, Photo
+from lookalike.web.site import Site
 
 PAGE = 24
 LIST, BESIDE, ZOOM = 240, 960, 2400
 
 
-def given_pairs(connection: Connection, labelling: Labelling, given: Sequence[Given]) -> list[GivenPair]:
+def given_pairs(connection: Connection, site: Site, given: Sequence[Given]) -> list[GivenPair]:
     """Reserved pairs. Nothing tells which of the two photos is the query."""
     images = (image for pair in given for image in (pair.query, pair.candidate))
-    hashes = labelling.hashes(connection, images)
+    hashes = site.hashes(connection, images)
     return [_given(pair, hashes) for pair in given]
 
 
@@ -45,9 +45,9 @@ def _given(pair: Given, hashes: Mapping[str, str]) -> GivenPair:
     }
 
 
-def pictures(connection: Connection, labelling: Labelling, pairs: Sequence[Any]) -> list[dict[str, Any]]:
+def pictures(connection: Connection, site: Site, pairs: Sequence[Any]) -> list[dict[str, Any]]:
     """Pairs of a list, each with the addresses of its photos in three sizes."""
-    hashes = labelling.hashes(connection, (image for pair in pairs for image in (pair.query, pair.candidate)))
+    hashes = site.hashes(connection, (image for pair in pairs for image in (pair.query, pair.candidate)))
     return [
         {"pair": pair, "query": _small(pair.query, hashes), "candidate": _small(pair.candidate, hashes)}
         for pair in pairs

@@ -14,7 +14,6 @@ from lookalike.store.labelling.progress import count_states
 from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.actions import change_settings
-from lookalike.web.labelling import labelling_of
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
 from lookalike.web.pages.render import page
@@ -40,13 +39,13 @@ async def save_form(request: Request, site: SitePart, by: ActorPart, form: FormP
     def again(failure: LookalikeError) -> Response:
         return _campaign(request, site, failure, form)
 
-    return await submitted(Campaign, form, lambda new: save(request, by, new), HERE, again)
+    return await submitted(Campaign, form, lambda new: save(site, by, new), HERE, again)
 
 
 @router.post("/queue")
-async def queue_form(request: Request, site: SitePart) -> Response:
+async def queue_form(site: SitePart) -> Response:
     """Add discovered pairs without a label to the queue."""
-    return RedirectResponse(f"{HERE}?joined={(await join_queue(request, site)).new}", 303)
+    return RedirectResponse(f"{HERE}?joined={(await join_queue(site)).new}", 303)
 
 
 @api.get("/campaign")
@@ -56,11 +55,10 @@ def campaign(site: SitePart) -> Campaign:
 
 
 @api.put("/campaign")
-async def save(request: Request, by: ActorPart, new: Campaign) -> Done:
+async def save(site: SitePart, by: ActorPart, new: Campaign) -> Done:
     """For leads: change the settings. Pairs already in the queue keep their number of votes."""
-    labelling = labelling_of(request)
-    await labelling.site.write(lambda connection: change_settings(connection, by, new))
-    await labelling.refresh()
+    await site.write(lambda connection: change_settings(connection, by, new))
+    await site.refresh()
     return Done()
 
 
@@ -73,10 +71,10 @@ def queue(site: SitePart) -> Queue:
 
 
 @api.post("/queue")
-async def join_queue(request: Request, site: SitePart) -> Joined:
+async def join_queue(site: SitePart) -> Joined:
     """For leads: add discovered pairs without a label to the queue."""
     done = await run_in_threadpool(lambda: queue_pairs(Workspace(site.workspace.folder)))
-    await labelling_of(request).refresh()
+    await site.refresh()
     return Joined(new=done.new, withdrawn=done.withdrawn)
 
 

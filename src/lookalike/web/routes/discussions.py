@@ -16,12 +16,12 @@ from lookalike.store.labelling.progress import count_states
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import SIGNED_IN, ActorPart, After, Number, PersonPart, SitePart, lead
-from lookalike.web.labelling import labelling_of
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
 from lookalike.web.pages.pair_view import pair_page, pictures
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import Decision, Discussion, Done, NewComment, Pairs, Proposal, Text
+from lookalike.web.site import site_of
 
 router = APIRouter(prefix="/discuss", dependencies=SIGNED_IN, include_in_schema=False)
 api = APIRouter(prefix="/api/discussions", dependencies=SIGNED_IN, tags=["discussions"], responses=PROBLEMS)
@@ -41,7 +41,6 @@ def discussions_page(
     after: After = 0,
 ) -> Response:
     """The pairs of a state, a page at a time."""
-    labelling = labelling_of(request)
     query: dict[str, Any] = {
         "state": state if state in STATES else DISCUSSION,
         "category": category.replace("\0", ""),
@@ -50,10 +49,10 @@ def discussions_page(
     with site.database.read() as connection:
         found = pair_page(connection, person, **query, mine=whose == "mine")
         values: dict[str, Any] = {
-            "pairs": pictures(connection, labelling, found.pairs),
+            "pairs": pictures(connection, site, found.pairs),
             "categories": store.categories(connection),
             "waiting": count_states(connection)[DISCUSSION],
-            "protocol": labelling.rules.campaign.protocol_name,
+            "protocol": site.rules.campaign.protocol_name,
         }
     shown = {**query, "whose": whose, "next_after": found.after, "states": STATES}
     return page(request, "discussions.html.j2", **values, **shown)
@@ -157,10 +156,10 @@ def _read(connection: Connection, person: Person, question: int) -> Discussion:
 def _pair(
     request: Request, person: Person, question: int, failure: LookalikeError | None = None, text: str = ""
 ) -> Response:
-    labelling = labelling_of(request)
-    with labelling.site.database.read() as connection:
+    site = site_of(request)
+    with site.database.read() as connection:
         found = _read(connection, person, question)
-        shown = pictures(connection, labelling, [found.pair])[0]
+        shown = pictures(connection, site, [found.pair])[0]
         following = pair_page(connection, person, mine=not person.is_lead, after=question, limit=1).pairs
     votes = [one for one in found.entries if one.kind == "vote"]
     values: dict[str, Any] = {

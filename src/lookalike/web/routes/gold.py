@@ -12,12 +12,12 @@ from lookalike.store.labelling.gold import Gold, gold_pairs, gold_scores
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import LEADS, ActorPart, After, Number, PersonPart, SitePart
-from lookalike.web.labelling import labelling_of
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
 from lookalike.web.pages.pair_view import pair_page, pictures
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import Done, NewGold
+from lookalike.web.site import site_of
 
 router = APIRouter(prefix="/guidelines/gold", dependencies=LEADS, include_in_schema=False)
 api = APIRouter(prefix="/api/gold", dependencies=LEADS, tags=["gold"], responses=PROBLEMS)
@@ -69,16 +69,16 @@ async def remove_gold(site: SitePart, by: ActorPart, question: Number) -> Done:
 def _gold(
     request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
 ) -> Response:
-    labelling = labelling_of(request)
-    with labelling.site.database.read() as connection:
+    site = site_of(request)
+    with site.database.read() as connection:
         listed = gold_pairs(connection)
         found = pair_page(connection, person, state=SETTLED, after=after)
         known = {pair.question for pair in listed}
         others = [pair for pair in found.pairs if pair.question not in known]
         shown: dict[str, Any] = {
-            "gold": pictures(connection, labelling, listed),
-            "resolved": pictures(connection, labelling, others),
+            "gold": pictures(connection, site, listed),
+            "resolved": pictures(connection, site, others),
             "scores": gold_scores(connection),
         }
-    every = labelling.rules.campaign.gold_every
+    every = site.rules.campaign.gold_every
     return page(request, "gold.html.j2", **shown, next_after=found.after, failure=failure, every=every)

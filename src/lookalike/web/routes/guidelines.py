@@ -20,13 +20,13 @@ from lookalike.web.access.dependencies import (
     PersonPart,
     SitePart,
 )
-from lookalike.web.labelling import labelling_of
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
 from lookalike.web.pages.markup import rendered
 from lookalike.web.pages.pair_view import pair_page, pictures
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import Done, Guidelines, NewExample, NewGuidelines
+from lookalike.web.site import site_of
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 lead_router = APIRouter(prefix="/guidelines", dependencies=LEADS, include_in_schema=False)
@@ -41,7 +41,7 @@ def guidelines_page(request: Request, site: SitePart) -> Response:
     """The text and the example pairs."""
     with site.database.read() as connection:
         newest = store.read_guideline(connection)
-        shown = pictures(connection, labelling_of(request), store.examples(connection))
+        shown = pictures(connection, site, store.examples(connection))
     return page(request, "guidelines.html.j2", guideline=newest, words=rendered(newest.text), examples=shown)
 
 
@@ -152,11 +152,11 @@ def _edit(
 def _examples(
     request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
 ) -> Response:
-    labelling = labelling_of(request)
-    with labelling.site.database.read() as connection:
-        chosen = pictures(connection, labelling, store.examples(connection))
+    site = site_of(request)
+    with site.database.read() as connection:
+        chosen = pictures(connection, site, store.examples(connection))
         found = pair_page(connection, person, state=SETTLED, after=after)
-        resolved = pictures(connection, labelling, found.pairs)
+        resolved = pictures(connection, site, found.pairs)
     return page(
         request,
         "examples.html.j2",

@@ -21,11 +21,11 @@ from lookalike.store.labelling.progress import AnnotatorProgress, annotator_prog
 from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, Word
-from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.pages.markup import rendered
 from lookalike.web.pages.pair_view import given_pairs, pictures
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import GivenPair
+from lookalike.web.site import Site, site_of
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HERE = "/label"
@@ -35,7 +35,7 @@ UNDO = "undo"
 @router.get(HERE)
 async def label_page(request: Request, person: PersonPart) -> Response:
     """The pair to answer, or the reason why there is none."""
-    return await _shown(request, labelling_of(request), person)
+    return await _shown(request, site_of(request), person)
 
 
 @router.post(HERE)
@@ -47,44 +47,42 @@ async def label_form(
         raise ArgumentError(
             "The form has no answer.", fix="Go back and press Similar, Dissimilar, Unsure, Skip or Undo."
         )
-    labelling = labelling_of(request)
-    now = labelling.site.now()
+    site = site_of(request)
+    now = site.now()
 
     def take(connection: Connection) -> None:
         if answer_ == UNDO:
-            take_answer_back(connection, labelling.rules, person.id, token, now)
+            take_answer_back(connection, site.rules, person.id, token, now)
         else:
-            answer(connection, labelling.rules, person.id, token, answer_, now, labelling.draw)
+            answer(connection, site.rules, person.id, token, answer_, now, site.draw)
 
     try:
-        await labelling.site.write(take)
+        await site.write(take)
     except VoteError as refusal:
-        return await _shown(request, labelling, person, refusal)
+        return await _shown(request, site, person, refusal)
     done = "" if answer_ == UNDO else f"?last={token}"
     return RedirectResponse(HERE + done, 303)
 
 
-async def _shown(
-    request: Request, labelling: Labelling, person: Person, refusal: VoteError | None = None
-) -> Response:
-    now = labelling.site.now()
+async def _shown(request: Request, site: Site, person: Person, refusal: VoteError | None = None) -> Response:
+    now = site.now()
 
     def give(connection: Connection) -> tuple[list[GivenPair], AnnotatorProgress]:
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        given = next_pairs(connection, site.rules, person.id, now, site.draw)
         done = annotator_progress(connection, person.id, now, now - now % DAY_MS)
-        return given_pairs(connection, labelling, given), done
+        return given_pairs(connection, site, given), done
 
-    given, done = await labelling.site.write(give)
-    guidance = await run_in_threadpool(_guidance, labelling)
+    given, done = await site.write(give)
+    guidance = await run_in_threadpool(_guidance, site)
     last = request.query_params.get("last", "")[:200]
     state = {
-        "workspace": workspace_id(labelling.site.key), "person": person.id, "given": given, "progress": asdict(done),
-        "break_minutes": labelling.rules.campaign.break_minutes,
+        "workspace": workspace_id(site.key), "person": person.id, "given": given, "progress": asdict(done),
+        "break_minutes": site.rules.campaign.break_minutes,
     }  # fmt: skip
     status = 200 if refusal is None else 409
     return page(
         request, "label.html.j2", status=status, given=given, standing=done, state=json.dumps(state), last=last,
-        refusal=refusal, protocol=labelling.rules.campaign.protocol.name, **guidance,
+        refusal=refusal, protocol=site.rules.campaign.protocol.name, **guidance,
     )  # fmt: skip
 
 
@@ -97,8 +95,8 @@ def workspace_id(key: str) -> str:
     return blake2b(key.encode(), digest_size=6, person=b"workspace").hexdigest()
 
 
-def _guidance(labelling: Labelling) -> dict[str, Any]:
+def _guidance(site: Site) -> dict[str, Any]:
     """The guidelines and examples that the page shows over the photos."""
-    with labelling.site.database.read() as connection:
-        shown = pictures(connection, labelling, examples(connection))
+    with site.database.read() as connection:
+        shown = pictures(connection, site, examples(connection))
         return {"guideline": rendered(read_guideline(connection).text), "examples": shown}

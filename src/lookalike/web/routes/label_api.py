@@ -30,7 +30,6 @@ from lookalike.web.access.identity import (
     check_csrf,
     identity_of,
 )
-from lookalike.web.labelling import Labelling, labelling_of
 from lookalike.web.openapi import described
 from lookalike.web.pages.pair_view import given_pairs
 from lookalike.web.schemas import (
@@ -43,6 +42,7 @@ from lookalike.web.schemas import (
     Reported,
     Undo,
 )
+from lookalike.web.site import Site, site_of
 
 
 class ByHand(APIRoute):
@@ -64,74 +64,74 @@ M = TypeVar("M", bound=Declared)
 @router.get("/next", **described(GivenAndProgress, query=Day))
 async def following(request: Request) -> Response:
     """The pairs reserved for you, oldest first. An empty list means that there are no pairs for you."""
-    labelling, who = labelling_of(request), _who(request)  # a request without a login gets that error first
-    now = labelling.site.now()
+    site, who = site_of(request), _who(request)  # a request without a login gets that error first
+    now = site.now()
     given_midnight = request.query_params.get("midnight")
     midnight = now - now % DAY_MS if given_midnight is None else Day(**{"midnight": given_midnight}).midnight
 
     def give(connection: Connection, person: Person) -> dict[str, Any]:
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        given = next_pairs(connection, site.rules, person.id, now, site.draw)
         done = asdict(annotator_progress(connection, person.id, now, midnight))
-        return {"given": given_pairs(connection, labelling, given), "progress": done}
+        return {"given": given_pairs(connection, site, given), "progress": done}
 
-    return await _done(labelling, who, give)
+    return await _done(site, who, give)
 
 
 @router.post("/answer", **described(GivenAndReceipt, sent=Answer))
 async def take(request: Request) -> Response:
     """Answer a pair and get the next pairs. The same answer sent again gets the same receipt."""
-    labelling, who = labelling_of(request), _who(request)
+    site, who = site_of(request), _who(request)
     sent = await _sent(request, Answer)
-    now = labelling.site.now()
+    now = site.now()
 
     def vote(connection: Connection, person: Person) -> dict[str, Any]:
-        rules, draw = labelling.rules, labelling.draw
+        rules, draw = site.rules, site.draw
         receipt = answer(connection, rules, person.id, sent.token, sent.answer, now, draw, took=sent.took)
         given = next_pairs(connection, rules, person.id, now, draw)
-        return {"receipt": asdict(receipt), "given": given_pairs(connection, labelling, given)}
+        return {"receipt": asdict(receipt), "given": given_pairs(connection, site, given)}
 
-    return await _done(labelling, who, vote)
+    return await _done(site, who, vote)
 
 
 @router.post("/undo", **described(GivenPairs, sent=Undo))
 async def undo(request: Request) -> Response:
     """Undo the answer that you gave with a token. Its pair comes first in the list of your pairs."""
-    labelling, who = labelling_of(request), _who(request)
+    site, who = site_of(request), _who(request)
     token = (await _sent(request, Undo)).token
-    now = labelling.site.now()
+    now = site.now()
 
     def back(connection: Connection, person: Person) -> dict[str, Any]:
-        first = take_answer_back(connection, labelling.rules, person.id, token, now)
-        given = next_pairs(connection, labelling.rules, person.id, now, labelling.draw)
+        first = take_answer_back(connection, site.rules, person.id, token, now)
+        given = next_pairs(connection, site.rules, person.id, now, site.draw)
         others = (pair for pair in given if pair.token != first.token)
-        return {"given": given_pairs(connection, labelling, (first, *others))}
+        return {"given": given_pairs(connection, site, (first, *others))}
 
-    return await _done(labelling, who, back)
+    return await _done(site, who, back)
 
 
 @router.post("/missing", **described(Reported, sent=MissingPhoto))
 async def missing(request: Request) -> Response:
     """Report a photo that cannot be shown. The audit log gets one entry per image."""
-    labelling, who = labelling_of(request), _who(request)
+    site, who = site_of(request), _who(request)
     image = (await _sent(request, MissingPhoto)).image
-    now, address = labelling.site.now(), request.client.host if request.client else ""
+    now, address = site.now(), request.client.host if request.client else ""
 
     def report(connection: Connection, person: Person) -> dict[str, Any]:
-        known = labelling.hashes(connection, [image])[image]
+        known = site.hashes(connection, [image])[image]
         if not known:
             raise ArgumentError(
                 f"The catalog has no image {image[:40]!r}.", fix="Send the id of one of its images."
             )
         return {"new": report_photo(connection, image, person.id, now, address)}
 
-    return await _done(labelling, who, report)
+    return await _done(site, who, report)
 
 
 async def _done(
-    labelling: Labelling, who: ClaimedIdentity, call: Callable[[Connection, Person], dict[str, Any]]
+    site: Site, who: ClaimedIdentity, call: Callable[[Connection, Person], dict[str, Any]]
 ) -> Response:
     """Run a call for the sender of the request, in one transaction that is on disk before the answer."""
-    result = await labelling.site.write(lambda connection: call(connection, who.found(connection)))
+    result = await site.write(lambda connection: call(connection, who.found(connection)))
     return Response(json.dumps(result, separators=(",", ":")), media_type="application/json")
 
 
