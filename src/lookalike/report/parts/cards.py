@@ -4,10 +4,11 @@ import math
 from dataclasses import dataclass
 
 from lookalike.core.text import value
+from lookalike.evaluate.measures.table import Measure, parse
 from lookalike.report.content import MeasureTable
 from lookalike.report.figures.measures import Mark, dot_plot
 from lookalike.report.parts.cautions import cautions, cell
-from lookalike.report.parts.explanations import MeasureName, explanation, sentence
+from lookalike.report.parts.explanations import explanation, sentence
 
 UNKNOWN = "The documentation defines this measure."
 
@@ -30,47 +31,47 @@ def cards(table: MeasureTable) -> tuple[Card, ...]:
 
 
 def _card(table: MeasureTable, measure: str) -> Card:
-    name = MeasureName.of(measure)
-    words = explanation(name)
-    marks = [_mark(table, encoder, name) for encoder in table.values]
+    words = explanation(parse(measure))
+    marks = [_mark(table, encoder, measure) for encoder in table.values]
     return Card(
         measure=measure,
         asks=words.asks if words else UNKNOWN,
-        means=_example(name, marks),
+        means=_example(parse(measure), marks),
         watch=words.watch if words else "",
         cautions=cautions(table, measure),
         figure=dot_plot(marks, f"{measure} of each encoder"),
     )
 
 
-def _example(name: MeasureName, marks: list[Mark]) -> str:
+def _example(measure: Measure, marks: list[Mark]) -> str:
     """The highest value in words; for coverage the lowest, which matters most."""
     defined = [mark for mark in marks if math.isfinite(mark.value)]
     if not defined:
         return "It is undefined for every encoder here."
-    pick = min if name.base == "coverage" else max
+    pick = min if measure.family == "coverage" else max
     shown = pick(defined, key=lambda mark: mark.value)
-    meaning = sentence(name, shown.value)
+    meaning = sentence(measure, shown.value)
     return f"{shown.encoder} has {value(shown.value)}. {meaning}" if meaning else ""
 
 
-def _mark(table: MeasureTable, encoder: str, name: MeasureName) -> Mark:
-    shown = table.values[encoder][name.text]
+def _mark(table: MeasureTable, encoder: str, measure: str) -> Mark:
+    shown = table.values[encoder][measure]
     around = shown.interval
     return Mark(
         encoder,
         encoder in table.generators,
         shown.value,
-        _true_value(table.truth, encoder, name),
+        _true_value(table.truth, encoder, measure),
         low=around.low if around else math.nan,
         high=around.high if around else math.nan,
     )
 
 
-def _true_value(truth: MeasureTable | None, encoder: str, name: MeasureName) -> float:
+def _true_value(truth: MeasureTable | None, encoder: str, name: str) -> float:
     """The measure on the complete truth, where EHR@K is HR@K; a true coverage, always 1, is no mark."""
-    if truth is None or name.base == "coverage":
+    measure = parse(name)
+    if truth is None or measure.family == "coverage":
         return math.nan
-    same = [name.text, f"HR@{name.top}"] if name.base == "EHR" else [name.text]
-    found = (cell(truth, encoder, measure) for measure in same)
+    same = [name, f"HR@{measure.k}"] if measure.family == "EHR" else [name]
+    found = (cell(truth, encoder, one) for one in same)
     return next((known.value for known in found if known), math.nan)

@@ -5,9 +5,9 @@ it may be too high: on a real catalog with complete human labels it was, for eve
 """
 
 from lookalike.core.text import percent, value
+from lookalike.evaluate.measures.table import Measure, parse
 from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.report.content import MeasureTable
-from lookalike.report.parts.explanations import MeasureName
 
 ALL_JUDGED = 0.995
 ENOUGH_JUDGED = 0.9
@@ -21,17 +21,17 @@ def cell(table: MeasureTable, encoder: str, measure: str) -> ScoreResult | None:
 
 def caution(table: MeasureTable, encoder: str, measure: str) -> str:
     """Why this encoder's value is misleading; "" where it is not."""
-    name = MeasureName.of(measure)
+    name = parse(measure)
     shown = cell(table, encoder, measure)
-    if shown is None or name.base not in ("HR", "EHR"):
+    if shown is None or name.family not in ("HR", "EHR"):
         return ""
-    covered = cell(table, encoder, f"coverage@{name.top}")
+    covered = cell(table, encoder, f"coverage@{name.k}")
     if covered is None:
         return "" if encoder in table.generators else _unknown_coverage(encoder, name)
-    enough = ALL_JUDGED if name.base == "HR" else ENOUGH_JUDGED
+    enough = ALL_JUDGED if name.family == "HR" else ENOUGH_JUDGED
     if covered.value >= enough:
         return ""
-    if name.base == "EHR":
+    if name.family == "EHR":
         return _low_ehr(encoder, name, shown, covered)
     outside = "" if encoder in table.generators else ", which did not fill the pool,"
     return _low_hr(encoder + outside, name, shown, covered)
@@ -42,17 +42,17 @@ def cautions(table: MeasureTable, measure: str) -> tuple[str, ...]:
     return tuple(filter(None, (caution(table, encoder, measure) for encoder in table.values)))
 
 
-def _unknown_coverage(encoder: str, name: MeasureName) -> str:
-    effect = "each of them counts as a miss" if name.base == "HR" else "this value may be too high"
+def _unknown_coverage(encoder: str, name: Measure) -> str:
+    effect = "each of them counts as a miss" if name.family == "HR" else "this value may be too high"
     return (
-        f"{encoder} is not a generator of the pool, so some of its first {name.top} results may be unjudged: "
-        f"{effect}. See coverage@{name.top}."
+        f"{encoder} is not a generator of the pool, so some of its first {name.k} results may be unjudged: "
+        f"{effect}. See coverage@{name.k}."
     )
 
 
-def _low_hr(encoder: str, name: MeasureName, shown: ScoreResult, covered: ScoreResult) -> str:
+def _low_hr(encoder: str, name: Measure, shown: ScoreResult, covered: ScoreResult) -> str:
     sentence = (
-        f"{percent(1 - covered.value)} of the first {name.top} results of {encoder} are unjudged. "
+        f"{percent(1 - covered.value)} of the first {name.k} results of {encoder} are unjudged. "
         f"{value(shown.value)} counts all of them as misses"
     )
     if shown.queries != covered.queries:
@@ -61,8 +61,8 @@ def _low_hr(encoder: str, name: MeasureName, shown: ScoreResult, covered: ScoreR
     return f"{sentence}. With all of them judged it would be {value(shown.value)} to {value(most)}."
 
 
-def _low_ehr(encoder: str, name: MeasureName, shown: ScoreResult, covered: ScoreResult) -> str:
+def _low_ehr(encoder: str, name: Measure, shown: ScoreResult, covered: ScoreResult) -> str:
     return (
-        f"Only {percent(covered.value)} of the first {name.top} results of {encoder} are judged. "
+        f"Only {percent(covered.value)} of the first {name.k} results of {encoder} are judged. "
         f"{value(shown.value)} uses these alone and may be too high."
     )

@@ -4,14 +4,11 @@ After VSD sections 4 (DCS) and 5 (HR@K, EHR@K, coverage@K), with AUC from EDS 3.
 """
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from lookalike.core.text import percent, value
-
-NAME = re.compile(r"(?P<base>[\w-]+)(?:@(?P<top>\d+))?(?:\((?P<options>.*)\))?", re.DOTALL)
-DEFAULT_ALPHA = 10.0
+from lookalike.evaluate.measures.table import Measure
 
 # one line each, for readers without statistics
 INTERVAL = "With other queries of the same kind, the value would most likely be in this interval."
@@ -24,25 +21,6 @@ IN_BRACKETS = (
 
 
 @dataclass(frozen=True)
-class MeasureName:
-    """A printable measure name taken apart: `EHR@5` is base EHR and top 5; options are as written."""
-
-    text: str
-    base: str
-    top: int
-    options: dict[str, str]
-
-    @classmethod
-    def of(cls, text: str) -> "MeasureName":
-        """The parts of a name; a name of another form is its own base."""
-        found = NAME.fullmatch(text)
-        if found is None:
-            return cls(text, text, 0, {})
-        pairs = (part.partition("=") for part in (found["options"] or "").split(",") if part)
-        return cls(text, found["base"], int(found["top"] or 0), {k.strip(): v.strip() for k, _, v in pairs})
-
-
-@dataclass(frozen=True)
 class Explanation:
     """The question a measure asks, what one value of it means, and what to watch."""
 
@@ -51,15 +29,22 @@ class Explanation:
     watch: str
 
 
-def explanation(name: MeasureName) -> Explanation | None:
+def explanation(measure: Measure) -> Explanation | None:
     """The explanation of a measure, or None for a measure without one."""
-    if name.base not in TEXTS:
+    if measure.family not in TEXTS:
         return None
-    asks, means, watch = TEXTS[name.base]
-    facts = {"top": name.top, "half": _half(name), "cut": _cut(name), "sampled": _sampled(name)}
+    asks, means, watch = TEXTS[measure.family]
+    top, given = measure.k or 0, dict(measure.parameters)
+    depth = f" Only the first {given['depth']} results of a query count." if "depth" in given else ""
+    facts = {
+        "top": top,
+        "half": _half(float(given.get("alpha", 0))),
+        "cut": depth,
+        "sampled": SAMPLED if "negatives" in given else "",
+    }
 
     def meaning(v: float) -> str:
-        results, rest = (value(share * name.top, 1) for share in (v, 1 - v))
+        results, rest = (value(share * top, 1) for share in (v, 1 - v))
         return means.format(share=percent(v), results=results, rest=rest, **facts)
 
     return Explanation(asks.format(**facts), meaning, watch.format(**facts))
@@ -78,26 +63,13 @@ def half_credit(alpha: float) -> float:
     return (math.log(2) - math.log1p(math.exp(-alpha))) / alpha
 
 
-def _half(name: MeasureName) -> str:
-    try:
-        alpha = float(name.options.get("alpha", DEFAULT_ALPHA))
-    except ValueError:
-        return ""
+def _half(alpha: float) -> str:
     if not alpha > 0:
         return ""
     return f" Half of the credit is lost after the first {percent(half_credit(alpha))} of the ranking."
 
 
-def _cut(name: MeasureName) -> str:
-    depth = name.options.get("depth", "")
-    return f" Only the first {depth} results of a query count." if depth.isdigit() else ""
-
-
-def _sampled(name: MeasureName) -> str:
-    drawn = " Its negatives are sampled from deep in the ranking; nobody judged them."
-    return drawn if name.options.get("negatives", "judged") in ("sampled", "catalog") else ""
-
-
+SAMPLED = " Its negatives are sampled from deep in the ranking; nobody judged them."
 PLACE = "The place in the ranking does not matter: a mistake at the top counts no more than one far below.{sampled}"
 LEVEL = "Chance is the share of similar labels, not 0.500. The level therefore differs between label sets.{sampled}"
 TEXTS = {  # what it asks, what a value means, what to watch
@@ -158,7 +130,7 @@ TEXTS = {  # what it asks, what a value means, what to watch
 }
 
 
-def sentence(name: MeasureName, number: float) -> str:
+def sentence(measure: Measure, number: float) -> str:
     """What one value means, as a sentence; "" for an unknown measure or an undefined value."""
-    words = explanation(name)
+    words = explanation(measure)
     return f"That means: {words.means(number)}" if words and math.isfinite(number) else ""

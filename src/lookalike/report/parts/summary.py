@@ -3,10 +3,10 @@
 import math
 
 from lookalike.core.text import count, listed, percent, plural, rough, rough_interval, small_percent, value
+from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.sentence import full
 from lookalike.report.content import MeasureTable, PoolPart, Report
 from lookalike.report.parts.cautions import caution
-from lookalike.report.parts.explanations import MeasureName
 from lookalike.report.parts.learning import learned_in_short
 
 LEADS = ("DCS", "AUC_mac", "AUC_mic", "BPREF")
@@ -75,7 +75,7 @@ def _leader(table: MeasureTable) -> str:
 
 
 def _not_for_top(table: MeasureTable) -> str:
-    top = next((m for m in table.measures if MeasureName.of(m).base == "HR"), None)
+    top = next((m for m in table.measures if parse(m).family == "HR"), None)
     if top is None:
         return ""
     concerned = [encoder for encoder in table.values if caution(table, encoder, top)]
@@ -93,6 +93,6 @@ def lead_measure(table: MeasureTable) -> str | None:
     """The measure that the page leads with: of those in the table, the one least sensitive to missing labels."""
     for base in LEADS:
         for measure in table.measures:
-            if MeasureName.of(measure).base == base:
+            if parse(measure).family == base:
                 return measure
     return None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.core.text import listed, percent, value
+from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import MeasureTable
@@ -18,7 +19,6 @@ from lookalike.report.parts.cells import (
     queries_of,
     reason,
 )
-from lookalike.report.parts.explanations import MeasureName
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = 
         for measure, cells in columns.items()
     )
     best = [
-        "" if MeasureName.of(measure).base == "coverage" else highest(cells)  # high coverage is no quality
+        "" if parse(measure).family == "coverage" else highest(cells)  # high coverage is no quality
         for measure, cells in columns.items()
     ]
     every = [cell for row in table.values.values() for cell in row.values()]
