@@ -22,10 +22,11 @@ from PIL import Image
 
 from lookalike.catalog.read import catalog_from
 from lookalike.core.cores import cores
+from lookalike.core.parallel import in_order
 from lookalike.core.types import Catalog
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.inputs.preprocessing import Preprocessing
-from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, in_order, make_ready, workers
+from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, make_ready, workers
 from lookalike.encode.network import Network
 from lookalike.encode.open import open_encoder
 from lookalike.encode.run import InMemory, encode_catalog
