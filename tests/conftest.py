@@ -4,7 +4,6 @@
 """
 
 import contextlib
-import functools
 import gc
 import io
 import os
@@ -12,12 +11,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import jaxtyping
 import pytest
+import shape_checks
 from filelock import FileLock
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["databases"]
+shape_checks.install()
 
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -31,44 +31,27 @@ MATRIX_LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Several workers share the processors, so each one's matrix products use one thread: more would only wait."""
+    """Several workers share the processors, so each one's matrix products use one thread: more would only wait.
+
+    While tests are collected, nothing becomes garbage, so the collector rests.
+    """
+    gc.disable()
     if config.getoption("numprocesses", None):
         for name in MATRIX_LIBRARIES:
             os.environ.setdefault(name, "1")
 
 
-CHECKED = 5
-"""Shapes in annotations are checked in every fifth example of a hypothesis test: checking takes as long as testing."""
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish() -> None:
     """Prepare what was collected: some hundred thousand objects stay to the end, so the collector can skip them."""
-    for item in session.items:
-        test = getattr(item, "obj", None)
-        if is_hypothesis_test(test) and not hasattr(test.hypothesis.inner_test, "examples"):
-            test.hypothesis.inner_test = _with_some_checks(test.hypothesis.inner_test)
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_unconfigure() -> None:
     """Let everything be collected again: extensions report what is left at the end as leaked."""
     gc.unfreeze()
-
-
-def _with_some_checks(test: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(test)
-    def run(*arguments: object, **named: object) -> None:
-        jaxtyping.config.update("jaxtyping_disable", run.examples % CHECKED != 0)
-        run.examples += 1
-        try:
-            test(*arguments, **named)
-        finally:
-            jaxtyping.config.update("jaxtyping_disable", False)
-
-    run.examples = 0
-    return run
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -98,14 +81,29 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callab
 
 @pytest.fixture(scope="session")
 def studio_demo(made_once) -> Path:
-    """The folder `d` of a small `lookalike demo`, made twice: `printed.json` and `printed.txt` beside it."""
+    """The folder `d` of a small `lookalike demo`, printed as `printed.json` and `printed.txt` beside it."""
     from lookalike.cli.app import run
+    from lookalike.cli.start import demo as command
 
     def make(folder: Path) -> None:
-        command = ["demo", "--workspace", "d", "--images", "300", "--queries", "40"]
-        for name, options in (("printed.json", ["--json"]), ("printed.txt", [])):
-            with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
-                assert run(command + options) == 0
-            (folder / name).write_text(printed.getvalue(), encoding="utf-8")
+        options = ["demo", "--workspace", "d", "--images", "300", "--queries", "40"]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(command, "run", _once(command.run))
+            for name, more in (("printed.txt", []), ("printed.json", ["--json"])):
+                with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+                    assert run(options + more) == 0
+                (folder / name).write_text(printed.getvalue(), encoding="utf-8")
 
     return made_once("demo", make)
+
+
+def _once(function: Callable[..., object]) -> Callable[..., object]:
+    """The function, called the first time only; later calls return the first result."""
+    results: list[object] = []
+
+    def called(*arguments: object, **named: object) -> object:
+        if not results:
+            results.append(function(*arguments, **named))
+        return results[0]
+
+    return called

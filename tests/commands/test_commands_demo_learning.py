@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 import subprocess
 import sys
 
@@ -16,12 +17,17 @@ from lookalike.workflows.demo.learning import BASE, NAME
 WITHOUT_TORCH = """
 import sys
 
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+class Without:  # PyTorch, as if it were not installed
+    def __init__(self, finder):
+        self.finder = finder
 
-sys.meta_path.insert(0, Hidden())
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] == "torch" else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+sys.meta_path[:] = map(Without, sys.meta_path)
 from lookalike.cli import main
 sys.argv = ["lookalike", "demo", "--output", "d", "--images", "200", "--queries", "10"]
 main()
@@ -52,7 +58,8 @@ def test_the_demo_shows_an_encoder_before_and_after_learning(studio_demo):
 
 
 @pytest.mark.slow
-def test_without_pytorch_the_demo_does_all_else_and_says_how_to_install_it(tmp_path):
+def test_without_pytorch_an_earlier_demo_is_replaced_and_the_installation_is_named(studio_demo, tmp_path):
+    shutil.copytree(studio_demo / "d", tmp_path / "d")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_TORCH], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -61,6 +68,7 @@ def test_without_pytorch_the_demo_does_all_else_and_says_how_to_install_it(tmp_p
     assert flat.count("The learning step was left out") == 1
     assert "pip install 'lookalike[learn]'" in flat
     assert "Done in" in flat
+    assert len(Workspace(tmp_path / "d").catalog) == 200
     page = (tmp_path / "d/reports/report.html").read_text()
     assert "Compared with the ground truth" in page
     assert "Before and after training" not in page

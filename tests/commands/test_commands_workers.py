@@ -19,21 +19,25 @@ from lookalike.store.vectors.arrays import JOURNAL
 from lookalike.store.workspace import Workspace
 
 PHOTOS = 2 * SHARD + 100
+MINUTES = 300  # seconds; machines are shared
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory) -> Path:
+def many(made_once) -> Path:
     """A workspace of enough small photos for worker processes and three shards."""
-    shop = tmp_path_factory.mktemp("many")
-    folder = shop / "photos"
-    folder.mkdir()
-    random = np.random.default_rng(0)
-    for n in range(PHOTOS):
-        Image.fromarray(random.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(folder / f"{n:05d}.png")
-    with contextlib.chdir(shop):
-        assert run(["init", str(folder), "--workspace", "shop"]) == 0
-    return shop / "shop"
+
+    def fill(shop: Path) -> None:
+        folder = shop / "photos"
+        folder.mkdir()
+        random = np.random.default_rng(0)
+        for n in range(PHOTOS):
+            pixels = random.integers(0, 255, (16, 16, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / f"{n:05d}.png")
+        with contextlib.chdir(shop):
+            assert run(["init", str(folder), "--workspace", "shop"]) == 0
+
+    return made_once("many", fill) / "shop"
 
 
 def children(process: int) -> list[int]:
@@ -64,12 +68,12 @@ def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed,
     assert PHOTOS > FEW
     shutil.copytree(many, tmp_path, dirs_exist_ok=True)
     process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
-    until = time.monotonic() + 60
+    until = time.monotonic() + MINUTES
     while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     workers = children(process.pid)
     process.send_signal(how)
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=MINUTES)
     assert process.returncode in (-how, 130)
     assert "Traceback" not in complaint
     assert len(workers) >= 2
@@ -91,7 +95,7 @@ def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed,
 def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, tmp_path):
     shutil.copytree(many, tmp_path, dirs_exist_ok=True)
     process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
-    until = time.monotonic() + 60
+    until = time.monotonic() + MINUTES
     while not shards_done(tmp_path) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     for worker in children(process.pid):
@@ -99,7 +103,7 @@ def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, 
             if "resource_tracker" not in file.read():
                 os.kill(worker, signal.SIGKILL)
                 break
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=MINUTES)
     assert process.returncode == 1
     assert "A worker process was killed" in complaint
     assert "Traceback" not in complaint

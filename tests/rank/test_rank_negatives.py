@@ -37,6 +37,7 @@ class Shop:
         self.photos = [Photo(f"i{row:02d}", name) for row, name in enumerate(names)]
         self.vectors = [lattice(random, len(names), 3, 3) for _ in range(2)]
         self.rules = Rules(level=level)
+        self.lists: dict[tuple[int, int], list[str]] = {}
         self.catalog: Catalog = catalog_of(self.photos)
         self.encoders: list[Embeddings] = [
             embeddings_of(self.catalog, vectors, name)
@@ -54,8 +55,10 @@ class Shop:
         return photo.item if self.rules.level == "item" else photo.image
 
     def list_of(self, baseline: int, query: int) -> list[str]:
-        found = ranking.top(self.photos, self.vectors[baseline], query, LAST, self.rules)
-        return [self.code(row) for row in found]
+        if (baseline, query) not in self.lists:
+            found = ranking.top(self.photos, self.vectors[baseline], query, LAST, self.rules)
+            self.lists[baseline, query] = [self.code(row) for row in found]
+        return self.lists[baseline, query]
 
     def labelled(self, query: str, labels: tuple[int, ...]) -> set[str]:
         rows = zip(self.pairs.query, self.pairs.candidate, self.pairs.label, strict=True)
