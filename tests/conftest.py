@@ -82,6 +82,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callab
 @pytest.fixture(scope="session")
 def studio_demo(made_once) -> Path:
     """The folder `d` of a small `lookalike demo`, printed as `printed.json` and `printed.txt` beside it."""
+    from lookalike.cli import console
     from lookalike.cli.app import run
     from lookalike.cli.start import demo as command
 
@@ -91,6 +92,7 @@ def studio_demo(made_once) -> Path:
             patched.setattr(command, "run", _once(command.run))
             for name, more in (("printed.txt", []), ("printed.json", ["--json"])):
                 with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+                    patched.setattr(console.out, "file", printed)
                     assert run(options + more) == 0
                 (folder / name).write_text(printed.getvalue(), encoding="utf-8")
 
