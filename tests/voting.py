@@ -54,11 +54,13 @@ def work(writer: Writer, rules: Rules, who: int) -> None:
                 if not given:
                     break
                 held = given[0], draw.choice(("similar", "dissimilar"))
-            pair, said = held
+            pair, given_answer = held
             writer.submit(
-                lambda connection, t=pair.token, s=said: answer(connection, rules, who, t, s, now_ms(), draw)
+                lambda connection, t=pair.token, s=given_answer: answer(
+                    connection, rules, who, t, s, now_ms(), draw
+                )
             ).result()
-            tell("ack", who, pair.question, pair.token, said)
+            tell("ack", who, pair.question, pair.token, given_answer)
             held = None
         except LookalikeError as error:
             errors += 1

@@ -114,14 +114,14 @@ class Team:
         )
 
     def _propose(self, which: int, who: int) -> None:
-        said = self.random.choice(rules.VERDICTS)
-        self._keep(which, rules.propose(self.states[which], who, said))
-        self._insert(verdict, question=which, annotator=who, kind="proposal", verdict=said, at=self.now)
+        answer = self.random.choice(rules.VERDICTS)
+        self._keep(which, rules.propose(self.states[which], who, answer))
+        self._insert(verdict, question=which, annotator=who, kind="proposal", verdict=answer, at=self.now)
 
     def _decide(self, which: int, who: int) -> None:
-        said = self.random.choice((*rules.VERDICTS, rules.REOPEN))
-        self._keep(which, rules.decide(self.states[which], said))
-        self._insert(verdict, question=which, annotator=who, kind="decision", verdict=said, at=self.now)
+        answer = self.random.choice((*rules.VERDICTS, rules.REOPEN))
+        self._keep(which, rules.decide(self.states[which], answer))
+        self._insert(verdict, question=which, annotator=who, kind="decision", verdict=answer, at=self.now)
 
     def _say(self, which: int, who: int) -> None:
         if self.states[which].state == DISCUSSION:

@@ -56,8 +56,8 @@ def test_an_annotator_with_the_others_equals_the_definition(listed):
         made = found.get(1 + 11 * place)
         if made is not None:
             assert same(made["cohen"].value, agreeing.with_any_other(votes, place))
-            said = [unit[place] for unit in listed if unit[place] is not None]
-            assert made.unsure.value == pytest.approx(said.count("unsure") / len(said))
+            answers = [unit[place] for unit in listed if unit[place] is not None]
+            assert made.unsure.value == pytest.approx(answers.count("unsure") / len(answers))
 
 
 @given(units(2))

@@ -19,7 +19,7 @@ DATA_C = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
 
 
 def counts_of(raters: tuple[str, ...]) -> np.ndarray:
-    answers = sorted({said for rater in raters for said in rater} - {"."})
+    answers = sorted({answer for rater in raters for answer in rater} - {"."})
     return np.array([[float(unit.count(a)) for a in answers] for unit in zip(*raters, strict=True)])
 
 
@@ -66,7 +66,7 @@ def test_cohen_as_feinstein_and_cicchetti_1990_work_it_out(cells, kappa):
 
 
 def test_the_oracles_give_the_printed_values_too():
-    units = [[None if said == "." else said for said in unit] for unit in zip(*DATA_C, strict=True)]
+    units = [[None if answer == "." else answer for answer in unit] for unit in zip(*DATA_C, strict=True)]
     assert float(agreeing.alpha(units)) == pytest.approx(0.743, abs=5e-4)
     assert float(agreeing.ac1(units, 5)) == pytest.approx(0.77544, abs=5e-6)
 

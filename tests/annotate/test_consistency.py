@@ -48,11 +48,11 @@ def test_nothing_asked_a_second_time_is_undefined_with_a_reason():
 
 
 def test_the_studios_experts_repeat_themselves_as_often_as_their_claims_say():
-    drawn = studio(1000)
-    a, b, _ = demanding_pool(drawn)
+    generated = studio(1000)
+    a, b, _ = demanding_pool(generated)
     people = []
-    for expert in experts(2, drawn.seed):
-        times = [vote(drawn, expert, a, b, time=time) for time in range(3)]
+    for expert in experts(2, generated.seed):
+        times = [vote(generated, expert, a, b, time=time) for time in range(3)]
         words = [
             tuple(("dissimilar", "similar")[vote] for vote in votes) for votes in zip(*times, strict=True)
         ]

@@ -29,13 +29,13 @@ def known(right):
     return Figure(right, right, right, 1000)
 
 
-def enumerated(error, votes, similar, settle):
+def enumerated(error, votes, similar, label_of):
     """(settled, wrong among them) over all ways in which the votes may be right or wrong, for both truths."""
     settled = wrong = 0.0
     for truth, chance_of_truth in ((1, similar), (0, 1 - similar)):
         for errs in product((False, True), repeat=votes):
             chance = chance_of_truth * math.prod(error if err else 1 - error for err in errs)
-            label = settle([truth ^ err for err in errs])
+            label = label_of([truth ^ err for err in errs])
             settled += chance * (label is not None)
             wrong += chance * (label is not None and label != truth)
     return settled, wrong / settled
@@ -44,14 +44,14 @@ def enumerated(error, votes, similar, settle):
 @given(ERROR, st.integers(1, 6), st.floats(0, 1))
 def test_consensus_equals_enumeration(error, votes, similar):
     found = consensus_error(error, votes)
-    wanted = enumerated(error, votes, similar, lambda said: said[0] if len(set(said)) == 1 else None)
+    wanted = enumerated(error, votes, similar, lambda answers: answers[0] if len(set(answers)) == 1 else None)
     assert (found.settled, found.wrong) == pytest.approx(wanted, abs=1e-12)
 
 
 @given(ERROR, st.integers(1, 6), st.floats(0, 1))
 def test_majority_with_negative_ties_equals_enumeration(error, votes, similar):
     found = majority_error(error, votes, similar)
-    wanted = enumerated(error, votes, similar, lambda said: int(2 * sum(said) > len(said)))
+    wanted = enumerated(error, votes, similar, lambda answers: int(2 * sum(answers) > len(answers)))
     assert (found.settled, found.wrong) == pytest.approx(wanted, abs=1e-12)
 
 
@@ -103,9 +103,9 @@ def test_votes_simulated_as_the_model_says_come_out_as_foreseen():
 @pytest.fixture(scope="module")
 def voted():
     """Four experts' votes on a demanding pool, and the truth."""
-    drawn = studio(1000)
-    a, b, truth = demanding_pool(drawn)
-    return [vote(drawn, expert, a, b) for expert in experts(4, drawn.seed)], truth
+    generated = studio(1000)
+    a, b, truth = demanding_pool(generated)
+    return [vote(generated, expert, a, b) for expert in experts(4, generated.seed)], truth
 
 
 def test_on_the_studio_independence_is_a_lower_bound(voted):

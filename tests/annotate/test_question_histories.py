@@ -131,7 +131,7 @@ def test_a_label_comes_from_all_votes_from_agreement_in_discussion_or_from_a_lea
             assert what == ("decide", REOPEN)
         elif what[0] == "propose":
             assert {who for who, _ in after.proposals} == {claim.annotator for claim in after.votes}
-            assert {said for _, said in after.proposals} == {what[2]}
+            assert {answer for _, answer in after.proposals} == {what[2]}
         else:
             assert what[0] == "decide"
         if after.state == SETTLED and what[0] != "resolve":

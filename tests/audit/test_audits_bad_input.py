@@ -58,7 +58,7 @@ def test_labels_of_one_kind(label):
         agreement = found.leave_one_out.agreement(measure, "e0")
         assert (agreement.correlations.spearman.n, agreement.correlations.reason) == (0, TOO_FEW)
         assert agreement.left_out == found.leave_one_out.encoders
-    assert any("Undefined on all labels" in said for said in found.cautions)
+    assert any("Undefined on all labels" in caution for caution in found.cautions)
 
 
 def test_one_query():
@@ -81,8 +81,8 @@ def test_a_generator_whose_removal_empties_everything():
     assert found.leave_one_out.omissions[0].left == 0
     assert found.leave_one_out.omissions[0].queries_emptied == 6
     assert all(spread.n == 0 and spread.reasons for spread in found.leave_one_out.spreads)
-    assert any("no label remains" in said for said in found.cautions)
-    assert any("only one generator" in said for said in found.cautions)
+    assert any("no label remains" in caution for caution in found.cautions)
+    assert any("only one generator" in caution for caution in found.cautions)
 
 
 def test_a_generator_whose_removal_empties_one_query():
@@ -96,21 +96,21 @@ def test_a_list_longer_than_the_catalog_is_never_fully_covered():
     assert found.full_coverage.reason == found.coverage_sweep.reason == NONE_COVERED
     assert found.coverage_sweep.encoders == ()
     assert all(one.queries == 0 and np.isnan(one.hit_rate) for one in found.full_coverage.covered)
-    assert any("Label the missing pairs" in said for said in found.cautions)
+    assert any("Label the missing pairs" in caution for caution in found.cautions)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_too_few_encoders(count):
     found = check(WORLD[:count])
     assert all(one.correlations.reason == TOO_FEW for one in found.leave_one_out.bias)
-    assert any("cannot be correlated" in said for said in found.cautions)
+    assert any("cannot be correlated" in caution for caution in found.cautions)
 
 
 def test_few_encoders_are_called_a_hint():
-    assert any("at most 11 values" in said and "0.083" in said for said in check(WORLD).cautions)
-    assert any("at most 4 values" in said and "0.333" in said for said in check(WORLD[:3]).cautions)
+    assert any("at most 11 values" in caution and "0.083" in caution for caution in check(WORLD).cautions)
+    assert any("at most 4 values" in caution and "0.333" in caution for caution in check(WORLD[:3]).cautions)
     six = encoders(seed=1, count=6, queries=3, candidates=6, steps=40, labelled=1.0)
-    assert not any("at most" in said for said in check(six).cautions)
+    assert not any("at most" in caution for caution in check(six).cautions)
 
 
 def test_no_generator_among_the_encoders():
@@ -118,7 +118,7 @@ def test_no_generator_among_the_encoders():
     by[::2] = True
     found = check(WORLD, surfaced=Surfaced(("gone",), by, recorded=True, top=5), ranked=[])
     assert found.leave_one_out.agreement("DCS(alpha=10)", "gone").correlations.spearman.n == 4
-    assert any("the lists of 'gone'" in said for said in found.cautions)
+    assert any("the lists of 'gone'" in caution for caution in found.cautions)
 
 
 @pytest.mark.parametrize(

@@ -109,12 +109,12 @@ def test_replicates_of_every_audit_equal_scoring_the_drawn_queries_again():
         for one in (ranks, new)
     )
     covered = covered_queries(ranks, ranks, 2, "each")
-    drawn = full_coverage(subsets(ranks, MEASURES, surfaced), ranks, covered, resampling)
+    sampled = full_coverage(subsets(ranks, MEASURES, surfaced), ranks, covered, resampling)
     plain = full_coverage(subsets(new, MEASURES, resurfaced), new, covered_queries(new, new, 2, "each"))
     swept = coverage_sweep(ranks, MEASURES, covered, resampling)
     resweep = coverage_sweep(new, MEASURES, covered_queries(new, new, 2, "each"))
     checked = 0
-    for a, b in zip(drawn.agreements, plain.agreements, strict=True):
+    for a, b in zip(sampled.agreements, plain.agreements, strict=True):
         checked += _low_is(a.correlations, b.correlations)
     for a, b in zip(swept.cells, resweep.cells, strict=True):
         checked += _low_is(a.over_queries, b.over_queries) + _low_is(a.over_encoders, b.over_encoders)
@@ -127,11 +127,11 @@ def _row(q: int, c: int, e: int) -> Row:
     return Row(f"q{q}", f"c{c}", (q * c + c // 2) % 2, place, 0, (q % 2 - place) / 16, 9)
 
 
-def _low_is(drawn, plain) -> int:
+def _low_is(sampled, plain) -> int:
     """Of one replicate the interval is its value."""
     checked = 0
     for kind in KINDS:
-        a, b = getattr(drawn, kind), getattr(plain, kind)
+        a, b = getattr(sampled, kind), getattr(plain, kind)
         if np.isfinite(a.low):
             assert a.low == pytest.approx(b.value, abs=1e-9)
             checked += 1

@@ -84,10 +84,12 @@ def test_intervals_know_that_the_curve_is_fitted():
     refitted = []
     for weights in resampling.weights():
         for counts in weights.astype(int):
-            drawn = np.repeat(np.arange(queries), counts)
-            again = judged("e", scores[drawn], label[drawn])
+            sampled = np.repeat(np.arange(queries), counts)
+            again = judged("e", scores[sampled], label[sampled])
             refitted.append(
-                corrected_hit_rate(again, 5, share[drawn].ravel(), places, open_score[drawn].ravel()).value
+                corrected_hit_rate(
+                    again, 5, share[sampled].ravel(), places, open_score[sampled].ravel()
+                ).value
             )
     assert np.corrcoef(linear, refitted)[0, 1] > 0.97
     assert linear.std() == pytest.approx(np.std(refitted), rel=0.1)
@@ -111,15 +113,15 @@ def test_on_a_whole_pool_it_gives_what_the_simulation_gave():
     complete = GroundTruth(
         complete.ranks, {TRUTH: complete.answers[TRUTH]}, complete.random & False, complete.depth
     )
-    drawn, found = draw(complete, 0, 0), simulate(complete, 1, 0)
-    rows, ranks = drawn.labelled, complete.ranks[0]
+    sample, found = draw(complete, 0, 0), simulate(complete, 1, 0)
+    rows, ranks = sample.labelled, complete.ranks[0]
     _, code = catalog.item_codes
     names = catalog.item_codes[0]
     first = {names[item]: catalog.image[np.flatnonzero(code == item)[0]] for item in range(len(names))}
     labels = Labels.of(ranks.query[rows], [first[item] for item in ranks.candidate[rows]], ranks.label[rows])
     pairs = judged_pairs(catalog, labels, Rule())
-    generators = [complete.encoders[g] for g in drawn.generators]
-    scores = corrected(catalog, encoders, pairs, generators, drawn.top)
+    generators = [complete.encoders[g] for g in sample.generators]
+    scores = corrected(catalog, encoders, pairs, generators, sample.top)
     expected = found.value[0, found.measures.index("HR@5 corrected")]
     assert [scores[name].value for name in complete.encoders] == pytest.approx(expected.tolist(), abs=2e-4)
     assert scores["as-if-1"].measure == "HR@5 corrected"

@@ -13,7 +13,7 @@ from lookalike.core.errors import ArgumentError
 FOUND = correlate(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.1, 0.3, 0.2, 0.4]))
 
 
-def drawn(undefined: int) -> np.ndarray:
+def replicated(undefined: int) -> np.ndarray:
     """Two hundred replicates, the first so many of them without a value."""
     values = np.linspace(0.0, 1.0, 600).reshape(200, 3)
     values[:undefined] = np.nan
@@ -22,7 +22,7 @@ def drawn(undefined: int) -> np.ndarray:
 
 @pytest.mark.parametrize("undefined", [0, 1, 10])
 def test_five_percent_of_the_replicates_may_be_undefined(undefined):
-    values = drawn(undefined)
+    values = replicated(undefined)
     found = with_interval(FOUND, values)
     for kind, column in zip(KINDS, values.T, strict=True):
         one = getattr(found, kind)
@@ -32,14 +32,14 @@ def test_five_percent_of_the_replicates_may_be_undefined(undefined):
 
 @pytest.mark.parametrize("undefined", [11, 100, 200])
 def test_more_undefined_replicates_leave_no_interval_and_say_so(undefined):
-    one = with_interval(FOUND, drawn(undefined)).spearman
+    one = with_interval(FOUND, replicated(undefined)).spearman
     assert np.isnan([one.low, one.high]).all()
     assert one.value == FOUND.spearman.value
     assert one.no_interval == f"{undefined} of 200 replicates have no value"
 
 
 def test_an_undefined_value_has_no_interval():
-    one = with_interval(correlate(np.ones(4), np.arange(4.0)), drawn(0)).spearman
+    one = with_interval(correlate(np.ones(4), np.arange(4.0)), replicated(0)).spearman
     assert np.isnan([one.value, one.low, one.high]).all()
     assert (bool(one.reason), one.no_interval) == (True, "the value is undefined")
 

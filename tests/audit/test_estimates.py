@@ -21,7 +21,7 @@ def rates():
     )
 
 
-def newcomer() -> Seen:
+def encoder_outside() -> Seen:
     """Ranks 2 4 6 7 first: 2 and 4 are labelled similar, 6 and 7 (one similar, one not) are open."""
     first = [2, 4, 6, 7, 0, 1, 3, 5, 8, 9]
     scores = np.zeros((1, 10))
@@ -50,7 +50,7 @@ def test_what_generators_found_alone_and_together():
 
 
 def test_the_estimates_by_hand():
-    value = {name: score.value for name, score in estimates(newcomer()).items()}
+    value = {name: score.value for name, score in estimates(encoder_outside()).items()}
     assert value["HR@4 alone"] == pytest.approx((2 + 2 * 0.5) / 4)
     assert value["HR@4 alone x own"] == pytest.approx((2 + 2 * 1.0 * 0.5) / 4)
     odds = 99.0 * (1.0 / 99.0)  # odds of EHR 1 (moved in to .99), times odds(.5) / odds(.99)
@@ -64,7 +64,7 @@ def test_nothing_found_alone_leaves_the_rates_undefined_with_a_reason():
     everything = np.ones((2, 4), bool)
     found = generator_rates(np.tile(np.arange(4.0), (2, 1)), everything, np.ones(4, int), np.zeros(4, int), 4)
     assert np.isnan(found.only).all()
-    seen = newcomer()
+    seen = encoder_outside()
     lost = Seen(**{**seen.__dict__, "rates": found})
     for name in ("HR@4 alone", "HR@4 alone x own", "EHR@4 left-out shift"):
         score = estimates(lost)[name]
@@ -74,7 +74,7 @@ def test_nothing_found_alone_leaves_the_rates_undefined_with_a_reason():
 
 
 def test_annotators_who_settle_none_of_the_further_pairs_leave_the_judged_ones():
-    seen = newcomer()
+    seen = encoder_outside()
     open_ones = Seen(**{**seen.__dict__, "open_label": np.array([-1, -1])})
     assert estimates(open_ones)["HR@4 with 100 labels"].value == pytest.approx(1.0)
 
@@ -83,10 +83,10 @@ def test_a_sample_of_further_labels_has_no_bias():
     found = simulate(world(encoders=8, queries=120, candidates=60), 30, 0)
     name = "HR@5 with 100 labels"
     off = found.value[:, found.measures.index(name)] - found.true_same
-    newcomers = off[~found.generator]
-    assert abs(newcomers.mean()) < 3 * newcomers.std() / np.sqrt(len(newcomers)) + 0.002
+    outsiders = off[~found.generator]
+    assert abs(outsiders.mean()) < 3 * outsiders.std() / np.sqrt(len(outsiders)) + 0.002
     ehr = (found.value[:, found.measures.index("EHR@5")] - found.true_same)[~found.generator]
-    assert np.sqrt((newcomers**2).mean()) < 0.5 * np.sqrt((ehr**2).mean())
+    assert np.sqrt((outsiders**2).mean()) < 0.5 * np.sqrt((ehr**2).mean())
 
 
 def test_every_estimate_equals_the_truth_where_all_of_the_top_is_labelled():

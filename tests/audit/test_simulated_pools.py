@@ -15,27 +15,27 @@ from lookalike.research.bias.simulate import K, simulate
 def test_a_pool_holds_what_its_generators_rank_below_the_top_and_nothing_else():
     complete = world()
     for number in range(20):
-        drawn = draw(complete, 3, number)
-        if drawn.random_pairs:
+        sample = draw(complete, 3, number)
+        if sample.random_pairs:
             continue
         query, place = complete.query, complete.place
         expected = [
-            q in drawn.queries and any(place[g, row] < drawn.top for g in drawn.generators)
+            q in sample.queries and any(place[g, row] < sample.top for g in sample.generators)
             for row, q in enumerate(query)
         ]
-        assert drawn.labelled.tolist() == expected
-        assert 3 <= drawn.top <= 8
-        assert 2 <= len(set(drawn.generators)) <= 5
-        assert len(drawn.queries) >= LEAST_SHARE * complete.queries
-        assert np.array_equal(drawn.surfaced.any(axis=0), drawn.labelled)
+        assert sample.labelled.tolist() == expected
+        assert 3 <= sample.top <= 8
+        assert 2 <= len(set(sample.generators)) <= 5
+        assert len(sample.queries) >= LEAST_SHARE * complete.queries
+        assert np.array_equal(sample.surfaced.any(axis=0), sample.labelled)
 
 
 def test_random_pairs_come_on_top_and_belong_to_no_generator():
     complete = world()
-    drawn = next(one for number in range(50) if (one := draw(complete, 0, number)).random_pairs > 30)
-    only_random = drawn.labelled & ~drawn.surfaced.any(axis=0)
-    assert 0 < only_random.sum() <= drawn.random_pairs
-    assert np.isin(complete.query[only_random], drawn.queries).all()
+    sample = next(one for number in range(50) if (one := draw(complete, 0, number)).random_pairs > 30)
+    only_random = sample.labelled & ~sample.surfaced.any(axis=0)
+    assert 0 < only_random.sum() <= sample.random_pairs
+    assert np.isin(complete.query[only_random], sample.queries).all()
 
 
 def test_annotators_who_settle_nothing_leave_a_pair_open():
@@ -43,9 +43,9 @@ def test_annotators_who_settle_nothing_leave_a_pair_open():
     label = complete.answers[TRUTH].copy()
     label[::3] = -1
     doubtful = GroundTruth(complete.ranks, {"doubtful": label}, complete.random, complete.depth)
-    drawn = draw(doubtful, 0, 0)
-    assert not drawn.labelled[::3].any()
-    assert drawn.labelled.any()
+    sample = draw(doubtful, 0, 0)
+    assert not sample.labelled[::3].any()
+    assert sample.labelled.any()
 
 
 def test_a_pool_depends_on_its_seed_and_number_alone():
@@ -62,8 +62,8 @@ def test_a_pool_depends_on_its_seed_and_number_alone():
 def test_scores_are_those_of_the_measures_on_the_pool_s_labels():
     complete = world()
     found = simulate(complete, 2, 1)
-    drawn = draw(complete, 1, 1)
-    scores = evaluate(complete.ranks[2].only(drawn.labelled))
+    sample = draw(complete, 1, 1)
+    scores = evaluate(complete.ranks[2].only(sample.labelled))
     for name, score in scores.scores.items():
         if name in found.measures:
             assert found.value[1, found.measures.index(name), 2] == pytest.approx(score.value)
@@ -105,8 +105,8 @@ def test_a_bootstrap_difference_is_close_to_the_paired_test_of_a_mean():
     found = simulate(complete, 6, 0)
     m = found.measures.index("HR@5")
     for p in range(6):
-        drawn = draw(complete, 0, p)
-        scores = [evaluate(complete.ranks[e].only(drawn.labelled), ["HR@5"])["HR@5"] for e in (0, 5)]
+        sample = draw(complete, 0, p)
+        scores = [evaluate(complete.ranks[e].only(sample.labelled), ["HR@5"])["HR@5"] for e in (0, 5)]
         apart = scores[0].numerator - scores[1].numerator
         assert found.z[p, m, 0, 5] == pytest.approx(
             apart.mean() / (apart.std(ddof=1) / np.sqrt(len(apart))), rel=0.25

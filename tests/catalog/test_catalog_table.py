@@ -73,8 +73,8 @@ def test_encodings(tmp_path, encoding, note):
     rows = read_table(table(tmp_path, "image;category\ncafé.jpg;Stühle\n", encoding=encoding))
     assert rows.image.tolist() == ["café.jpg"]
     assert rows.category.tolist() == ["Stühle"]
-    told = [text for text in rows.notes if "UTF-8" in text]
-    assert told == ([f"The table is not UTF-8: it was read as {note}."] if note else [])
+    messages = [text for text in rows.notes if "UTF-8" in text]
+    assert messages == ([f"The table is not UTF-8: it was read as {note}."] if note else [])
 
 
 def test_bytes_that_windows_1252_lacks(tmp_path):

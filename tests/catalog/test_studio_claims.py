@@ -10,24 +10,24 @@ SIZES = [200, 2_000, 100_000, 1_000_000]
 
 
 @pytest.fixture(scope="module", params=SIZES)
-def drawn(request):
+def studio_catalog(request):
     return studio(request.param)
 
 
-def test_an_item_has_6_to_15_positives_and_all_are_of_its_family(drawn):
-    claims = truth_claims(drawn)
+def test_an_item_has_6_to_15_positives_and_all_are_of_its_family(studio_catalog):
+    claims = truth_claims(studio_catalog)
     assert claims.within > 0.97
     assert 7 < claims.positives_mean < 13
     assert claims.positives[1] >= FEWEST  # all but one in twenty
     assert claims.positives[-1] <= MOST
-    assert claims.positive_share == pytest.approx(claims.positives_mean / (drawn.items - 1))
+    assert claims.positive_share == pytest.approx(claims.positives_mean / (studio_catalog.items - 1))
     assert claims.cross_family == claims.cross_kind == 0.0
     assert claims.closest_families < THRESHOLD - 0.1
-    assert claims.queries == min(drawn.items, 2_000)
+    assert claims.queries == min(studio_catalog.items, 2_000)
 
 
-def test_experts_agree_as_people_do(drawn):
-    claims = expert_claims(drawn)
+def test_experts_agree_as_people_do(studio_catalog):
+    claims = expert_claims(studio_catalog)
     assert 0.86 <= claims.agreement <= 0.94
     assert 0.70 <= claims.kappa <= 0.88
     assert 0.93 <= claims.self_consistency <= 0.98
@@ -40,25 +40,25 @@ def test_experts_agree_as_people_do(drawn):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("images", [200, 400, 2_000])
 def test_the_claims_hold_for_other_seeds(images, seed):
-    drawn = studio(images, seed=seed)
-    assert truth_claims(drawn).within > 0.97
-    assert 0.86 <= expert_claims(drawn).agreement <= 0.94
+    generated = studio(images, seed=seed)
+    assert truth_claims(generated).within > 0.97
+    assert 0.86 <= expert_claims(generated).agreement <= 0.94
 
 
 def test_claims_are_those_of_all_pairs_where_all_can_be_counted():
-    drawn = studio(300, seed=3)
-    a, b = np.triu_indices(drawn.items, 1)
-    alike = similarity(drawn, a, b)
+    generated = studio(300, seed=3)
+    a, b = np.triu_indices(generated.items, 1)
+    alike = similarity(generated, a, b)
     counts = np.bincount(
-        np.concatenate([a[alike >= THRESHOLD], b[alike >= THRESHOLD]]), minlength=drawn.items
+        np.concatenate([a[alike >= THRESHOLD], b[alike >= THRESHOLD]]), minlength=generated.items
     )
-    claims = truth_claims(drawn)
+    claims = truth_claims(generated)
     assert claims.positives_mean == pytest.approx(counts.mean())
     assert claims.positive_share == pytest.approx(np.mean(alike >= THRESHOLD))
     assert claims.within == pytest.approx(np.mean((counts >= 6) & (counts <= 15)))
     assert claims.positives[0] == counts.min()
-    apart = drawn.of.family[a] != drawn.of.family[b]
-    of_a_kind = drawn.of.kind[a] == drawn.of.kind[b]
+    apart = generated.of.family[a] != generated.of.family[b]
+    of_a_kind = generated.of.kind[a] == generated.of.kind[b]
     assert claims.closest_families == pytest.approx(alike[apart & of_a_kind].max())
 
 
@@ -73,11 +73,11 @@ def test_claims_would_show_positives_in_other_families(monkeypatch):
 
 
 def test_a_demanding_pool_holds_all_positives_and_as_many_others():
-    drawn = studio(2_000, seed=4)
-    query, candidate, label = demanding_pool(drawn)
+    generated = studio(2_000, seed=4)
+    query, candidate, label = demanding_pool(generated)
     assert not np.any(query == candidate)
     assert len(set(zip(query.tolist(), candidate.tolist(), strict=True))) == len(query)
-    alike = similarity(drawn, query, candidate)
+    alike = similarity(generated, query, candidate)
     assert np.array_equal(label == 1, alike >= THRESHOLD)
     assert np.bincount(query[label == 0]).max() == 16
 

@@ -73,22 +73,25 @@ def test_equal_arguments_give_equal_studios_and_another_seed_another():
 
 @pytest.mark.parametrize("items", [1, 7, 8, 9, 100, 10_007])
 def test_families_own_a_cell_each_and_take_all_items(items):
-    drawn = families(items, seed=5)
-    assert drawn.size.sum() == items
-    cells = {(int(kind), *cell) for kind, cell in zip(drawn.kind, drawn.cell.tolist(), strict=True)}
-    assert len(cells) == len(drawn.size)
-    assert drawn.size.max() <= (16 if items > 30 else 25)
-    for kind, cell in zip(drawn.kind, drawn.cell, strict=True):
+    generated = families(items, seed=5)
+    assert generated.size.sum() == items
+    cells = {(int(kind), *cell) for kind, cell in zip(generated.kind, generated.cell.tolist(), strict=True)}
+    assert len(cells) == len(generated.size)
+    assert generated.size.max() <= (16 if items > 30 else 25)
+    for kind, cell in zip(generated.kind, generated.cell, strict=True):
         assert Cell(*cell).material in MADE_OF[KINDS[kind]]
         assert Cell(*cell).colour < len(COLOURS[Cell(*cell).material])
 
 
 def test_families_of_a_trio_differ_from_its_first_in_one_respect_and_glaringly():
-    drawn = families(20_000, seed=0)
-    assert np.array_equal(drawn.kind[drawn.trio], drawn.kind)
+    generated = families(20_000, seed=0)
+    assert np.array_equal(generated.kind[generated.trio], generated.kind)
     seen = Counter()
-    for family in np.flatnonzero(drawn.trio != np.arange(len(drawn.size))):
-        one, other = Cell(*drawn.cell[drawn.trio[family]].tolist()), Cell(*drawn.cell[family].tolist())
+    for family in np.flatnonzero(generated.trio != np.arange(len(generated.size))):
+        one, other = (
+            Cell(*generated.cell[generated.trio[family]].tolist()),
+            Cell(*generated.cell[family].tolist()),
+        )
         differs = tuple(name for name in Cell._fields if getattr(one, name) != getattr(other, name))
         seen[("material",) if "material" in differs else differs] += 1  # its colour is the nearest one
         if "proportion" in differs:
@@ -98,7 +101,7 @@ def test_families_of_a_trio_differ_from_its_first_in_one_respect_and_glaringly()
             )  # width over height: a photo shows no scale
             assert (one.proportion ^ other.proportion) & 0b100  # heft
         if "silhouette" in differs:
-            assert one.silhouette ^ other.silhouette == STRONG[drawn.kind[family]]
+            assert one.silhouette ^ other.silhouette == STRONG[generated.kind[family]]
         if "material" in differs:
             assert obviously(one[2:4], other[2:4])
         if "ornament" in differs:
@@ -117,9 +120,9 @@ def test_families_of_a_trio_differ_from_its_first_in_one_respect_and_glaringly()
 @pytest.mark.parametrize("items", [2_000, 60_000])
 def test_no_two_families_own_what_looks_alike(items):
     """Whatever two families of a kind share, they differ in a strong outline, a proportion, an ornament or a look."""
-    drawn = families(items, seed=3)
+    generated = families(items, seed=3)
     for kind, strong in enumerate(STRONG):
-        cells = [Cell(*cell) for cell in drawn.cell[drawn.kind == kind].tolist()]
+        cells = [Cell(*cell) for cell in generated.cell[generated.kind == kind].tolist()]
         owned = {cell._replace(silhouette=cell.silhouette & strong) for cell in cells}
         assert len(owned) == len(cells)
         if items < 10_000:  # here ornaments of one colour count as one, and so do those of two
@@ -131,9 +134,13 @@ def test_no_two_families_own_what_looks_alike(items):
 
 
 def test_the_largest_studio_finds_room_for_its_families():
-    drawn = families(MOST_ITEMS, seed=0)
-    assert len(np.unique(np.column_stack([drawn.kind, drawn.cell]), axis=0)) == len(drawn.size) > 35_000
-    assert drawn.size.max() <= 16
+    generated = families(MOST_ITEMS, seed=0)
+    assert (
+        len(np.unique(np.column_stack([generated.kind, generated.cell]), axis=0))
+        == len(generated.size)
+        > 35_000
+    )
+    assert generated.size.max() <= 16
 
 
 def test_more_items_than_there_is_room_for_are_refused_with_a_way_out():
@@ -163,8 +170,8 @@ def test_numbers_are_within_0_and_1():
 def test_draws_are_even_and_pinned():
     assert hashed(1, "a", np.array([2, 3])).tolist() == [key_of(1, "a", 2), key_of(1, "a", 3)]
     assert key_of(0) == 16294208416658607535  # splitmix64's first output for seed 0
-    drawn = uniform(3, np.arange(100_000))
-    assert np.abs(np.histogram(drawn, bins=10)[0] - 10_000).max() < 400
+    sampled = uniform(3, np.arange(100_000))
+    assert np.abs(np.histogram(sampled, bins=10)[0] - 10_000).max() < 400
     stream = RandomStream(1, "x")
     assert len({stream.unit() for _ in range(1_000)}) == 1_000
     assert {RandomStream(seed, "x").below(3) for seed in range(30)} == {0, 1, 2}

@@ -27,9 +27,9 @@ def test_the_pictures_are_those_that_this_version_draws(pictures, name):
 
 
 def test_the_claims_on_the_page_are_those_that_are_counted():
-    drawn = studio(2_000)
-    truth, people = truth_claims(drawn), expert_claims(drawn)
-    for said in (
+    generated = studio(2_000)
+    truth, people = truth_claims(generated), expert_claims(generated)
+    for text in (
         f"{truth.queries:,} queries",
         f"{100 * truth.positive_share:.4f}%",
         " ".join(f"{each:.0f}" for each in truth.positives),
@@ -38,4 +38,4 @@ def test_the_claims_on_the_page_are_those_that_are_counted():
         f"{100 * people.self_consistency:.1f}%",
         f"{100 * people.wrong:.1f}%",
     ):
-        assert said in PAGE, said
+        assert text in PAGE, text

@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw
 from lookalike.cli.app import run as run_command
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command printed and how it ended."""
 
     status: int
@@ -57,11 +57,11 @@ def photos(made_once) -> Path:
 
 
 @pytest.fixture
-def lookalike(tmp_path, monkeypatch) -> Callable[..., Said]:
+def lookalike(tmp_path, monkeypatch) -> Callable[..., CommandResult]:
     """Run a command in an empty folder, in this process."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object) -> Said:
+    def run(*arguments: object) -> CommandResult:
         out, err = io.StringIO(), io.StringIO()
         from lookalike.cli import console
 
@@ -69,7 +69,7 @@ def lookalike(tmp_path, monkeypatch) -> Callable[..., Said]:
         monkeypatch.setattr(console.err, "file", err, raising=False)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = run_command([str(argument) for argument in arguments])
-        return Said(status, out.getvalue(), err.getvalue())
+        return CommandResult(status, out.getvalue(), err.getvalue())
 
     return run
 

@@ -22,15 +22,15 @@ def vote(folder):
 
 
 def test_without_votes_it_says_so(lookalike, workspace):
-    said = lookalike("labels", "agreement")
-    assert said.status == 0
-    assert "no pair has all its votes yet" in said.out
+    result = lookalike("labels", "agreement")
+    assert result.status == 0
+    assert "no pair has all its votes yet" in result.out
 
 
 def test_it_prints_every_coefficient_with_its_interval(lookalike, workspace):
     vote(workspace)
-    said = lookalike("labels", "agreement")
-    assert said.status == 0
+    result = lookalike("labels", "agreement")
+    assert result.status == 0
     for part in (
         "458 pairs",
         "Fleiss' kappa",
@@ -42,9 +42,9 @@ def test_it_prints_every_coefficient_with_its_interval(lookalike, workspace):
         "Ann, Ben",
         "C[b]em",
     ):
-        assert part in said.out
-    assert "87% [" in said.out
-    assert "130" in said.out
+        assert part in result.out
+    assert "87% [" in result.out
+    assert "130" in result.out
 
 
 def test_json_holds_the_same_and_a_seed_repeats_it(lookalike, workspace):

@@ -27,22 +27,22 @@ def shop(lookalike, photos, tmp_path):
 
 
 def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
-    said = shop("audit", "--k", 3, "--replicates", 100)
-    assert said.status == 0
+    result = shop("audit", "--k", 3, "--replicates", 100)
+    assert result.status == 0
     for line in (
         "layout of VSD Table 1",
         "layout of EDS Table 3",
         "layout of VSD Tables 5 and 6",
     ):
-        assert line in said.out
-    assert re.search(r"Caution: [^.]* 3 encoders ", " ".join(said.out.split()))
+        assert line in result.out
+    assert re.search(r"Caution: [^.]* 3 encoders ", " ".join(result.out.split()))
     tables = [
-        line for line in said.out.splitlines() if line.startswith(("measure", "DCS", "EHR", "AUC", "BPREF"))
+        line for line in result.out.splitlines() if line.startswith(("measure", "DCS", "EHR", "AUC", "BPREF"))
     ]
     assert tables
     assert max(map(len, tables)) <= 100
-    assert max(map(len, said.out[said.out.index("Caution: ") :].splitlines())) <= 100
-    assert "Next: lookalike report" in said.out
+    assert max(map(len, result.out[result.out.index("Caution: ") :].splitlines())) <= 100
+    assert "Next: lookalike report" in result.out
 
 
 def test_what_has_a_value_but_no_interval_is_named(shop):
@@ -125,11 +125,11 @@ def test_wrong_options_are_refused(shop):
         (1, "nobody"),
         (1, "--measures", "XYZ"),
     ):
-        said = shop("audit", "--replicates", 0, *wrong, "--json")
-        assert said.status == status
-        assert wrong[-1] in said.json["error"]["problem"]
+        result = shop("audit", "--replicates", 0, *wrong, "--json")
+        assert result.status == status
+        assert wrong[-1] in result.json["error"]["problem"]
     for few in (1, 99):
-        said = shop("audit", "--replicates", few)
-        assert (said.status, said.out) == (2, "")
-        assert f"Invalid value for --replicates: {few}." in said.err
-        assert "from 100 to 1,000,000" in said.err
+        result = shop("audit", "--replicates", few)
+        assert (result.status, result.out) == (2, "")
+        assert f"Invalid value for --replicates: {few}." in result.err
+        assert "from 100 to 1,000,000" in result.err

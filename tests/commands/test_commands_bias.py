@@ -20,14 +20,14 @@ def rows_of(path) -> list[dict[str, str]]:
 @pytest.mark.slow
 def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
     asked = ("bias", "--images", 200, "--pools", 4, "--seed", 2)
-    said = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
-    assert said.status == 0, said.err
+    result = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
+    assert result.status == 0, result.err
     for part in ("4 simulated pools", "200 photos", "24 encoders", "HR@5 corrected", "expected"):
-        assert part in said.out
+        assert part in result.out
     figures = rows_of(tmp_path / "out/bias.csv")
-    told = lookalike(*asked, "--json").json
-    assert told["pools"] == 4
-    for cell, row in zip(told["figures"], figures, strict=True):
+    done = lookalike(*asked, "--json").json
+    assert done["pools"] == 4
+    for cell, row in zip(done["figures"], figures, strict=True):
         assert (cell["measure"], cell["figure"], cell["where"]) == (
             row["measure"],
             row["figure"],
@@ -45,7 +45,7 @@ def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
         ]
     )
     (bias,) = [
-        c for c in told["figures"] if (c["measure"], c["figure"], c["where"]) == ("EHR@5", "bias", "outside")
+        c for c in done["figures"] if (c["measure"], c["figure"], c["where"]) == ("EHR@5", "bias", "outside")
     ]
     assert bias["value"] == pytest.approx(shown, abs=1e-4)
     ET.parse(tmp_path / "out/bias.svg")
@@ -80,29 +80,29 @@ def every_pair(folder, leave_out=0) -> str:
 def test_a_workspace_with_complete_labels_is_its_own_truth(lookalike, shop, tmp_path):
     (tmp_path / "labels.csv").write_text(every_pair(shop))
     assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
-    told = lookalike("bias", "-w", "shop", "--pools", 5, "--json")
-    assert told.status == 0, told.err
+    done = lookalike("bias", "-w", "shop", "--pools", 5, "--json")
+    assert done.status == 0, done.err
     evaluated = lookalike("evaluate", "-w", "shop", "--measures", "HR@5", "--json").json["scores"]
-    assert told.json["true_hr5"] == pytest.approx({n: s["HR@5"]["value"] for n, s in evaluated.items()})
-    said = lookalike("bias", "-w", "shop", "--pools", 5)
-    assert "5 simulated pools" in said.out
+    assert done.json["true_hr5"] == pytest.approx({n: s["HR@5"]["value"] for n, s in evaluated.items()})
+    result = lookalike("bias", "-w", "shop", "--pools", 5)
+    assert "5 simulated pools" in result.out
 
 
 def test_a_workspace_with_a_gap_is_refused_and_told_what_is_missing(lookalike, shop, tmp_path):
     (tmp_path / "labels.csv").write_text(every_pair(shop, leave_out=12))
     assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
-    said = lookalike("bias", "-w", "shop", "--pools", 5)
-    assert said.status == 1
-    assert "Of the top 10 of color" in said.err
-    assert "of 1 of 36 queries are not labelled" in " ".join(said.err.split())
-    assert "Traceback" not in said.err
+    result = lookalike("bias", "-w", "shop", "--pools", 5)
+    assert result.status == 1
+    assert "Of the top 10 of color" in result.err
+    assert "of 1 of 36 queries are not labelled" in " ".join(result.err.split())
+    assert "Traceback" not in result.err
 
 
 def test_a_workspace_without_labels_and_a_calibration_of_a_workspace_are_refused(lookalike, shop):
     assert "There are no labels" in lookalike("bias", "-w", "shop").err
-    said = lookalike("bias", "-w", "shop", "--calibration", "table.toml")
-    assert said.status == 1
-    assert "--calibration needs generated catalogs" in said.err
+    result = lookalike("bias", "-w", "shop", "--calibration", "table.toml")
+    assert result.status == 1
+    assert "--calibration needs generated catalogs" in result.err
 
 
 @pytest.mark.parametrize("wrong", [("--pools", 0), ("--images", 10), ("--studios", 0)])
@@ -111,14 +111,14 @@ def test_wrong_numbers_are_refused(lookalike, wrong):
 
 
 def test_fewer_pools_than_studios_are_refused(lookalike):
-    said = lookalike("bias", "--pools", 2, "--studios", 3)
-    assert said.status == 1
-    assert "pools is 2" in said.err
+    result = lookalike("bias", "--pools", 2, "--studios", 3)
+    assert result.status == 1
+    assert "pools is 2" in result.err
 
 
 def test_the_number_of_processes_does_not_change_a_pool():
-    complete, told = world(encoders=4, queries=20), []
-    parts = simulated(complete, CHUNK + 3, 1, lambda done, total: told.append((done, total)))
+    complete, steps = world(encoders=4, queries=20), []
+    parts = simulated(complete, CHUNK + 3, 1, lambda done, total: steps.append((done, total)))
     alone = simulate(complete, CHUNK + 3, 1)
     assert np.array_equal(np.concatenate([one.value for one in parts]), alone.value, equal_nan=True)
-    assert told == [(CHUNK, CHUNK + 3), (CHUNK + 3, CHUNK + 3)]
+    assert steps == [(CHUNK, CHUNK + 3), (CHUNK + 3, CHUNK + 3)]

@@ -26,39 +26,39 @@ def fill_in(path: Path, blank: set[str] = frozenset()) -> None:
         writer.writerows(rows)
 
 
-def refused(said, *words: str) -> None:
-    assert said.status == 1, said
-    assert "Traceback" not in said.err
+def refused(result, *words: str) -> None:
+    assert result.status == 1, result
+    assert "Traceback" not in result.err
     for word in words:
-        assert word in said.err, said.err
+        assert word in result.err, result.err
 
 
 def test_random_pairs_from_the_draw_to_the_rate(lookalike, workspace):
     """36 queries of 3 kinds in 18 items: 5 of 17 items of a query are of its kind."""
-    asked = lookalike("discover", "--random", 200, "--pairs", "pairs.csv", "--json").json
-    assert asked["random"] == {
+    outcome = lookalike("discover", "--random", 200, "--pairs", "pairs.csv", "--json").json
+    assert outcome["random"] == {
         "drawn": 200, "new": 200, "forgotten": 0, "sample_of_this_catalog": True, "labelled": 0, "positives": 0
     }  # fmt: skip
-    assert asked["positive_rate"]["value"] is None
-    assert "only 0 of 200" in asked["positive_rate"]["reason"]
-    assert asked["positive_rate"]["all_pairs"] == 36 * 17
+    assert outcome["positive_rate"]["value"] is None
+    assert "only 0 of 200" in outcome["positive_rate"]["reason"]
+    assert outcome["positive_rate"]["all_pairs"] == 36 * 17
     fill_in(workspace / "pairs.csv")
     assert lookalike("labels", "import", "pairs.csv").status == 0
-    told = lookalike("discover", "--precision", 0.05, "--confidence", 0.9, "--json").json
-    rate = told["positive_rate"]
-    assert (told["random"]["labelled"], told["random"]["new"], told["to_label"]) == (200, 0, 0)
+    done = lookalike("discover", "--precision", 0.05, "--confidence", 0.9, "--json").json
+    rate = done["positive_rate"]
+    assert (done["random"]["labelled"], done["random"]["new"], done["to_label"]) == (200, 0, 0)
     assert rate["low"] <= 5 / 17 <= rate["high"]
-    assert rate["value"] == told["random"]["positives"] / 200
-    assert rate["pool_rate"] == told["positives"] / told["labelled"]
+    assert rate["value"] == done["random"]["positives"] / 200
+    assert rate["pool_rate"] == done["positives"] / done["labelled"]
     assert rate["gain"]["value"] == pytest.approx(rate["pool_rate"] / rate["value"])
     assert rate["gain"]["low"] < rate["gain"]["value"] < rate["gain"]["high"]
-    assert rate["level"] == told["budget"]["confidence"] == 0.9
-    assert told["budget"]["assumed_rate"] == rate["high"]
+    assert rate["level"] == done["budget"]["confidence"] == 0.9
+    assert done["budget"]["assumed_rate"] == rate["high"]
     worst = rate["high"] * (1 - rate["high"]) / (0.1 * 0.05**2)
-    assert told["budget"]["pairs"] == pytest.approx(min(36 * 17, worst), abs=1)
-    said = lookalike("discover", "--precision", 0.05, "--confidence", 0.9).out
-    for words in ("Positive rate: ", "90% interval", "within 0.05", f"{told['budget']['pairs']:,}"):
-        assert words in said
+    assert done["budget"]["pairs"] == pytest.approx(min(36 * 17, worst), abs=1)
+    result = lookalike("discover", "--precision", 0.05, "--confidence", 0.9).out
+    for words in ("Positive rate: ", "90% interval", "within 0.05", f"{done['budget']['pairs']:,}"):
+        assert words in result
     assert lookalike("report").status == 0
     assert "discovery gain" in (workspace / "reports/report.html").read_text()
 
@@ -71,12 +71,12 @@ def test_the_file_for_experts_does_not_tell_which_pairs_are_random(lookalike, wo
     pool, both, who = (rows_of(workspace / f"{name}.csv") for name in ("pool", "both", "who"))
     assert list(pool[0]) == list(both[0]) == ["query", "candidate", "label", "item"]
     assert {row["label"] for row in both} == {""}
-    drawn = {(row["query"], row["item"]) for row in who if row["random"] == "1"}
+    sampled = {(row["query"], row["item"]) for row in who if row["random"] == "1"}
     pooled = {(row["query"], row["item"]): row["generators"] for row in who if row["generators"]}
-    assert (len(drawn), len(pooled)) == (60, before["pairs"])
+    assert (len(sampled), len(pooled)) == (60, before["pairs"])
     assert all(part.split(":")[0] in ("color", "hog") for by in pooled.values() for part in by.split())
-    assert {(row["query"], row["item"]) for row in both} == drawn | set(pooled)
-    assert len(both) == after["to_label"] == len(drawn | set(pooled))
+    assert {(row["query"], row["item"]) for row in both} == sampled | set(pooled)
+    assert len(both) == after["to_label"] == len(sampled | set(pooled))
     kept = [row for row in both if (row["query"], row["item"]) in pooled]
     assert kept == pool  # the random ones join without moving or changing the others
     assert lookalike("discover", "--pairs", "again.csv").status == 0
@@ -87,15 +87,15 @@ def test_a_drawn_pair_that_is_labelled_already_is_not_asked_again(lookalike, wor
     lookalike("discover", "--pairs", "pool.csv")
     fill_in(workspace / "pool.csv")
     lookalike("labels", "import", "pool.csv")
-    told = lookalike(
+    result = lookalike(
         "discover", "--random", 300, "--pairs", "rest.csv", "--provenance", "who.parquet", "--json"
     ).json
     who = polars.read_parquet("who.parquet")
     both = who.filter((polars.col("random") == 1) & (polars.col("generators") != ""))
     assert len(both) > 0
-    assert told["random"]["labelled"] == len(both)
-    assert len(rows_of(workspace / "rest.csv")) == told["to_label"] == 300 - len(both)
-    assert told["positive_rate"]["value"] is None  # those few are pooled ones, no sample of all pairs
+    assert result["random"]["labelled"] == len(both)
+    assert len(rows_of(workspace / "rest.csv")) == result["to_label"] == 300 - len(both)
+    assert result["positive_rate"]["value"] is None  # those few are pooled ones, no sample of all pairs
     assert "All of them are random pairs" in lookalike("discover", "--pairs", "rest.csv").out
     fill_in(workspace / "rest.csv")
     lookalike("labels", "import", "rest.csv")
@@ -167,8 +167,8 @@ def test_a_later_generator_says_what_it_brought_and_what_that_costs(lookalike, w
 
 
 def test_a_stratified_sample_from_the_command_line(lookalike, workspace, tmp_path):
-    told = lookalike("discover", "--queries", 12, "--stratify", "category", "--overwrite", "--json").json
-    assert told["queries"] == 12
+    result = lookalike("discover", "--queries", 12, "--stratify", "category", "--overwrite", "--json").json
+    assert result["queries"] == 12
     kinds = [query.split("/")[0] for query in Workspace(tmp_path).pool().queries]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"bowl": 4, "box": 4, "rod": 4}
     lookalike("embed", "descriptor:lbp")
@@ -180,14 +180,14 @@ def test_a_stratified_sample_from_the_command_line(lookalike, workspace, tmp_pat
 def test_queries_with_certain_values(lookalike, workspace, tmp_path):
     conditions = ("category=box", "category=rod", "split=train")
     where = [word for condition in conditions for word in ("--where", condition)]
-    told = lookalike("discover", *where, "--overwrite", "--json").json
+    result = lookalike("discover", *where, "--overwrite", "--json").json
     catalog = Workspace(tmp_path).catalog
     wanted = [
         image for image, kind, split in zip(catalog.image, catalog.category, catalog.split, strict=True)
         if kind in ("box", "rod") and split == "train"
     ]  # fmt: skip
     assert Workspace(tmp_path).pool().queries.tolist() == wanted
-    assert told["queries"] == len(wanted)
+    assert result["queries"] == len(wanted)
 
 
 @pytest.mark.parametrize(

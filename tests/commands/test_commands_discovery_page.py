@@ -39,8 +39,8 @@ def test_the_commands_on_a_catalog(lookalike, workspace, heading, count):
     assert len(written) == count
     for line in written:
         names = line.replace("chair", "bowl").replace("sofa", "box")
-        said = lookalike(*shlex.split(names.replace("--queries 200", "--queries 20 --overwrite"))[1:])
-        assert said.status == 0, (line, said.err)
+        result = lookalike(*shlex.split(names.replace("--queries 200", "--queries 20 --overwrite"))[1:])
+        assert result.status == 0, (line, result.err)
 
 
 def test_the_commands_for_wild_queries(lookalike, photos, tmp_path):
@@ -62,8 +62,8 @@ def test_the_commands_for_wild_queries(lookalike, photos, tmp_path):
     for line in written:
         if "labels import" in line:
             fill_in(tmp_path / "pairs.csv")
-        said = lookalike(*shlex.split(line)[1:])
-        assert said.status == 0, (line, said.err)
+        result = lookalike(*shlex.split(line)[1:])
+        assert result.status == 0, (line, result.err)
     pool = Workspace(tmp_path / "wild").pool()
     assert {query.split("/")[0] for query in pool.queries} == {"wild"}
     assert {candidate.split("/")[0] for candidate in pool.candidate} == {"shop"}

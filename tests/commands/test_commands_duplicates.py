@@ -26,8 +26,8 @@ def test_init_tells_and_status_lists_them(lookalike, doubled):
     assert "2 photos are duplicates of others (1 exact, 1 near), in 2 groups (1 across items)." in made.out
     assert "lookalike status --duplicates" in made.out
     assert "2 photos (1 exact, 1 near) in 2 groups (1 across items)" in lookalike("status").out
-    said = lookalike("status", "--duplicates").out
-    across, within = said.split("Within one item")
+    result = lookalike("status", "--duplicates").out
+    across, within = result.split("Within one item")
     assert "rod/003/copy.png" in across
     assert "box/001/again.jpg" in within
     listed = lookalike("status", "--duplicates", "--json").json

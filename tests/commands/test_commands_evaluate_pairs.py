@@ -17,21 +17,21 @@ def test_all_levels_side_by_side_are_the_levels_one_by_one(lookalike, labelled):
                 assert score == alone["scores"][encoder][name]  # intervals too
         assert found["labels_fingerprint"] == alone["labels_fingerprint"]
     assert both["paper"]["scores"]["hog"]["AUC_mac"] == both["image"]["scores"]["hog"]["AUC_mac"]
-    said = lookalike("evaluate", "--level", "all", "--measures", "HR@3")
-    assert said.status == 0
+    result = lookalike("evaluate", "--level", "all", "--measures", "HR@3")
+    assert result.status == 0
     for level, found in both.items():
         around = found["scores"]["hog"]["HR@3"]["interval"]
-        assert level in said.out
-        assert f"[{around['low']:.3f}, {around['high']:.3f}]" in said.out
+        assert level in result.out
+        assert f"[{around['low']:.3f}, {around['high']:.3f}]" in result.out
     bare = lookalike("evaluate", "--level", "all", "--measures", "HR@3", "--replicates", 0)
     assert "[" not in bare.out
 
 
 def test_files_are_of_one_level(lookalike, labelled):
     for level in ("all", "paper"):
-        said = lookalike("evaluate", "--level", level, "--judged", "judged.csv")
-        assert said.status != 0
-        assert "--level item" in said.err
+        result = lookalike("evaluate", "--level", level, "--judged", "judged.csv")
+        assert result.status != 0
+        assert "--level item" in result.err
 
 
 def test_identification_needs_no_labels(lookalike, workspace):
@@ -86,8 +86,8 @@ def test_labels_of_random_pairs_can_be_left_out_or_taken_alone(lookalike, labell
     assert 0 < counts["both"] < counts["random"]
     assert found["all"]["labels"] == counts["pool"] + counts["random"] - counts["both"] + counts["neither"]
     assert len({one["labels_fingerprint"] for one in found.values()}) == 3
-    said = lookalike("evaluate", "--pairs", "pool", "--measures", "AUC_mac")
-    assert f"Only labels of the pool: {counts['pool']:,} of" in said.out
+    result = lookalike("evaluate", "--pairs", "pool", "--measures", "AUC_mac")
+    assert f"Only labels of the pool: {counts['pool']:,} of" in result.out
     assert lookalike("evaluate", "--pairs", "none").status != 0
 
 

@@ -17,11 +17,11 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.queue import queue_pairs
 
 
-def refused(said, *words: str) -> None:
-    assert said.status == 1, said
-    assert "Traceback" not in said.err
+def refused(result, *words: str) -> None:
+    assert result.status == 1, result
+    assert "Traceback" not in result.err
     for word in words:
-        assert word in said.err, said.err
+        assert word in result.err, result.err
 
 
 def annotation(number: int, who: object, choice: str | None, **more: object) -> dict:
@@ -41,10 +41,10 @@ def annotation(number: int, who: object, choice: str | None, **more: object) -> 
 @pytest.fixture
 def tasks(lookalike, workspace):
     queue_pairs(Workspace(workspace))
-    said = lookalike(
+    result = lookalike(
         "labels", "export", "tasks.json", "--format", "label-studio", "--image-prefix", "http://here/"
     )
-    assert "tasks.config.xml" in said.out
+    assert "tasks.config.xml" in result.out
     return json.loads((workspace / "tasks.json").read_text())
 
 
@@ -68,8 +68,8 @@ def test_tasks_show_both_photos_and_come_back_as_votes(lookalike, workspace, tas
     assert {task["data"]["side"] for task in tasks} == {0, 1}
     assert 'name="similarity"' in (workspace / "tasks.config.xml").read_text()
     (workspace / "results.json").write_text(json.dumps(results(tasks)))
-    said = lookalike("labels", "import", "results.json", "--json").json
-    assert (said["votes"], said["new_questions"], said["changed_questions"]) == (5, 0, 3)
+    result = lookalike("labels", "import", "results.json", "--json").json
+    assert (result["votes"], result["new_questions"], result["changed_questions"]) == (5, 0, 3)
     assert lookalike("labels", "import", "results.json", "--json").json["votes"] == 0
     opened = Workspace(workspace)
     labels = opened.labels()
@@ -121,9 +121,9 @@ def test_faulty_results_are_refused_whole_and_can_be_passed_over(lookalike, work
     (workspace / "results.json").write_text(json.dumps(made))
     refused(lookalike("labels", "import", "results.json"), word, "nothing was imported", "--skip-invalid")
     assert Workspace(workspace).label_count() == 0
-    said = lookalike("labels", "import", "results.json", "--skip-invalid", "--json").json
-    assert len(said["invalid"]) == 1
-    assert said["votes"] == 3
+    result = lookalike("labels", "import", "results.json", "--skip-invalid", "--json").json
+    assert len(result["invalid"]) == 1
+    assert result["votes"] == 3
 
 
 def test_votes_go_out_and_come_into_another_workspace(lookalike, workspace, tasks, photos):
@@ -238,8 +238,8 @@ def test_photos_lose_their_metadata_and_missing_ones_are_named(lookalike, tmp_pa
         )
     assert lookalike("init", "mine").status == 0
     (tmp_path / "mine/2.jpg").unlink()
-    said = lookalike("labels", "export", "out", "--format", "package", "--license", "CC0-1.0")
-    assert "Missing: 2.jpg" in said.out
+    result = lookalike("labels", "export", "out", "--format", "package", "--license", "CC0-1.0")
+    assert "Missing: 2.jpg" in result.out
     assert "2.jpg" in (tmp_path / "out/README.md").read_text()
     photos = sorted((tmp_path / "out/images").iterdir())
     assert len(photos) == 3
@@ -250,10 +250,10 @@ def test_photos_lose_their_metadata_and_missing_ones_are_named(lookalike, tmp_pa
 
 
 def test_backup_and_restore_as_commands(lookalike, labelled):
-    said = lookalike("backup", "kept.backup")
-    assert "password hashes" in said.out
-    assert "lookalike.toml" in said.out
-    assert "photos" in said.out
+    result = lookalike("backup", "kept.backup")
+    assert "password hashes" in result.out
+    assert "lookalike.toml" in result.out
+    assert "photos" in result.out
     assert stat.S_IMODE((labelled / "kept.backup").stat().st_mode) == 0o600
     with Workspace(labelled).database.write() as connection:
         connection.execute(insert(audit).values(at=1, action="later"))

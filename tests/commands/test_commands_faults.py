@@ -12,15 +12,15 @@ from PIL import Image
 NASTY = ["with space.png", "quo\"te's.png", "new\nline.png", "ünï-ëmoji-🪑.png", "[bold]brackets.png"]
 
 
-def refused(said, *words: str) -> str:
+def refused(result, *words: str) -> str:
     """The command ended with a plain error that holds these words and a way out."""
-    assert said.status == 1, said
-    assert "Traceback" not in said.err
-    assert said.err.startswith("Error: ")
-    assert said.err.count("\n") >= 2
+    assert result.status == 1, result
+    assert "Traceback" not in result.err
+    assert result.err.startswith("Error: ")
+    assert result.err.count("\n") >= 2
     for word in words:
-        assert word in said.err, said.err
-    return said.err
+        assert word in result.err, result.err
+    return result.err
 
 
 @pytest.fixture
@@ -76,10 +76,10 @@ def test_no_workspace_yet(lookalike):
 
 
 def test_errors_are_json_for_programs(lookalike):
-    said = lookalike("status", "--json")
-    assert said.status == 1
-    assert said.json["error"]["kind"] == "WorkspaceError"
-    assert said.json["error"]["fix"]
+    result = lookalike("status", "--json")
+    assert result.status == 1
+    assert result.json["error"]["kind"] == "WorkspaceError"
+    assert result.json["error"]["fix"]
 
 
 def test_init_twice_needs_a_word(lookalike, workspace, photos):
@@ -139,8 +139,8 @@ def test_labels_on_left_out_images_are_passed_over_and_counted(lookalike, odd_ph
     (tmp_path / "labels.csv").write_text(
         "query,candidate,label\nplain.png,zero.jpg,1\nplain.png,deep.png,0\n"
     )
-    said = lookalike("labels", "import", "labels.csv", "--json").json
-    assert (said["added"], said["on_left_out_images"]) == (1, 1)
+    result = lookalike("labels", "import", "labels.csv", "--json").json
+    assert (result["added"], result["on_left_out_images"]) == (1, 1)
 
 
 def test_label_files_that_are_none(lookalike, workspace):
@@ -207,14 +207,14 @@ def test_options_that_are_wrong(lookalike, labelled):
         ("--similarity", "l2", "euclidean"),
         ("--split", "half", "validation"),
     ):
-        said = lookalike("evaluate", name, wrong)
-        assert said.status == 2
-        assert f"Invalid value for {name}: {wrong}." in said.err
-        assert allowed in said.err
+        result = lookalike("evaluate", name, wrong)
+        assert result.status == 2
+        assert f"Invalid value for {name}: {wrong}." in result.err
+        assert allowed in result.err
     for command, name, wrong in (("discover", "--top", "0"), ("search", "-k", "none")):
-        said = lookalike(command, *(["bowl/000/1.png"] if command == "search" else []), name, wrong)
-        assert said.status == 2
-        assert f"Invalid value for {name}: {wrong}.\nUse a whole number" in said.err
+        result = lookalike(command, *(["bowl/000/1.png"] if command == "search" else []), name, wrong)
+        assert result.status == 2
+        assert f"Invalid value for {name}: {wrong}.\nUse a whole number" in result.err
     assert lookalike("frobnicate").status == 2
 
 

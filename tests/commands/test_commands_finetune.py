@@ -89,9 +89,9 @@ def nothing_left(folder: Path, name: str = "better") -> bool:
 
 
 def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
-    said = lookalike(*ON)
-    assert said.status == 0, said.err
-    words = flat(said.out)
+    result = lookalike(*ON)
+    assert result.status == 0, result.err
+    words = flat(result.out)
     assert re.search(r"\d+ anchors, \d+ similar pairs, \d+ dissimilar pairs", words)
     assert "1 view of each image" in words
     assert "have positiveness 0." in words
@@ -115,25 +115,30 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
 
 
 def test_json_says_the_same(lookalike, shop):
-    said = lookalike(*ON, "--json").json
-    assert (said["encoder"], said["base"], said["epochs"], said["resumed"]) == ("better", "base", 6, 0)
+    result = lookalike(*ON, "--json").json
+    assert (result["encoder"], result["base"], result["epochs"], result["resumed"]) == (
+        "better",
+        "base",
+        6,
+        0,
+    )
     lines = [json.loads(line) for line in (shop / "models/better/history.jsonl").read_text().splitlines()]
-    assert said["history"] == lines
-    assert max(line["value"] for line in lines) == said["value"] == lines[said["best"] - 1]["value"]
-    assert said["helped"] == (said["value"] > said["before"])
-    ahead = said["preview"]
+    assert result["history"] == lines
+    assert max(line["value"] for line in lines) == result["value"] == lines[result["best"] - 1]["value"]
+    assert result["helped"] == (result["value"] > result["before"])
+    ahead = result["preview"]
     assert ahead["pairs"] == ahead["similar"] + ahead["made"] + ahead["zero"]
     assert ahead["anchors"] <= 45
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
-    assert (learned["best"], learned["before"]) == (said["best"], said["before"])
+    assert (learned["best"], learned["before"]) == (result["best"], result["before"])
     assert TrainingRequest(**learned["settings"]).epochs == 6
 
 
 def test_the_last_epoch_is_kept_where_that_is_asked_for(lookalike, shop):
-    said = lookalike(*ON, "--keep", "last")
-    assert said.status == 0, said.err
-    assert "better: 6 epochs; the last is kept" in flat(said.out)
-    assert "DCS(alpha=10) on the validation split: better has" in flat(said.out)
+    result = lookalike(*ON, "--keep", "last")
+    assert result.status == 0, result.err
+    assert "better: 6 epochs; the last is kept" in flat(result.out)
+    assert "DCS(alpha=10) on the validation split: better has" in flat(result.out)
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
     assert (learned["best"], learned["settings"]["keep"]) == (6, "last")
 
@@ -157,10 +162,10 @@ def test_one_command_twice_makes_one_head(lookalike, shop):
 
 @pytest.mark.parametrize("positives", ["labels", "soft", "full"])
 def test_the_three_kinds_of_positives(lookalike, shop, positives):
-    said = lookalike(*ON, "--positives", positives, "--max-distance", 3, "--json").json
+    result = lookalike(*ON, "--positives", positives, "--max-distance", 3, "--json").json
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]["settings"]
     assert (learned["positives"], learned["max_distance"]) == (positives, 3)
-    assert (said["preview"]["made"] == 0) == (positives == "labels")
+    assert (result["preview"]["made"] == 0) == (positives == "labels")
 
 
 @pytest.mark.parametrize(
@@ -182,9 +187,9 @@ def test_photos_of_one_item_are_one_node(lookalike, tmp_path):
 
 def test_onnx_of_a_head_on_vectors_from_a_file(lookalike, shop):
     onnxruntime = pytest.importorskip("onnxruntime")
-    said = lookalike(*ON, "--onnx", "head.onnx")
-    assert said.status == 0, said.err
-    assert "head.onnx" in flat(said.out)
+    result = lookalike(*ON, "--onnx", "head.onnx")
+    assert result.status == 0, result.err
+    assert "head.onnx" in flat(result.out)
     session = onnxruntime.InferenceSession(str(shop / "head.onnx"))
     opened = Workspace(shop)
     base = np.array(opened.embeddings("base").vectors[:7])
@@ -195,9 +200,9 @@ def test_onnx_of_a_head_on_vectors_from_a_file(lookalike, shop):
 @pytest.mark.slow
 def test_several_views_are_embedded_once_and_each_image_enters_as_two(lookalike, labelled):
     views = ("finetune", "color", "--name", "seen", "--views", "3", "--epochs", "3", "--projection", "8")
-    said = lookalike(*views)
-    assert said.status == 0, said.err
-    assert "3 augmented views of each image" in flat(said.out)
+    result = lookalike(*views)
+    assert result.status == 0, result.err
+    assert "3 augmented views of each image" in flat(result.out)
     assert len(list((labelled / "views/color").glob("[!.]*"))) == 3
     learned = json.loads((labelled / "models/seen/checkpoint.json").read_text())["learned"]
     assert learned["settings"]["views"] == 3
@@ -212,8 +217,8 @@ def test_several_views_are_embedded_once_and_each_image_enters_as_two(lookalike,
 
 def test_a_head_on_a_head(lookalike, shop):
     assert lookalike(*ON).status == 0
-    said = lookalike("finetune", "better", "--name", "best", *ON[4:])
-    assert said.status == 0, said.err
+    result = lookalike("finetune", "better", "--name", "best", *ON[4:])
+    assert result.status == 0, result.err
     again = lookalike("finetune", "better", "--name", "better", *ON[4:], "--replace")
     assert "the encoder to train on" in flat(again.err)
     assert sorted(models.trained(shop)) == ["best", "better"]
@@ -223,33 +228,35 @@ def test_a_head_on_a_head(lookalike, shop):
 
 
 def test_views_without_photos(lookalike, shop):
-    said = lookalike(*ON, "--views", "2")
-    assert said.status == 1
-    assert "Augmented views of base need photos" in flat(said.err)
+    result = lookalike(*ON, "--views", "2")
+    assert result.status == 1
+    assert "Augmented views of base need photos" in flat(result.err)
     assert nothing_left(shop)
 
 
 def test_no_labels(lookalike, bare, tmp_path):
-    said = lookalike(*ON)
-    assert said.status == 1
-    assert "Error: There are no labels, so there is nothing to learn from." in said.err
+    result = lookalike(*ON)
+    assert result.status == 1
+    assert "Error: There are no labels, so there is nothing to learn from." in result.err
     assert nothing_left(tmp_path)
 
 
 @pytest.mark.parametrize("keep", [lambda split, same: not same, lambda split, same: split != "train"])
 def test_no_positives_to_learn_from(lookalike, bare, tmp_path, keep):
     label(lookalike, tmp_path, bare, keep)
-    said = lookalike(*ON)
-    assert said.status == 1
-    assert "No pair of the training split is labelled similar, so there is nothing to learn from." in said.err
+    result = lookalike(*ON)
+    assert result.status == 1
+    assert (
+        "No pair of the training split is labelled similar, so there is nothing to learn from." in result.err
+    )
     assert nothing_left(tmp_path)
 
 
 def test_no_negatives(lookalike, bare, tmp_path):
     label(lookalike, tmp_path, bare, lambda split, same: same)
-    said = lookalike(*ON)
-    assert said.status == 0
-    assert "Warning: No pair of the training split is labelled dissimilar." in flat(said.out)
+    result = lookalike(*ON)
+    assert result.status == 0
+    assert "Warning: No pair of the training split is labelled dissimilar." in flat(result.out)
     ignoring = lookalike(*ON[:3], "other", *ON[4:], "--unjudged", "ignore")
     assert ignoring.status == 0
     assert "Warning: No pairs are pushed apart" in flat(ignoring.out)
@@ -263,10 +270,10 @@ def test_one_positive(lookalike, bare, tmp_path):
         bare,
         lambda split, same: same and split == "train" and not one and not one.append(1),
     )
-    said = lookalike(*ON)
-    assert said.status == 0
-    assert "2 anchors, 1 similar pair, 0 dissimilar pairs" in flat(said.out)
-    assert "1 batch per epoch" in flat(said.out)
+    result = lookalike(*ON)
+    assert result.status == 0
+    assert "2 anchors, 1 similar pair, 0 dissimilar pairs" in flat(result.out)
+    assert "1 batch per epoch" in flat(result.out)
 
 
 def test_one_huge_component(lookalike, bare, tmp_path):
@@ -275,17 +282,17 @@ def test_one_huge_component(lookalike, bare, tmp_path):
     rows = [f"i{a}-0,i{b}-0,1" for a, b in pairwise(train)]
     (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
     assert lookalike("labels", "import", "labels.csv").status == 0
-    said = flat(lookalike(*ON, "--max-distance", 100).out)
-    assert "Warning: Positives connect 45 of 45 anchors" in said
+    result = flat(lookalike(*ON, "--max-distance", 100).out)
+    assert "Warning: Positives connect 45 of 45 anchors" in result
     near = flat(lookalike(*ON, "--max-distance", 2, "--replace").out)
     assert "Positives connect" not in near
 
 
 def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
     label(lookalike, tmp_path, bare, lambda split, same: split == "train")
-    said = lookalike(*ON)
-    assert said.status == 0
-    words = flat(said.out)
+    result = lookalike(*ON)
+    assert result.status == 0
+    words = flat(result.out)
     assert "The validation split has no labelled pair, so the last epoch is kept." in words
     assert "6 epochs; the last is kept, because DCS(alpha=10) is undefined on the validation split." in words
     assert "base has" not in words
@@ -305,9 +312,9 @@ def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike,
         return found._replace(value=found.value * math.inf) if len(calls) == 20 else found
 
     monkeypatch.setattr(loop, "LOSSES", {"supcon": overflows})
-    said = lookalike(*ON[:4], "--epochs", 30, "--batch", 32, "--projection", 8)
-    assert said.status == 1
-    words = flat(said.err)
+    result = lookalike(*ON[:4], "--epochs", 30, "--batch", 32, "--projection", 8)
+    assert result.status == 1
+    words = flat(result.err)
     assert "Training on base stopped: the loss is inf in epoch " in words
     assert "images, catalog rows " in words
     assert re.search(r"The head of epoch \d+, the best .* kept as better \(checkpoint:better\)\.", words)
@@ -318,37 +325,37 @@ def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike,
 
 
 def test_an_absurd_rate_leaves_nothing(lookalike, shop):
-    said = lookalike(*ON, "--rate", "1e30", "--loss", "con")
-    if "is kept as better" in flat(said.err):
+    result = lookalike(*ON, "--rate", "1e30", "--loss", "con")
+    if "is kept as better" in flat(result.err):
         assert models.trained(shop) == ["better"]
     else:
-        assert "nothing is kept under better." in flat(said.err)
+        assert "nothing is kept under better." in flat(result.err)
         assert nothing_left(shop)
-    assert said.status == 1
-    assert "Train again with a lower --rate" in flat(said.err)
+    assert result.status == 1
+    assert "Train again with a lower --rate" in flat(result.err)
 
 
 def test_a_batch_larger_than_the_catalog(lookalike, shop):
-    said = lookalike(*ON, "--batch", 1_000_000)
-    assert said.status == 0
-    assert "1 batch per epoch" in flat(said.out)
+    result = lookalike(*ON, "--batch", 1_000_000)
+    assert result.status == 0
+    assert "1 batch per epoch" in flat(result.out)
 
 
 def test_a_name_that_is_taken(lookalike, shop):
     assert lookalike("embed", "precomputed:v.npy", "--name", "other").status == 0
     for name in ("base", "other", "Other"):
         for more in ((), ("--replace",)):
-            said = lookalike(*ON[:3], name, *ON[4:], *more)
-            assert said.status == 1
-            assert f"The name {name!r} is taken" in said.err
+            result = lookalike(*ON[:3], name, *ON[4:], *more)
+            assert result.status == 1
+            assert f"The name {name!r} is taken" in result.err
     assert lookalike(*ON[:3], "../out", *ON[4:]).status == 1
     assert sorted(Workspace(shop).encoders) == ["base", "other"]
     assert not models.unfinished(shop)
 
 
 def test_an_encoder_that_is_not_there(lookalike, shop):
-    said = lookalike("finetune", "bose", "--name", "better")
-    assert "Unknown encoder 'bose'. The workspace has vectors of base." in flat(said.err)
+    result = lookalike("finetune", "bose", "--name", "better")
+    assert "Unknown encoder 'bose'. The workspace has vectors of base." in flat(result.err)
     string = lookalike("finetune", "timm:resnet50", "--name", "better")
     assert "Embed it first: lookalike embed timm:resnet50" in flat(string.err)
     held = lookalike("finetune", "precomputed:v.npy", "--name", "better")
@@ -386,19 +393,19 @@ def test_options_that_cannot_be(lookalike, shop, options, said):
 
 def test_without_the_libraries_it_says_how_to_get_them(lookalike, shop, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
-    said = lookalike(*ON)
-    assert said.status == 1
-    assert "Training needs tensorboard, which is not installed." in said.err
-    assert "pip install 'lookalike[learn]'" in said.err
+    result = lookalike(*ON)
+    assert result.status == 1
+    assert "Training needs tensorboard, which is not installed." in result.err
+    assert "pip install 'lookalike[learn]'" in result.err
 
 
 def test_two_runs_of_one_name(lookalike, shop):
     (shop / "models").mkdir()
     with lock(shop / "models", "better", "finetune better"):
-        said = lookalike(*ON)
-        assert said.status == 1
-        assert "Another command uses" in said.err
-        assert "finetune better, process " in said.err
+        result = lookalike(*ON)
+        assert result.status == 1
+        assert "Another command uses" in result.err
+        assert "finetune better, process " in result.err
         assert lookalike(*ON[:3], "other", *ON[4:]).status == 0
 
 
@@ -409,17 +416,17 @@ def test_vectors_that_have_changed_since_the_run_began(lookalike, shop):
     assert "The training run better is unfinished" in lookalike("status").out
     np.save(shop / "v.npy", np.load(shop / "v.npy") + 1)
     assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
-    said = lookalike(*ON)
-    assert said.status == 1
-    assert "'better' cannot be resumed: the encoder's vectors have changed." in flat(said.err)
+    result = lookalike(*ON)
+    assert result.status == 1
+    assert "'better' cannot be resumed: the encoder's vectors have changed." in flat(result.err)
     assert lookalike(*ON, "--replace").status == 0
 
 
 def test_other_labels_and_other_settings_are_told_by_name(lookalike, shop):
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), 2)
-    said = lookalike(*ON, "--rate", "0.01")
-    assert "cannot be resumed: rate is 0.01, not 0.0003." in flat(said.err)
+    result = lookalike(*ON, "--rate", "0.01")
+    assert "cannot be resumed: rate is 0.01, not 0.0003." in flat(result.err)
     (shop / "more.csv").write_text("query,candidate,label\ni0-0,i1-0,1\n")
     assert lookalike("labels", "import", "more.csv").status == 0
     assert "the labels have changed" in flat(lookalike(*ON).err)
@@ -443,9 +450,9 @@ def test_stopped_and_gone_on_it_ends_the_same(lookalike, shop, after):
     assert lookalike(*ON[:3], "whole", *ON[4:]).status == 0
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), after)
-    said = lookalike(*ON)
-    assert said.status == 0, said.err
-    assert (f"Resuming after {after} epoch" in said.out) == (after > 0)
+    result = lookalike(*ON)
+    assert result.status == 0, result.err
+    assert (f"Resuming after {after} epoch" in result.out) == (after > 0)
     assert head_of(shop) == head_of(shop, "whole")
     one, other = ((shop / "models" / name / "history.jsonl").read_text() for name in ("better", "whole"))
     assert one == other

@@ -121,9 +121,9 @@ def test_killed_at_several_moments_it_ends_with_the_same_bytes(shop, lookalike):
 
 @pytest.mark.slow
 def test_interrupted_it_says_no_traceback_and_goes_on(shop, lookalike):
-    said = stopped(shop, 5, signal.SIGINT)
-    assert "Traceback" not in said
-    assert "Files written so far are complete and kept; later work is lost." in said
+    result = stopped(shop, 5, signal.SIGINT)
+    assert "Traceback" not in result
+    assert "Files written so far are complete and kept; later work is lost." in result
     ended_the_same(shop, lookalike)
 
 

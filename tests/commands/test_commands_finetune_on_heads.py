@@ -28,10 +28,10 @@ def test_a_head_is_not_put_in_the_place_of_what_is_beneath_it(lookalike, tower):
         ("third", "second"),
         ("alias", "better"),
     ):
-        said = lookalike("finetune", encoder, "--name", name, *MORE, "--replace")
-        assert said.status == 1
-        assert f"{name!r} is taken" in said.err
-        assert f"part of {encoder}" in flat(said.err)
+        result = lookalike("finetune", encoder, "--name", name, *MORE, "--replace")
+        assert result.status == 1
+        assert f"{name!r} is taken" in result.err
+        assert f"part of {encoder}" in flat(result.err)
     assert {name: head_of(tower, name) for name in before} == before
     assert sorted(Workspace(tower).encoders) == ["alias", "base", "better", "second", "third"]
     assert models.trained(tower) == ["better", "second", "third"]
@@ -39,9 +39,9 @@ def test_a_head_is_not_put_in_the_place_of_what_is_beneath_it(lookalike, tower):
 
 def test_a_head_that_others_are_on_is_not_replaced(lookalike, tower):
     before = head_of(tower)
-    said = lookalike(*ON, "--replace", "--seed", 1)
-    assert said.status == 1
-    assert "better cannot be replaced: 'second' and 'third'" in flat(said.err)
+    result = lookalike(*ON, "--replace", "--seed", 1)
+    assert result.status == 1
+    assert "better cannot be replaced: 'second' and 'third'" in flat(result.err)
     assert head_of(tower) == before
     one = lookalike("finetune", "better", "--name", "second", *MORE, "--replace")
     assert "second cannot be replaced: 'third'" in flat(one.err)

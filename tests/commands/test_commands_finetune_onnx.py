@@ -37,9 +37,9 @@ def test_of_a_finished_run_only_the_file_is_written(lookalike, shop):  # noqa: F
     pytest.importorskip("onnxscript")
     before = lookalike(*ON, "--json").json
     head, changed = head_of(shop), (shop / "models/better/head.safetensors").stat().st_mtime_ns
-    said = lookalike(*ON, "--json", "--onnx", "head.onnx")
-    assert said.status == 0, said.err
-    assert said.json == before | {"resumed": 6, "onnx": "head.onnx"}
+    result = lookalike(*ON, "--json", "--onnx", "head.onnx")
+    assert result.status == 0, result.err
+    assert result.json == before | {"resumed": 6, "onnx": "head.onnx"}
     assert (shop / "head.onnx").stat().st_size > 0
     assert (head_of(shop), (shop / "models/better/head.safetensors").stat().st_mtime_ns) == (head, changed)
     other = lookalike(*ON, "--seed", 1, "--onnx", "other.onnx")

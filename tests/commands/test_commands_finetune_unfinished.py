@@ -42,9 +42,9 @@ def stop_at_once(opened: Workspace, request: TrainingRequest) -> None:
 def test_the_command_of_status_goes_on_with_the_run(lookalike, shop, training):  # noqa: F811
     stop_at_once(Workspace(shop), training)
     (command,) = lookalike("status", "--json").json["run_commands"]
-    said = flat(lookalike("status").out)
-    assert f"The training run better is unfinished. To resume it: {command}" in said
-    assert "To discard it, delete models/better." in said
+    result = flat(lookalike("status").out)
+    assert f"The training run better is unfinished. To resume it: {command}" in result
+    assert "To discard it, delete models/better." in result
     there = flat(lookalike("status", "--workspace", shop).out)
     assert f"{command} --workspace {shop}" in there
     ended = lookalike(*shlex.split(command)[1:])
@@ -57,9 +57,9 @@ def test_a_run_whose_file_is_damaged(lookalike, shop):  # noqa: F811
         stopped_after(Workspace(shop), 2)
     (shop / "models/better/run.json").write_text('{"settings": 3')
     assert "better is unfinished and cannot be resumed" in flat(lookalike("status").out)
-    said = flat(lookalike(*ON).err)
-    assert "The run 'better' is damaged: " in said
-    assert "rate" not in said
+    result = flat(lookalike(*ON).err)
+    assert "The run 'better' is damaged: " in result
+    assert "rate" not in result
     assert lookalike(*ON, "--replace").status == 0
 
 
@@ -75,9 +75,9 @@ def test_a_run_whose_encoder_is_gone(lookalike, shop):  # noqa: F811
 def test_an_unfinished_run_is_no_encoder_yet(lookalike, shop):  # noqa: F811
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), 2)
-    said = flat(lookalike("embed", "checkpoint:better", "--name", "early").err)
-    assert "checkpoint:models/better: its training is unfinished" in said
-    assert "FileNotFoundError" not in said
+    result = flat(lookalike("embed", "checkpoint:better", "--name", "early").err)
+    assert "checkpoint:models/better: its training is unfinished" in result
+    assert "FileNotFoundError" not in result
 
 
 def test_the_default_projection_is_the_heads_own():

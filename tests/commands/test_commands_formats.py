@@ -27,18 +27,18 @@ def mine(labelled, lookalike):
     return labelled
 
 
-def refused(said, *words: str) -> None:
-    assert said.status == 1, said
-    assert "Traceback" not in said.err
+def refused(result, *words: str) -> None:
+    assert result.status == 1, result
+    assert "Traceback" not in result.err
     for word in words:
-        assert word in said.err, said.err
+        assert word in result.err, result.err
 
 
-def mistyped(said, *words: str) -> None:
+def mistyped(result, *words: str) -> None:
     """The command did not begin: an option has a value that it cannot have."""
-    assert said.status == 2, said
+    assert result.status == 2, result
     for word in words:
-        assert word in said.err, said.err
+        assert word in result.err, result.err
 
 
 def values(lookalike, *arguments: object) -> dict[str, dict[str, float]]:
@@ -51,8 +51,8 @@ def values(lookalike, *arguments: object) -> dict[str, dict[str, float]]:
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_ir_measures_gives_our_numbers_on_the_exported_files(lookalike, mine, level, ending):
     zipped = ["--gzip"] if ending else []
-    said = lookalike("evaluate", "mine", "--level", level, "--runs", "runs", *zipped, "--json").json
-    assert said["written"] == [f"runs/labels.qrels{ending}", f"runs/mine.run{ending}"]
+    result = lookalike("evaluate", "mine", "--level", level, "--runs", "runs", *zipped, "--json").json
+    assert result["written"] == [f"runs/labels.qrels{ending}", f"runs/mine.run{ending}"]
     assert lookalike("labels", "export", f"labels.qrels{ending}", "--level", level).status == 0
     exported = (mine / f"labels.qrels{ending}").read_bytes()
     assert exported == (mine / f"runs/labels.qrels{ending}").read_bytes()
@@ -92,12 +92,12 @@ def test_runs_stand_in_the_table_and_what_they_lack_is_said(lookalike, mine):
     kept = [line.rsplit(" ", 1)[0] + " other" for line in lines if line.split()[0] in queries[2:]]
     own = f"{queries[2]} Q0 {Workspace(mine).catalog.item[0]} 9 -5 other"
     (mine / "short.run.gz").write_bytes(gzip.compress("\n".join([*kept, own]).encode()))
-    said = lookalike("evaluate", "mine", "--run", "short.run.gz", "--run", "runs/mine.run")
-    refused(said, "'mine'", "another name")
-    said = lookalike("evaluate", "mine", "--run", "short.run.gz")
-    assert any(line.split()[:1] == ["other"] for line in said.out.splitlines())
-    assert f"other lacks 2 of {len(queries)} labelled queries" in said.out
-    assert "other did not retrieve" in said.out
+    result = lookalike("evaluate", "mine", "--run", "short.run.gz", "--run", "runs/mine.run")
+    refused(result, "'mine'", "another name")
+    result = lookalike("evaluate", "mine", "--run", "short.run.gz")
+    assert any(line.split()[:1] == ["other"] for line in result.out.splitlines())
+    assert f"other lacks 2 of {len(queries)} labelled queries" in result.out
+    assert "other did not retrieve" in result.out
     as_json = lookalike("evaluate", "mine", "--run", "short.run.gz", "--json").json
     assert set(as_json["scores"]) == {"mine", "other"}
     assert any("labelled queries" in sentence for sentence in as_json["absences"])
@@ -150,9 +150,9 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
     (workspace / "judgements").write_text(
         "bowl/000/1.png 0 box/000/1.png 2\nbowl/000/1.png 0 rod/000/1.png 0\nbowl/000/1.png 0 rod/001/1.png -1\n"
     )
-    said = lookalike("labels", "import", "judgements")
-    assert "Added 2 labels" in said.out
-    assert "1 row marked unjudged" in said.out
+    result = lookalike("labels", "import", "judgements")
+    assert "Added 2 labels" in result.out
+    assert "1 row marked unjudged" in result.out
     labels = Workspace(workspace).labels()
     assert labels.label.tolist() == [1, 0]
     (workspace / "bad.qrels").write_text("bowl/000/1.png 0 box/000/1.png\nbowl/001/1.png 0 rod/000/1.png 1\n")
@@ -176,10 +176,10 @@ def test_pairs_with_both_labels_are_left_out_of_qrels_and_said(lookalike, labell
         in lookalike("labels", "export", "a.qrels").out
     )
     assert len((labelled / "a.qrels").read_text().splitlines()) == len(labels) - 1
-    said = lookalike("labels", "export", "b.txt", "--format", "qrels", "--level", "item", "--json").json
-    settled = judged_pairs(Workspace(labelled).catalog, Workspace(labelled).labels(), api.Rule("item"))
-    assert said["labels"] == len(settled) == len((labelled / "b.txt").read_text().splitlines())
-    assert sum(part["count"] for part in said["left_out"]) >= 2
+    result = lookalike("labels", "export", "b.txt", "--format", "qrels", "--level", "item", "--json").json
+    matched = judged_pairs(Workspace(labelled).catalog, Workspace(labelled).labels(), api.Rule("item"))
+    assert result["labels"] == len(matched) == len((labelled / "b.txt").read_text().splitlines())
+    assert sum(part["count"] for part in result["left_out"]) >= 2
     refused(lookalike("labels", "export", "c.csv", "--level", "item"), "--level")
 
 
@@ -201,11 +201,11 @@ def test_names_that_trec_files_cannot_hold(lookalike, photos, tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_scores_and_judged_ranks_as_tables(lookalike, mine, ending):
-    said = lookalike("evaluate", "--output", f"s.{ending}", "--judged", f"j.{ending}", "--json").json
-    assert said["written"] == [f"s.{ending}", f"j.{ending}"]
+    result = lookalike("evaluate", "--output", f"s.{ending}", "--judged", f"j.{ending}", "--json").json
+    assert result["written"] == [f"s.{ending}", f"j.{ending}"]
     read = {"csv": polars.read_csv, "parquet": polars.read_parquet}[ending](mine / f"s.{ending}")
     listed = {(row["encoder"], row["measure"]): row for row in read.to_dicts()}
-    for encoder, scores in said["scores"].items():
+    for encoder, scores in result["scores"].items():
         for score in scores.values():
             row, around = listed.pop((encoder, score["measure"])), score["interval"]
             assert row["value"] == score["value"]
@@ -213,20 +213,20 @@ def test_scores_and_judged_ranks_as_tables(lookalike, mine, ending):
             assert (row["method"], row["replicates"]) == (around["method"], around["replicates"])
     assert not listed
     for judged in api.read_judged_ranks(mine / f"j.{ending}"):
-        again = api.score_ranks(judged, ",".join(said["scores"][judged.encoder]))
-        for score in said["scores"][judged.encoder].values():
+        again = api.score_ranks(judged, ",".join(result["scores"][judged.encoder]))
+        for score in result["scores"][judged.encoder].values():
             value = again[score["measure"]].value
             assert (None if math.isnan(value) else value) == score["value"]
-        assert judged.basis.catalog == said["catalog"]
-        assert judged.basis.labels == said["labels_fingerprint"]
+        assert judged.basis.catalog == result["catalog"]
+        assert judged.basis.labels == result["labels_fingerprint"]
 
 
 def test_judged_ranks_of_a_run_come_back_too(lookalike, mine):
     lookalike("evaluate", "mine", "--runs", "runs", "--depth", 2)
-    said = lookalike("evaluate", "hog", "--run", "runs/mine.run", "--judged", "j.csv", "--json").json
+    result = lookalike("evaluate", "hog", "--run", "runs/mine.run", "--judged", "j.csv", "--json").json
     hog, run = api.read_judged_ranks(mine / "j.csv")
     assert (hog.encoder, run.encoder, run.tolerance) == ("hog", "mine", 0.0)
-    assert api.score_ranks(run, "AUC_mic")["AUC_mic"].value == said["scores"]["mine"]["AUC_mic"]["value"]
+    assert api.score_ranks(run, "AUC_mic")["AUC_mic"].value == result["scores"]["mine"]["AUC_mic"]["value"]
     with (mine / "j.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(hog) + len(run)
 
@@ -251,8 +251,8 @@ def test_folders_that_take_no_file_are_refused_before_anything_is_ranked(lookali
     option, name = given
     (mine / "full").mkdir()
     monkeypatch.setattr(files, "TemporaryFile", Mock(side_effect=PermissionError))
-    said = lookalike("evaluate", option, f"full/{name}")
-    refused(said, "no file can be made in the folder full", "that you may write to")
+    result = lookalike("evaluate", option, f"full/{name}")
+    refused(result, "no file can be made in the folder full", "that you may write to")
     assert list((mine / "full").iterdir()) == []
 
 

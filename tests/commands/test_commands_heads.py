@@ -57,9 +57,9 @@ def blind(lookalike, tmp_path) -> Path:
 
 def test_vectors_come_from_those_of_the_encoder_and_no_photo_is_read(lookalike, shop, monkeypatch):
     monkeypatch.setattr(recipe, "encode_catalog", lambda *_, **__: pytest.fail("photos were read"))
-    said = lookalike("embed", "checkpoint:run-7")
-    assert said.status == 0, said.err
-    assert "Applying the head to the vectors of base. No photo is read." in " ".join(said.out.split())
+    result = lookalike("embed", "checkpoint:run-7")
+    assert result.status == 0, result.err
+    assert "Applying the head to the vectors of base. No photo is read." in " ".join(result.out.split())
     workspace = Workspace(shop)
     assert workspace.manifest("run-7").spec == "checkpoint:models/run-7"
     features = workspace.manifest("base").dimension
@@ -85,8 +85,8 @@ def test_search_by_a_new_photo_and_everything_that_lists_encoders(lookalike, sho
     assert found.status == 0, found.err
     assert len(found.json["results"]) == 4
     for command in (["status"], ["doctor", "--deep"], ["discover", "--top", 3], ["report"]):
-        said = lookalike(*command)
-        assert said.status == 0, said.err
+        result = lookalike(*command)
+        assert result.status == 0, result.err
     assert "checkpoint:run-7" in (shop / "reports/report.html").read_text()
 
 
@@ -97,26 +97,26 @@ def test_the_workspace_can_be_moved(lookalike, shop, photos, tmp_path_factory, m
     shutil.rmtree(shop / "models")
     monkeypatch.chdir(moved.parent)
     Image.open(photos / "rod/003/1.png").save("new.jpg")
-    said = lookalike("search", "new.jpg", "--encoder", "run-7", "-w", moved)
-    assert said.status == 0, said.err
+    result = lookalike("search", "new.jpg", "--encoder", "run-7", "-w", moved)
+    assert result.status == 0, result.err
 
 
 def test_a_stale_head_follows_its_encoder(lookalike, shop, monkeypatch):
     """Though it comes before it in the alphabet."""
     assert lookalike("embed", "checkpoint:run-7", "--name", "a-head").status == 0
     assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
-    said = lookalike("embed", "--stale")
-    assert said.status == 0, said.err
-    assert "Applying the head to the vectors of base." in " ".join(said.out.split())
+    result = lookalike("embed", "--stale")
+    assert result.status == 0, result.err
+    assert "Applying the head to the vectors of base." in " ".join(result.out.split())
     workspace = Workspace(shop)
     assert len(workspace.embeddings("a-head").vectors) == len(workspace.catalog) == 35
 
 
 def test_stale_vectors_of_the_encoder_are_not_used(lookalike, shop):
     assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
-    said = lookalike("embed", "checkpoint:run-7")
-    assert said.status == 0, said.err
-    assert "Applying" not in said.out
+    result = lookalike("embed", "checkpoint:run-7")
+    assert result.status == 0, result.err
+    assert "Applying" not in result.out
     assert len(Workspace(shop).embeddings("run-7").vectors) == 35
 
 
@@ -127,8 +127,8 @@ def test_without_photos_the_vectors_of_a_file_do(lookalike, blind):
     assert "lookalike embed precomputed:v.npy" in refused.err
     assert not Workspace(blind).encoders
     assert lookalike("embed", "precomputed:v.npy").status == 0
-    said = lookalike("embed", "checkpoint:run-7")
-    assert said.status == 0, said.err
+    result = lookalike("embed", "checkpoint:run-7")
+    assert result.status == 0, result.err
     expected = apply_head(Head.seeded(6, 9, seed=3), np.load(blind / "v.npy"))
     np.testing.assert_allclose(Workspace(blind).embeddings("run-7").vectors, expected, atol=1e-6)
     Image.new("RGB", (40, 40)).save("new.png")
@@ -146,8 +146,8 @@ def test_a_head_on_a_head_without_photos(lookalike, blind):
     expected = apply_head(Head.seeded(9, 4, seed=5), Workspace(blind).embeddings("run-7").vectors)
     np.testing.assert_allclose(Workspace(blind).embeddings("a-second").vectors, expected, atol=1e-6)
     assert lookalike("catalog", "remove", "a3").status == 0
-    said = lookalike("embed", "--stale")
-    assert said.status == 0, said.err
+    result = lookalike("embed", "--stale")
+    assert result.status == 0, result.err
     assert len(Workspace(blind).embeddings("a-second").vectors) == 39
 
 

@@ -6,11 +6,11 @@ MEASURES = ("--measures", "EHR@5,AUC_mic,coverage@5")
 
 
 def test_values_come_with_intervals_and_verdicts(labelled, lookalike):
-    said = lookalike("evaluate", *MEASURES).out
-    assert "95% intervals (BCa bootstrap over queries, 2,000 replicates, seed 0)" in said
-    assert "share of the labelled ones in the top 5 that are similar" in said
-    assert "p = " in said or "p <= " in said or "p < " in said
-    assert "sampling error only" in said
+    result = lookalike("evaluate", *MEASURES).out
+    assert "95% intervals (BCa bootstrap over queries, 2,000 replicates, seed 0)" in result
+    assert "share of the labelled ones in the top 5 that are similar" in result
+    assert "p = " in result or "p <= " in result or "p < " in result
+    assert "sampling error only" in result
 
 
 def test_json_holds_every_number_unrounded(labelled, lookalike):
@@ -51,9 +51,9 @@ def test_the_same_seed_gives_the_same_numbers(labelled, lookalike):
 
 
 def test_without_replicates_there_are_values_alone(labelled, lookalike):
-    said = lookalike("evaluate", *MEASURES, "--replicates", 0)
-    assert said.status == 0
-    assert "interval" not in said.out
+    result = lookalike("evaluate", *MEASURES, "--replicates", 0)
+    assert result.status == 0
+    assert "interval" not in result.out
     made = lookalike("evaluate", *MEASURES, "--replicates", 0, "--json").json
     assert made["comparisons"] is made["bootstrap"] is made["verdicts"] is None
     assert all(score["interval"] is None for one in made["scores"].values() for score in one.values())
@@ -73,8 +73,8 @@ def test_values_by_category(labelled, lookalike):
     assert sum(part["queries"] for part in parts) == whole["queries"]
     mean = sum(part["value"] * part["queries"] for part in parts) / whole["queries"]
     assert mean == pytest.approx(whole["value"])
-    said = lookalike("evaluate", *MEASURES, "--per", "category", "--replicates", 200).out
-    assert f"category {groups[0]['value']}, {groups[0]['queries']} queries" in said
+    result = lookalike("evaluate", *MEASURES, "--per", "category", "--replicates", 200).out
+    assert f"category {groups[0]['value']}, {groups[0]['queries']} queries" in result
 
 
 @pytest.mark.parametrize(

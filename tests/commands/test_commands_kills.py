@@ -77,9 +77,9 @@ def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, lookalike, p
 
 def test_a_second_command_is_told_who_is_at_work(lookalike, workspace, photos):
     with lock(workspace / "embeddings", "color", "embed color"):
-        said = lookalike("embed", "descriptor:color")
-        assert said.status == 1
-        assert f"embed color, process {os.getpid()}" in said.err
+        result = lookalike("embed", "descriptor:color")
+        assert result.status == 1
+        assert f"embed color, process {os.getpid()}" in result.err
         assert lookalike("embed", "descriptor:lbp").status == 0
     with lock(workspace, "labels", "labels import"):
         (workspace / "labels.csv").write_text("query,candidate,label\nbowl/000/1.png,box/000/1.png,1\n")

@@ -67,10 +67,10 @@ def test_a_new_generator_adds_only_its_own_pairs(lookalike, workspace):
 
 
 def test_the_pairs_go_out_to_be_labelled_and_come_back(lookalike, workspace):
-    asked = lookalike("discover", "--top", 3, "--pairs", "pairs.csv", "--json").json
+    done = lookalike("discover", "--top", 3, "--pairs", "pairs.csv", "--json").json
     with (workspace / "pairs.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == asked["pairs"]
+    assert len(rows) == done["pairs"]
     assert {row["label"] for row in rows} == {""}
     assert list(rows[0]) == ["query", "candidate", "label", "item"]
     rows[0]["label"], rows[1]["label"] = "1", "0"
@@ -78,8 +78,8 @@ def test_the_pairs_go_out_to_be_labelled_and_come_back(lookalike, workspace):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    said = lookalike("labels", "import", "pairs.csv", "--json").json
-    assert (said["added"], said["blank"]) == (2, len(rows) - 2)
+    result = lookalike("labels", "import", "pairs.csv", "--json").json
+    assert (result["added"], result["blank"]) == (2, len(rows) - 2)
     assert lookalike("labels", "stats", "--json").json["pool_labelled"] == 2
 
 
@@ -199,9 +199,9 @@ def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp
     "command", ["init", "embed", "discover", "evaluate", "search", "report", "demo", "studio", "status"]
 )
 def test_every_command_explains_itself(lookalike, command):
-    said = lookalike(command, "--help")
-    assert said.status == 0
-    assert "--json" in said.out
+    result = lookalike(command, "--help")
+    assert result.status == 0
+    assert "--json" in result.out
 
 
 def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
@@ -227,8 +227,8 @@ def test_a_pool_is_shown_and_written_as_it_is_when_nothing_else_is_asked_for(loo
 
 
 def test_next_steps_name_the_workspace_they_are_for(lookalike, photos, tmp_path):
-    said = lookalike("init", photos, "--workspace", "my shop").out
-    assert "descriptor:lbp --workspace 'my shop'" in said
+    result = lookalike("init", photos, "--workspace", "my shop").out
+    assert "descriptor:lbp --workspace 'my shop'" in result
     for command in (
         ("status",),
         ("embed", "descriptor:color"),
@@ -236,8 +236,8 @@ def test_next_steps_name_the_workspace_they_are_for(lookalike, photos, tmp_path)
         ("discover", "--top", 2),
         ("discover", "--pairs", "pairs.csv"),
     ):
-        told = lookalike(*command, "-w", "my shop").out.split("Next: ")[1]
-        assert all(line.strip().endswith("--workspace 'my shop'") for line in told.splitlines()), told
+        done = lookalike(*command, "-w", "my shop").out.split("Next: ")[1]
+        assert all(line.strip().endswith("--workspace 'my shop'") for line in done.splitlines()), done
 
 
 def test_the_tutorials_photo_is_in_the_demo():

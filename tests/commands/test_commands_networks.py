@@ -27,8 +27,8 @@ def weights(seed: int, path: Path) -> None:
 def shop(lookalike, photos, tmp_path) -> Path:
     weights(1, tmp_path / "models/mine.safetensors")
     assert lookalike("init", photos).status == 0
-    said = lookalike("embed", NETWORK)
-    assert said.status == 0, said.err
+    result = lookalike("embed", NETWORK)
+    assert result.status == 0, result.err
     return tmp_path
 
 
@@ -121,6 +121,6 @@ def test_stale_vectors_are_made_by_the_workspace_s_own_weights(
     before = Workspace(shop).manifest("test_resnet")
     assert lookalike("catalog", "remove", "rod/000/1.png").status == 0
     monkeypatch.chdir(elsewhere)
-    said = lookalike("embed", "--stale", "-w", shop)
-    assert said.status == 0, said.err
+    result = lookalike("embed", "--stale", "-w", shop)
+    assert result.status == 0, result.err
     assert Workspace(shop).manifest("test_resnet").origin == before.origin

@@ -9,8 +9,8 @@ import numpy as np
 import polars
 import pytest
 from commands.test_commands_kills import small_files
+from oracles.matching import Vote
 from oracles.ranking import Photo
-from oracles.settling import Vote
 from oracles.softness import soft_positives
 
 from lookalike.store.workspace import Workspace
@@ -55,8 +55,8 @@ def chain(lookalike, photos, tmp_path):
         (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
         folder = tmp_path / "shop"
         for command in (("init", "table.csv", "--images", photos), ("labels", "import", "labels.csv")):
-            said = lookalike(*command, "--workspace", folder)
-            assert said.status == 0, said.err
+            result = lookalike(*command, "--workspace", folder)
+            assert result.status == 0, result.err
         return folder
 
     return label
@@ -78,21 +78,21 @@ LINKS = [f"{a},{b},1" for a, b in pairwise(BOWLS)]
 )
 def test_the_file_holds_what_the_paper_says(lookalike, labelled, ending, nodes, split):
     out = f"soft.{ending}"
-    said = lookalike(
+    result = lookalike(
         "positiveness", "--nodes", nodes, "--split", split, "--out", out, "--beta", 0.5, "--json"
     )
-    assert said.status == 0, said.err
+    assert result.status == 0, result.err
     wanted = by_hand(labelled, beta=0.5, most=7, nodes=nodes, split=None if split == "all" else split)
     assert same(rows_of(labelled / out), wanted)
-    assert said.json["pairs"] == len(wanted) == sum(said.json["written"].values())
-    assert said.json["counted"] is True
+    assert result.json["pairs"] == len(wanted) == sum(result.json["written"].values())
+    assert result.json["counted"] is True
 
 
 def test_what_is_printed(lookalike, chain):
     folder = chain(*LINKS, f"{BOWLS[0]},{BOWLS[2]},0", f"{BOWLS[0]},box/000/1.png,0", splits=TRAIN)
-    said = lookalike("positiveness", "--workspace", folder, "--out", "soft.csv")
-    assert said.status == 0, said.err
-    words = " ".join(said.out.split())
+    result = lookalike("positiveness", "--workspace", folder, "--out", "soft.csv")
+    assert result.status == 0, result.err
+    words = " ".join(result.out.split())
     assert "Labels of split train: 5 positives and 1 negative, on 6 of 6 images." in words
     assert "Nodes of the graph: images." in words
     assert "1 label left out: not both images are in the split train." in words
@@ -107,26 +107,26 @@ def test_what_is_printed(lookalike, chain):
 
 
 def test_photos_that_are_not_joined_are_told(lookalike, labelled):
-    told = " ".join(lookalike("positiveness").out.split())
-    assert "A label holds for its two photos only." in told
-    assert "`lookalike finetune` uses it for all photos of the two items: --nodes item" in told
-    said = lookalike("positiveness", "--nodes", "item")
-    assert "Nodes of the graph: items." in said.out
-    assert "two photos only" not in said.out
+    done = " ".join(lookalike("positiveness").out.split())
+    assert "A label holds for its two photos only." in done
+    assert "`lookalike finetune` uses it for all photos of the two items: --nodes item" in done
+    result = lookalike("positiveness", "--nodes", "item")
+    assert "Nodes of the graph: items." in result.out
+    assert "two photos only" not in result.out
 
 
 def test_a_least_positiveness_looks_no_further_than_needed(lookalike, chain):
     folder = chain(*LINKS, splits=TRAIN)
     options = ("--workspace", folder, "--out", "soft.csv", "--min-positiveness", 0.1)
-    said = lookalike("positiveness", *options)
-    assert "up to 3 hops (longer chains do not count): 12 pairs" in said.out
+    result = lookalike("positiveness", *options)
+    assert "up to 3 hops (longer chains do not count): 12 pairs" in result.out
     assert {d for _, d in rows_of(folder.parent / "soft.csv").values()} == {1, 2, 3}
 
 
 def test_contradictions_can_be_mended_and_read_back(lookalike, chain):
     folder = chain(*LINKS, f"{BOWLS[5]},{BOWLS[0]},0", f"{BOWLS[0]},{BOWLS[2]},0", splits=TRAIN)
-    said = lookalike("positiveness", "--workspace", folder, "--contradictions", "review.csv")
-    assert said.status == 0, said.err
+    result = lookalike("positiveness", "--workspace", folder, "--contradictions", "review.csv")
+    assert result.status == 0, result.err
     review = folder.parent / "review.csv"
     found = polars.read_csv(review)
     assert found.columns == ["query", "candidate", "label", "distance", "positiveness"]
@@ -148,15 +148,15 @@ def test_given_pairs_keep_their_order_and_their_zeros(lookalike, chain, names):
         "\n".join([names, *(between.join(pair) for pair in asked)]) + "\n"
     )
     options = ("--workspace", folder, "--pairs", "asked.csv", "--out", "given.csv", "--max-distance", 4)
-    said = lookalike("positiveness", *options)
-    assert said.status == 0, said.err
+    result = lookalike("positiveness", *options)
+    assert result.status == 0, result.err
     found = polars.read_csv(folder.parent / "given.csv")
     assert list(zip(found["image_a"], found["image_b"], strict=True)) == asked
     rounded = [None if p is None else round(p, 4) for p in found["positiveness"]]
     assert rounded == [round(float(np.exp(-2.1)), 4), 0.0, 1.0, None, 1.0, 0.0]
     assert found["distance"].to_list() == [3, 2, 1, None, 0, None]
-    assert "Wrote 6 of 6 given pairs to given.csv, 3 with positiveness above 0." in said.out
-    assert "Empty cells: 1 pair outside split train." in said.out
+    assert "Wrote 6 of 6 given pairs to given.csv, 3 with positiveness above 0." in result.out
+    assert "Empty cells: 1 pair outside split train." in result.out
     least = lookalike("positiveness", *options, "--min-positiveness", 0.2, "--json").json["given"]
     assert least == {"pairs": 6, "written": 3, "positive": 2, "outside": 1}
 
@@ -172,52 +172,52 @@ def test_given_pairs_keep_their_order_and_their_zeros(lookalike, chain, names):
 )
 def test_lists_of_pairs_that_cannot_be_used(lookalike, labelled, text, words):
     (labelled / "asked.csv").write_text(text)
-    said = lookalike("positiveness", "--pairs", "asked.csv", "--out", "given.csv")
-    assert said.status == 1
-    assert words in said.err
-    assert "Traceback" not in said.err
+    result = lookalike("positiveness", "--pairs", "asked.csv", "--out", "given.csv")
+    assert result.status == 1
+    assert words in result.err
+    assert "Traceback" not in result.err
     assert not (labelled / "given.csv").exists()
 
 
 def test_no_labels_yet(lookalike, workspace):
-    said = lookalike("positiveness", "--out", "soft.csv")
-    assert said.status == 1
-    assert "There are no labels yet" in said.err
-    assert "lookalike labels import" in said.err
+    result = lookalike("positiveness", "--out", "soft.csv")
+    assert result.status == 1
+    assert "There are no labels yet" in result.err
+    assert "lookalike labels import" in result.err
     assert not (workspace / "soft.csv").exists()
 
 
 def test_labels_in_one_split_only(lookalike, chain):
     folder = chain(*LINKS, splits=dict.fromkeys(BOWLS, "test"))
-    said = lookalike("positiveness", "--workspace", folder)
-    assert said.status == 1
-    assert "There is no usable label of split train." in said.err
-    assert "5 left out: not both images are in the split train." in said.err
-    assert "Positives are elsewhere: --split test has 5, --split all has 5." in said.err
+    result = lookalike("positiveness", "--workspace", folder)
+    assert result.status == 1
+    assert "There is no usable label of split train." in result.err
+    assert "5 left out: not both images are in the split train." in result.err
+    assert "Positives are elsewhere: --split test has 5, --split all has 5." in result.err
     assert lookalike("positiveness", "--workspace", folder, "--split", "test").status == 0
 
 
 def test_no_positive_at_all(lookalike, chain):
     folder = chain(f"{BOWLS[0]},{BOWLS[1]},0", splits=TRAIN)
-    said = lookalike("positiveness", "--workspace", folder)
-    assert said.status == 1
-    assert "None of the usable labels of split train is positive (they are 1)." in said.err
-    assert "Label more pairs" in said.err
+    result = lookalike("positiveness", "--workspace", folder)
+    assert result.status == 1
+    assert "None of the usable labels of split train is positive (they are 1)." in result.err
+    assert "Label more pairs" in result.err
 
 
 def test_no_negative(lookalike, chain):
     folder = chain(*LINKS[:2], splits=TRAIN)
-    said = lookalike("positiveness", "--workspace", folder)
-    assert said.status == 0
-    assert "No pair is labelled negative, so negatives are pairs without a chain." in said.out
-    assert "Conflicts" not in said.out
+    result = lookalike("positiveness", "--workspace", folder)
+    assert result.status == 0
+    assert "No pair is labelled negative, so negatives are pairs without a chain." in result.out
+    assert "Conflicts" not in result.out
 
 
 def test_one_positive(lookalike, chain):
     folder = chain(LINKS[0], splits=TRAIN)
-    said = lookalike("positiveness", "--workspace", folder, "--out", "soft.csv")
-    assert said.status == 0
-    assert "1 positive and 0 negatives, on 2 of 6 images." in said.out
+    result = lookalike("positiveness", "--workspace", folder, "--out", "soft.csv")
+    assert result.status == 0
+    assert "1 positive and 0 negatives, on 2 of 6 images." in result.out
     assert rows_of(folder.parent / "soft.csv") == {frozenset(BOWLS[:2]): (1.0, 1)}
 
 
@@ -225,20 +225,20 @@ def test_one_huge_component_leaves_no_negatives(lookalike, chain):
     every = [f"{BOWLS[0]},{b}/00{n}/{p}.png,1" for b in ("bowl", "box", "rod") for n in range(6) for p in (1, 2)
              if (b, n) != ("bowl", 0)]  # fmt: skip
     options = ("--split", "all", "--workspace", chain(*every, splits={}))
-    said = lookalike("positiveness", *options, "--json")
-    assert said.json["few_negatives"] is True
-    assert said.json["share_of_labelled"] == 1.0
+    result = lookalike("positiveness", *options, "--json")
+    assert result.json["few_negatives"] is True
+    assert result.json["share_of_labelled"] == 1.0
     assert "Few negatives are left" in lookalike("positiveness", *options).out
-    said = lookalike("positiveness", *options, "--max-distance", 1)
-    assert "Few negatives" not in said.out
+    result = lookalike("positiveness", *options, "--max-distance", 1)
+    assert "Few negatives" not in result.out
 
 
 def test_more_pairs_than_wanted_are_refused_unless_the_limit_is_raised(lookalike, chain):
     folder = chain(*LINKS, splits=TRAIN)
     options = ("positiveness", "--workspace", folder, "--out", "soft.csv", "--max-pairs", 14)
-    said = lookalike(*options)
-    assert said.status == 1
-    assert all(part in said.err for part in ("soft.csv", "15 pairs", "--max-pairs is 14"))
+    result = lookalike(*options)
+    assert result.status == 1
+    assert all(part in result.err for part in ("soft.csv", "15 pairs", "--max-pairs is 14"))
     assert not (folder.parent / "soft.csv").exists()
     assert lookalike(*options[:-1], 15).status == 0
     assert len(rows_of(folder.parent / "soft.csv")) == 15
@@ -261,9 +261,9 @@ def test_more_pairs_than_wanted_are_refused_unless_the_limit_is_raised(lookalike
 )
 def test_options_that_are_wrong(lookalike, labelled, status, options, words):
     before = sorted(labelled.iterdir())
-    said = lookalike("positiveness", *options)
-    assert said.status == status
-    assert words in said.err
+    result = lookalike("positiveness", *options)
+    assert result.status == status
+    assert words in result.err
     assert sorted(labelled.iterdir()) == before
 
 

@@ -11,10 +11,10 @@ MEASURES = "HR@3,EMRR@3,AUC_mac,DCS"
 def loop(lookalike, photos, folder, *more):
     """From photos to measures; returns what was said of pool, labels and measures, and the labels as a file."""
     at = ("--workspace", folder)
-    said = [lookalike("init", photos, *at, *more, "--json")]
-    said += [lookalike("embed", "descriptor:color", "descriptor:hog", *at, "--json")]
-    said += [lookalike("discover", "--top", 3, "--random", 20, *at, "--pairs", "pairs.csv", "--json")]
-    assert [one.status for one in said] == [0, 0, 0], said[-1].err
+    result = [lookalike("init", photos, *at, *more, "--json")]
+    result += [lookalike("embed", "descriptor:color", "descriptor:hog", *at, "--json")]
+    result += [lookalike("discover", "--top", 3, "--random", 20, *at, "--pairs", "pairs.csv", "--json")]
+    assert [one.status for one in result] == [0, 0, 0], result[-1].err
     with Path("pairs.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
@@ -28,7 +28,7 @@ def loop(lookalike, photos, folder, *more):
     scores = lookalike("evaluate", "--measures", MEASURES, *at, "--json")
     status = lookalike("status", *at)
     assert (scores.status, status.status) == (0, 0), status.err
-    return said[2].json, scores.json, Path("out.csv").read_bytes()
+    return result[2].json, scores.json, Path("out.csv").read_bytes()
 
 
 def test_the_whole_loop_says_the_same_on_both(lookalike, photos, postgresql):
@@ -42,8 +42,8 @@ def test_the_whole_loop_says_the_same_on_both(lookalike, photos, postgresql):
 def test_a_database_that_holds_a_workspace_is_not_overwritten(lookalike, photos, postgresql):
     address = postgresql.fresh()
     assert lookalike("init", photos, "--workspace", "one", "--database", address).status == 0
-    said = lookalike("init", photos, "--workspace", "two", "--database", address)
-    assert (said.status, "holds a workspace already" in said.err) == (1, True)
+    result = lookalike("init", photos, "--workspace", "two", "--database", address)
+    assert (result.status, "holds a workspace already" in result.err) == (1, True)
     assert not Path("two").exists()
     assert lookalike("status", "--workspace", "one").status == 0
     assert lookalike("init", photos, "--workspace", "two", "--database", address, "--overwrite").status == 0
@@ -58,8 +58,8 @@ def test_a_database_that_holds_a_workspace_is_not_overwritten(lookalike, photos,
     ],
 )
 def test_an_address_that_cannot_be_used_says_so(lookalike, photos, address, words):
-    said = lookalike("init", photos, "--workspace", "one", "--database", address)
-    assert (said.status, words in said.err, "hush" in said.err) == (1, True, False), said.err
+    result = lookalike("init", photos, "--workspace", "one", "--database", address)
+    assert (result.status, words in result.err, "hush" in result.err) == (1, True, False), result.err
     assert not Path("one").exists()
 
 
@@ -68,5 +68,5 @@ def test_a_server_that_is_gone_is_named(lookalike, photos, postgresql):
     assert lookalike("init", photos, "--workspace", "one", "--database", address).status == 0
     settings = Path("one/lookalike.toml")
     settings.write_text(settings.read_text().replace(str(postgresql.port), "1"))
-    said = lookalike("status", "--workspace", "one")
-    assert (said.status, "Traceback" in said.err, "PostgreSQL" in said.err) == (1, False, True)
+    result = lookalike("status", "--workspace", "one")
+    assert (result.status, "Traceback" in result.err, "PostgreSQL" in result.err) == (1, False, True)

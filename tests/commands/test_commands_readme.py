@@ -35,9 +35,9 @@ def test_the_commands_of_the_readme(lookalike, photos, tmp_path):
         if "labels import" in line:
             (tmp_path / "labels.csv").write_text(labelled_pairs(tmp_path))
         given = line.replace("~/photos", str(photos)).replace("~/some/photo.jpg", "new.jpg")
-        said = lookalike(*shlex.split(given)[1:])
-        assert said.status == 0, (line, said.err)
-        assert "Error" not in said.err
+        result = lookalike(*shlex.split(given)[1:])
+        assert result.status == 0, (line, result.err)
+        assert "Error" not in result.err
 
 
 def test_the_commands_of_the_tutorial(lookalike, photos, tmp_path):
@@ -54,8 +54,8 @@ def test_the_commands_of_the_tutorial(lookalike, photos, tmp_path):
         given = line.replace("../demo/photos", str(photos)).replace("~/photos", str(photos))
         if line.startswith("lookalike search"):
             given = given.replace("bed/bed-000000/1.png", "bowl/000/1.png")
-        said = lookalike(*shlex.split(given)[1:])
-        assert said.status == 0, (line, said.err)
+        result = lookalike(*shlex.split(given)[1:])
+        assert result.status == 0, (line, result.err)
 
 
 def test_the_python_example(lookalike, photos, tmp_path, capsys):

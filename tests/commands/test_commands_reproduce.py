@@ -13,15 +13,15 @@ from lookalike.research.papers.published import keys, published
 from lookalike.store.workspace import Workspace
 
 
-def cells(told, column: str) -> dict[str, dict]:
-    return {next(iter(cell["row"].values())): cell for cell in told["cells"] if cell["column"] == column}
+def cells(shown, column: str) -> dict[str, dict]:
+    return {next(iter(cell["row"].values())): cell for cell in shown["cells"] if cell["column"] == column}
 
 
 def test_it_lists_the_tables_and_what_ours_need(lookalike):
-    said = lookalike("reproduce")
-    assert said.status == 0
+    result = lookalike("reproduce")
+    assert result.status == 0
     for key in keys():
-        assert f"{key} " in said.out
+        assert f"{key} " in result.out
     listed = {one["table"]: one for one in lookalike("reproduce", "--json").json["tables"]}
     assert listed["eds-table-2"]["ours_need"] == "a pool"
     assert listed["eds-table-2"]["data"] == ["VSD Fashion"]
@@ -30,54 +30,54 @@ def test_it_lists_the_tables_and_what_ours_need(lookalike):
 
 @pytest.mark.parametrize("key", keys())
 def test_without_a_workspace_it_prints_the_papers_figures_and_what_to_fetch(lookalike, key):
-    said = lookalike("reproduce", key)
-    assert said.status == 0, said.err
-    assert said.err == ""
+    result = lookalike("reproduce", key)
+    assert result.status == 0, result.err
+    assert result.err == ""
     table = published(key)
-    assert table.title in said.out
+    assert table.title in result.out
     for row in table.rows:
-        assert all(cell in said.out for cell in row.cells)
+        assert all(cell in result.out for cell in row.cells)
     for source in table.sources:
-        told = " ".join(said.out.split())
-        assert all(words in told for words in (*source.fetch, source.remark))
-        assert all(command in said.out for command in source.then)
-        prose = said.out.split("is not part of Lookalike")[1].splitlines()
+        done = " ".join(result.out.split())
+        assert all(words in done for words in (*source.fetch, source.remark))
+        assert all(command in result.out for command in source.then)
+        prose = result.out.split("is not part of Lookalike")[1].splitlines()
         assert all(len(line) <= 100 for line in prose if line.strip() not in source.then)
-    told = lookalike("reproduce", key, "--json").json
-    assert len(told["cells"]) == (len(table.rows) * len(table.columns) or 21 * len(table.alphas))
-    assert (told["missing"] is None) == (key == "vsd-figure-1")
+    done = lookalike("reproduce", key, "--json").json
+    assert len(done["cells"]) == (len(table.rows) * len(table.columns) or 21 * len(table.alphas))
+    assert (done["missing"] is None) == (key == "vsd-figure-1")
 
 
 def test_overlap_of_the_workspaces_generators(lookalike, workspace):
     pool = Workspace(workspace).pool()
     expected = overlap_percent(pool)[0, 1]
-    said = lookalike("reproduce", "eds-table-2")
-    assert said.status == 0, said.err
-    assert "27.6" in said.out  # the paper's
-    assert f"{expected:.1f}" in said.out.split("On this catalog:")[1]
-    assert "Over 36 queries, the top 3 of each generator." in said.out
-    told = lookalike("reproduce", "eds-table-2", "--json").json
-    assert cells(told, "hog")["color"]["ours"]["value"] == expected
-    assert cells(told, "hog")["color"]["paper"] is None
-    assert cells(told, "DINO")["BEiT"] == {
+    result = lookalike("reproduce", "eds-table-2")
+    assert result.status == 0, result.err
+    assert "27.6" in result.out  # the paper's
+    assert f"{expected:.1f}" in result.out.split("On this catalog:")[1]
+    assert "Over 36 queries, the top 3 of each generator." in result.out
+    done = lookalike("reproduce", "eds-table-2", "--json").json
+    assert cells(done, "hog")["color"]["ours"]["value"] == expected
+    assert cells(done, "hog")["color"]["paper"] is None
+    assert cells(done, "DINO")["BEiT"] == {
         "row": {"Generator": "BEiT"}, "column": "DINO", "paper": "27.6", "ours": None
     }  # fmt: skip
 
 
 def test_ground_truth_counts_the_labelled_pairs_of_the_pool(lookalike, labelled):
-    said = lookalike("discover", "--json").json
-    told = lookalike("reproduce", "eds-table-1", "--json").json
-    assert cells(told, "# of queries")["Discovery"]["ours"]["value"] == said["queries"] == 36
-    assert cells(told, "# of annotated pairs")["Discovery"]["ours"]["value"] == said["labelled"]
-    assert cells(told, "# of annotated pairs")["Discovery"]["paper"] == "54,170"
-    assert cells(told, "# of annotated pairs")["Wild"]["ours"] is None
-    assert told["missing"] is None
+    result = lookalike("discover", "--json").json
+    done = lookalike("reproduce", "eds-table-1", "--json").json
+    assert cells(done, "# of queries")["Discovery"]["ours"]["value"] == result["queries"] == 36
+    assert cells(done, "# of annotated pairs")["Discovery"]["ours"]["value"] == result["labelled"]
+    assert cells(done, "# of annotated pairs")["Discovery"]["paper"] == "54,170"
+    assert cells(done, "# of annotated pairs")["Wild"]["ours"] is None
+    assert done["missing"] is None
 
 
 def test_what_ours_lack_is_said(lookalike, photos, workspace):
-    said = lookalike("reproduce", "eds-table-1")
-    assert "The workspace has no labels." in said.out
-    assert "54,170" in said.out
+    result = lookalike("reproduce", "eds-table-1")
+    assert "The workspace has no labels." in result.out
+    assert "54,170" in result.out
     assert lookalike("init", photos, "--workspace", "fresh").status == 0
     assert "no pool" in lookalike("reproduce", "eds-table-2", "--workspace", "fresh").out
 
@@ -105,11 +105,11 @@ def test_the_figure_is_drawn_from_the_credit(lookalike, tmp_path):
     p = np.linspace(0, 1, 401)
     expected = np.expm1(10 * p) / np.expm1(10)
     for line, (left, curve) in zip((lines[2], lines[7]), ((46, expected), (346, 1 - expected)), strict=True):
-        drawn = np.array([point.split(",") for point in line.get("points").split()], float)
-        assert np.abs((drawn[:, 0] - left) / 260 - p).max() < 0.001
-        assert np.abs((300 - drawn[:, 1]) / 260 - curve).max() < 0.001
-    told = lookalike("reproduce", "vsd-figure-1", "--json").json
-    top = cells(told, "alpha = 10")
+        done = np.array([point.split(",") for point in line.get("points").split()], float)
+        assert np.abs((done[:, 0] - left) / 260 - p).max() < 0.001
+        assert np.abs((300 - done[:, 1]) / 260 - curve).max() < 0.001
+    result = lookalike("reproduce", "vsd-figure-1", "--json").json
+    top = cells(result, "alpha = 10")
     assert top["1.00"]["ours"]["value"] == 1.0
     assert top["0.50"]["ours"]["value"] == pytest.approx(np.expm1(5) / np.expm1(10))
 
@@ -124,7 +124,7 @@ def test_the_figure_is_drawn_from_the_credit(lookalike, tmp_path):
     ],
 )
 def test_mistakes_end_in_words(lookalike, arguments, words):
-    said = lookalike("reproduce", *arguments)
-    assert said.status == 1
-    assert words in said.err
-    assert "Traceback" not in said.err
+    result = lookalike("reproduce", *arguments)
+    assert result.status == 1
+    assert words in result.err
+    assert "Traceback" not in result.err

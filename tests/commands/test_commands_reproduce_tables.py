@@ -56,10 +56,12 @@ def shop(stocked, lookalike, tmp_path):
 
 def ours(lookalike, key: str) -> dict[tuple[tuple[str, ...], str], dict]:
     """Our figures of a table, by the names of the row and the column."""
-    told = lookalike("reproduce", key, "--json").json
-    assert told["missing"] is None, told["missing"]
+    result = lookalike("reproduce", key, "--json").json
+    assert result["missing"] is None, result["missing"]
     return {
-        (tuple(cell["row"].values()), cell["column"]): cell["ours"] for cell in told["cells"] if cell["ours"]
+        (tuple(cell["row"].values()), cell["column"]): cell["ours"]
+        for cell in result["cells"]
+        if cell["ours"]
     }
 
 
@@ -71,10 +73,10 @@ def same(figure: dict, value: float | None, times: float = 1.0) -> bool:
     )
 
 
-def same_correlation(figure: dict, told: dict) -> bool:
+def same_correlation(figure: dict, shown: dict) -> bool:
     """Value, n, p and interval."""
-    known = {key: told[key] for key in ("n", "p", "low", "high", "reason") if told[key] not in (None, "")}
-    return figure == {"value": told["value"], **known}
+    known = {key: shown[key] for key in ("n", "p", "low", "high", "reason") if shown[key] not in (None, "")}
+    return figure == {"value": shown["value"], **known}
 
 
 def row_of(measure: str, encoder: str) -> tuple[str, str]:
@@ -161,34 +163,34 @@ def test_discovery_is_what_evaluate_finds_at_the_papers_level(lookalike, shop, k
             assert same(table[(kind, encoder), column], scores[name]["value"], 100)
     assert {column for _, column in table} == set(published(key).columns)
     # a gallery of 18 items has no rank 100 to draw negatives from
-    drawn = [figure for (_, column), figure in table.items() if "ROC" in column and "Neg" in column]
-    assert all(figure["value"] is None and figure["reason"] for figure in drawn)
-    said = lookalike("reproduce", key).out
-    assert f"{found['labels']} labelled pairs of" in said
-    assert "nan: undefined, because " in said
+    sampled = [figure for (_, column), figure in table.items() if "ROC" in column and "Neg" in column]
+    assert all(figure["value"] is None and figure["reason"] for figure in sampled)
+    result = lookalike("reproduce", key).out
+    assert f"{found['labels']} labelled pairs of" in result
+    assert "nan: undefined, because " in result
 
 
 def test_every_table_goes_to_a_file(lookalike, shop):
     for key in ("eds-table-3", "eds-table-4", "eds-table-5", "vsd-table-1", "vsd-table-5"):
-        told = lookalike("reproduce", key, "--output", f"{key}.csv", "--json").json
+        done = lookalike("reproduce", key, "--output", f"{key}.csv", "--json").json
         assert lookalike("reproduce", key, "--output", f"{key}.json").status == 0
-        assert json.loads((shop / f"{key}.json").read_text()) == told
-        said = lookalike("reproduce", key, "--output", f"{key}.txt").out
-        assert (shop / f"{key}.txt").read_text() in said
+        assert json.loads((shop / f"{key}.json").read_text()) == done
+        result = lookalike("reproduce", key, "--output", f"{key}.txt").out
+        assert (shop / f"{key}.txt").read_text() in result
         with (shop / f"{key}.csv").open() as file:
             rows = list(csv.DictReader(file))
-        in_json = [cell["ours"]["value"] if cell["ours"] else "" for cell in told["cells"]]
+        in_json = [cell["ours"]["value"] if cell["ours"] else "" for cell in done["cells"]]
         in_csv = [float(row["ours"]) if row["ours"] else "" for row in rows]
         assert [None if one != "" and math.isnan(one) else one for one in in_csv] == in_json
 
 
 def test_correlations_of_two_encoders_are_nan_and_it_says_what_to_do(lookalike, labelled):
     for key, start in (("vsd-table-1", "AUC_mac  color "), ("eds-table-3", "color ")):
-        said = lookalike("reproduce", key)
-        assert said.status == 0, said.err
-        words = " ".join(said.out.split())
+        result = lookalike("reproduce", key)
+        assert result.status == 0, result.err
+        words = " ".join(result.out.split())
         assert "at least 3 are needed, 5 or more are better. Add some: lookalike embed ENCODER" in words
-        (color,) = [line for line in said.out.splitlines() if line.startswith(start)]
+        (color,) = [line for line in result.out.splitlines() if line.startswith(start)]
         assert "nan" in color
         undefined = [figure for figure in ours(lookalike, key).values() if figure["value"] is None]
         assert undefined
@@ -217,7 +219,7 @@ def test_one_photo_of_each_item_leaves_nothing_to_identify(lookalike, photos, tm
         copy.write_bytes(photo.read_bytes())
     assert lookalike("init", alone).status == 0
     assert lookalike("embed", "descriptor:color").status == 0
-    said = lookalike("reproduce", "eds-table-4")
-    assert said.status == 0
-    assert "No item has two photos" in said.out
-    assert "99.9" in said.out
+    result = lookalike("reproduce", "eds-table-4")
+    assert result.status == 0
+    assert "No item has two photos" in result.out
+    assert "99.9" in result.out

@@ -47,16 +47,16 @@ def command_of(arguments: tuple[str, ...]) -> str:
 
 
 def schema(lookalike, command: str) -> dict:
-    said = lookalike(*command.split(), "--json-schema")
-    assert said.status == 0, said.err
-    return json.loads(said.out)
+    result = lookalike(*command.split(), "--json-schema")
+    assert result.status == 0, result.err
+    return json.loads(result.out)
 
 
 @pytest.mark.parametrize("arguments", COMMANDS_OF_A_WORKSPACE, ids=" ".join)
 def test_the_json_of_a_command_follows_its_schema(lookalike, labelled, arguments):
-    said = lookalike(*arguments, "--json")
-    assert said.status in (0, 1), said.err
-    jsonschema_rs.validator_for(schema(lookalike, command_of(arguments))).validate(said.json)
+    result = lookalike(*arguments, "--json")
+    assert result.status in (0, 1), result.err
+    jsonschema_rs.validator_for(schema(lookalike, command_of(arguments))).validate(result.json)
 
 
 def test_a_wrong_result_does_not_follow_the_schema(lookalike, labelled):

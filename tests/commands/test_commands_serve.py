@@ -108,9 +108,9 @@ def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
 
 def test_it_serves_until_it_is_told_to_stop(shop, started):
     process = started("serve", "--port", 0, cwd=shop)
-    said = process.stdout.readline()
-    assert said, process.stderr.read()
-    port = int(re.search(r"http://127\.0\.0\.1:(\d+) ", said)[1])
+    printed = process.stdout.readline()
+    assert printed, process.stderr.read()
+    port = int(re.search(r"http://127\.0\.0\.1:(\d+) ", printed)[1])
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     line.request("GET", "/login")
     answer = line.getresponse()

@@ -23,19 +23,19 @@ def photos_of(folder):
 
 
 def test_photos_lie_in_category_item_photo_and_init_reads_them(lookalike, tmp_path):
-    said = lookalike("studio", "shop photos", *SMALL, "--seed", 3)
-    assert said.status == 0, said.err
-    assert "200 photos" in said.out
-    assert "MB" in said.out
-    drawn = studio(200, seed=3)
+    result = lookalike("studio", "shop photos", *SMALL, "--seed", 3)
+    assert result.status == 0, result.err
+    assert "200 photos" in result.out
+    assert "MB" in result.out
+    generated = studio(200, seed=3)
     names = [
         path.relative_to(tmp_path / "shop photos").as_posix()
         for path in (tmp_path / "shop photos").rglob("*.png")
     ]
-    assert sorted(names) == [drawn.image_name(row) for row in range(200)]
-    one = np.asarray(Image.open(tmp_path / "shop photos" / drawn.image_name(7)))
-    assert np.array_equal(one, drawn.draw(7, 16))
-    step = said.out.split("Next: ")[1].strip()
+    assert sorted(names) == [generated.image_name(row) for row in range(200)]
+    one = np.asarray(Image.open(tmp_path / "shop photos" / generated.image_name(7)))
+    assert np.array_equal(one, generated.draw(7, 16))
+    step = result.out.split("Next: ")[1].strip()
     assert lookalike(*shlex.split(step)[1:]).status == 0
     assert "200 of 100 items" in lookalike("status", "-w", "shop photos-workspace").out
 
@@ -46,8 +46,8 @@ def test_photos_that_are_there_are_not_drawn_again(lookalike, tmp_path):
     gone = sorted(before)[::50]
     for name in gone:
         (tmp_path / "shop" / name).unlink()
-    told = lookalike("studio", "shop", *SMALL, "--json").json
-    assert (told["drawn"], told["kept"], told["items"]) == (len(gone), 200 - len(gone), 100)
+    result = lookalike("studio", "shop", *SMALL, "--json").json
+    assert (result["drawn"], result["kept"], result["items"]) == (len(gone), 200 - len(gone), 100)
     assert photos_of(tmp_path / "shop") == before
 
 
@@ -57,34 +57,34 @@ def test_photos_that_are_there_are_not_drawn_again(lookalike, tmp_path):
 def test_a_folder_with_another_studio_is_refused_and_left_alone(lookalike, tmp_path, other):
     assert lookalike("studio", "shop", *SMALL).status == 0
     before = photos_of(tmp_path / "shop")
-    said = lookalike("studio", "shop", *SMALL, *other)
-    assert said.status == 1
-    assert "holds another studio catalog (images 200, photos_per_item 2, seed 0, size 16" in said.err
+    result = lookalike("studio", "shop", *SMALL, *other)
+    assert result.status == 1
+    assert "holds another studio catalog (images 200, photos_per_item 2, seed 0, size 16" in result.err
     assert photos_of(tmp_path / "shop") == before
 
 
 def test_a_folder_with_anything_else_is_refused_and_left_alone(lookalike, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
-    said = lookalike("studio", "mine", *SMALL)
-    assert said.status == 1
-    assert "mine is not empty and holds no studio catalog" in said.err
+    result = lookalike("studio", "mine", *SMALL)
+    assert result.status == 1
+    assert "mine is not empty and holds no studio catalog" in result.err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
     assert "is a file" in lookalike("studio", "mine/letter.txt", *SMALL).err
 
 
 def test_a_folder_where_nothing_may_be_made_is_refused(lookalike, tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
-    said = lookalike("studio", "letter.txt/photos", *SMALL)
-    assert said.status == 1
-    assert "Traceback" not in said.err
+    result = lookalike("studio", "letter.txt/photos", *SMALL)
+    assert result.status == 1
+    assert "Traceback" not in result.err
 
 
 def test_replaced_studios_leave_no_photo_behind(tmp_path):
     write_studio(tmp_path / "photos", studio(260), size=8)
     write_studio(tmp_path / "photos", studio(200, seed=1), size=8, replace=True)
-    drawn = studio(200, seed=1)
-    assert sorted(photos_of(tmp_path / "photos")) == [drawn.image_name(row) for row in range(200)]
+    generated = studio(200, seed=1)
+    assert sorted(photos_of(tmp_path / "photos")) == [generated.image_name(row) for row in range(200)]
 
 
 def test_a_disk_without_room_is_refused_before_the_first_photo(tmp_path, monkeypatch):
@@ -97,15 +97,15 @@ def test_a_disk_without_room_is_refused_before_the_first_photo(tmp_path, monkeyp
 
 
 def test_the_estimate_is_of_what_is_left_to_draw(tmp_path):
-    told: list[DrawingCost] = []
+    costs: list[DrawingCost] = []
     one = studio(200)
-    write_studio(tmp_path / "photos", one, size=32, before=told.append)
+    write_studio(tmp_path / "photos", one, size=32, before=costs.append)
     (tmp_path / "photos" / one.image_name(0)).unlink()
-    write_studio(tmp_path / "photos", one, size=32, before=told.append)
-    write_studio(tmp_path / "photos", one, size=32, before=told.append)  # nothing is left: nothing is told
-    assert [each.photos for each in told] == [200, 1]
+    write_studio(tmp_path / "photos", one, size=32, before=costs.append)
+    write_studio(tmp_path / "photos", one, size=32, before=costs.append)  # nothing is left: nothing is told
+    assert [each.photos for each in costs] == [200, 1]
     room = sum(-(-len(content) // 4096) * 4096 for content in photos_of(tmp_path / "photos").values())
-    assert told[0].bytes == pytest.approx(room, rel=0.25)
+    assert costs[0].bytes == pytest.approx(room, rel=0.25)
 
 
 @pytest.mark.slow
@@ -132,10 +132,10 @@ def test_a_stopped_run_goes_on_and_ends_the_same(started, completed, tmp_path, h
 
 
 def test_claims_are_printed_and_are_those_of_the_json(lookalike):
-    told = lookalike("studio", "--claims", "--images", 2000, "--seed", 5, "--json").json
-    assert (told["images"], told["items"], told["photos_per_item"], told["seed"]) == (2000, 1000, 2, 5)
-    truth, people = told["truth"], told["experts"]
-    said = lookalike("studio", "--claims", "--images", 2000, "--seed", 5).out
+    done = lookalike("studio", "--claims", "--images", 2000, "--seed", 5, "--json").json
+    assert (done["images"], done["items"], done["photos_per_item"], done["seed"]) == (2000, 1000, 2, 5)
+    truth, people = done["truth"], done["experts"]
+    result = lookalike("studio", "--claims", "--images", 2000, "--seed", 5).out
     for number in (
         f"{100 * truth['positive_share']:.4f}%",
         " ".join(f"{each:.0f}" for each in truth["positives"]),
@@ -145,33 +145,33 @@ def test_claims_are_printed_and_are_those_of_the_json(lookalike):
         f"{truth['queries']:,} queries",
         f"{people['pairs']:,} pairs",
     ):
-        assert number in said, number
+        assert number in result, number
 
 
 def test_without_a_folder_and_without_claims_the_way_out_is_said(lookalike):
-    said = lookalike("studio")
-    assert said.status == 1
-    assert "lookalike studio FOLDER" in said.err
-    assert "--claims" in said.err
+    result = lookalike("studio")
+    assert result.status == 1
+    assert "lookalike studio FOLDER" in result.err
+    assert "--claims" in result.err
 
 
 def test_too_many_items_are_refused(lookalike):
-    said = lookalike("studio", "--claims", "--images", 900_000, "--photos-per-item", 1)
-    assert said.status == 1
-    assert "photos_per_item of 2 or more" in said.err
+    result = lookalike("studio", "--claims", "--images", 900_000, "--photos-per-item", 1)
+    assert result.status == 1
+    assert "photos_per_item of 2 or more" in result.err
 
 
 def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
     (tmp_path / "mine" / "photos").mkdir(parents=True)
     (tmp_path / "mine" / "photos" / "aunt.jpg").write_bytes(b"dear")
-    said = lookalike("demo", "--output", "mine", "--images", 200, "--queries", 10)
-    assert said.status == 1
-    assert "photos is not empty and holds no studio catalog" in said.err
+    result = lookalike("demo", "--output", "mine", "--images", 200, "--queries", 10)
+    assert result.status == 1
+    assert "photos is not empty and holds no studio catalog" in result.err
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "aunt.txt").write_text("dear")
-    said = lookalike("demo", "--output", "letters", "--images", 200, "--queries", 10)
-    assert said.status == 1
-    assert "letters is not empty" in said.err
+    result = lookalike("demo", "--output", "letters", "--images", 200, "--queries", 10)
+    assert result.status == 1
+    assert "letters is not empty" in result.err
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"aunt.jpg", "aunt.txt"}
 
 

@@ -31,8 +31,8 @@ def flat(text: str) -> str:
 
 
 def test_without_a_trained_encoder_all_labels_count(lookalike, shop):
-    said = lookalike("evaluate", "--json").json
-    assert (said["split"], said["labels"]) == (None, len(shop.labels()))
+    result = lookalike("evaluate", "--json").json
+    assert (result["split"], result["labels"]) == (None, len(shop.labels()))
 
 
 def test_with_one_all_are_scored_on_the_test_split_and_told_so(lookalike, taught):
@@ -41,12 +41,12 @@ def test_with_one_all_are_scored_on_the_test_split_and_told_so(lookalike, taught
         split_of(int(q[1:])) == split_of(int(c[1:])) == "test"
         for q, c in zip(labels.query, labels.candidate, strict=True)
     )
-    said = lookalike("evaluate", "--measures", "EHR@5,AUC_mac", "--json").json
-    assert (said["split"], said["labels"]) == ("test", inside)
-    assert set(said["scores"]) == {*ENCODERS, "run-7"}
-    assert "run-7 was trained on this workspace's labels" in said["notes"][0]
+    result = lookalike("evaluate", "--measures", "EHR@5,AUC_mac", "--json").json
+    assert (result["split"], result["labels"]) == ("test", inside)
+    assert set(result["scores"]) == {*ENCODERS, "run-7"}
+    assert "run-7 was trained on this workspace's labels" in result["notes"][0]
     alone = lookalike("evaluate", "plain", "--split", "test", "--measures", "EHR@5,AUC_mac", "--json").json
-    assert alone["scores"]["plain"] == said["scores"]["plain"]
+    assert alone["scores"]["plain"] == result["scores"]["plain"]
     shown = flat(lookalike("evaluate", "--measures", "EHR@5").out)
     assert f"{inside} labelled pairs, item level, cosine similarity, split test." in shown
     assert "every encoder is measured on the test split" in shown
@@ -54,13 +54,13 @@ def test_with_one_all_are_scored_on_the_test_split_and_told_so(lookalike, taught
 
 
 def test_named_alone_the_others_are_scored_on_all_labels(lookalike, taught):
-    said = lookalike("evaluate", "plain", "other", "--json").json
-    assert (said["split"], said["labels"], said["notes"]) == (None, len(taught.labels()), [])
+    result = lookalike("evaluate", "plain", "other", "--json").json
+    assert (result["split"], result["labels"], result["notes"]) == (None, len(taught.labels()), [])
 
 
 def test_every_level_and_every_file_is_of_the_test_split(lookalike, taught, tmp_path):
-    said = lookalike("evaluate", "--level", "all", "--measures", "HR@5", "--json").json
-    assert said["split"] == "test"
+    result = lookalike("evaluate", "--level", "all", "--measures", "HR@5", "--json").json
+    assert result["split"] == "test"
     assert lookalike("evaluate", "plain", "run-7", "--runs", "runs").status == 0
     for file in (tmp_path / "runs").iterdir():
         ends = [line.split() for line in file.read_text().splitlines()]
@@ -147,10 +147,10 @@ def test_one_whose_checkpoint_is_gone_may_have_learned(taught):
 def test_the_audit_leaves_them_out_and_says_so(lookalike, shop):
     before = lookalike("audit", "--replicates", 0, "--json").json
     train_as_if(shop)
-    said = lookalike("audit", "--replicates", 0, "--json").json
-    assert said.pop("trained_left_out") == ["run-7"]
+    result = lookalike("audit", "--replicates", 0, "--json").json
+    assert result.pop("trained_left_out") == ["run-7"]
     assert before.pop("trained_left_out") == []
-    assert said == before
+    assert result == before
     assert "run-7 was trained on these labels and left out here" in flat(
         lookalike("audit", "--replicates", 0).out
     )
@@ -176,13 +176,13 @@ def test_the_papers_tables_leave_them_out(lookalike, shop):
 
 
 def test_settle_asks_about_the_test_split(lookalike, taught, tmp_path):
-    said = lookalike("settle", "plain", "run-7", "-k", 3, "--pairs", "next.csv", "--json").json
-    assert (said["split"], said["queries"]) == ("test", 24)
-    assert "run-7 was trained" in said["notes"][0]
+    result = lookalike("compare", "plain", "run-7", "-k", 3, "--pairs", "next.csv", "--json").json
+    assert (result["split"], result["queries"]) == ("test", 24)
+    assert "run-7 was trained" in result["notes"][0]
     rows = [line.split(",") for line in (tmp_path / "next.csv").read_text().splitlines()[1:]]
     assert rows
     assert {split_of(int(image[1:])) for row in rows for image in row[:2]} == {"test"}
-    alone = lookalike("settle", "plain", "other", "-k", 3, "--json").json
+    alone = lookalike("compare", "plain", "other", "-k", 3, "--json").json
     assert (alone["split"], alone["queries"], alone["notes"]) == (None, 48, [])
 
 
@@ -195,9 +195,9 @@ def test_status_marks_them(lookalike, taught):
 
 
 def test_they_may_be_generators(lookalike, taught):
-    said = lookalike("discover", "--generators", "plain,run-7", "--top", 3, "--json")
-    assert said.status == 0
-    assert said.json["generators"] == ["plain", "run-7"]
+    result = lookalike("discover", "--generators", "plain,run-7", "--top", 3, "--json")
+    assert result.status == 0
+    assert result.json["generators"] == ["plain", "run-7"]
     assert lookalike("audit", "--replicates", 0).status == 0
 
 
@@ -208,8 +208,8 @@ def test_no_label_in_the_test_split_is_undefined_not_zero(lookalike, taught):
 
     with taught.database.write() as connection:
         connection.execute(delete(schema.label).where(schema.label.c.query > "i16"))
-    said = lookalike("evaluate", "--measures", "EHR@5", "--json").json
-    assert said["labels"] == 0
-    assert said["scores"]["run-7"]["EHR@5"]["value"] is None
-    assert said["scores"]["run-7"]["EHR@5"]["reason"]
+    result = lookalike("evaluate", "--measures", "EHR@5", "--json").json
+    assert result["labels"] == 0
+    assert result["scores"]["run-7"]["EHR@5"]["value"] is None
+    assert result["scores"]["run-7"]["EHR@5"]["reason"]
     assert np.isfinite(lookalike("evaluate", "plain", "--measures", "HR@5", "--json").json["labels"])

@@ -49,15 +49,15 @@ def test_refresh_finds_new_replaced_and_gone_photos(lookalike, shop, described):
     Image.new("RGB", (96, 64), "blue").save("photos/rod/new/1.png")
     (shop / "photos/rod/new/2.png").write_bytes(b"no photo")
 
-    said = lookalike("catalog", "refresh", "--json").json
-    assert said["added"] == ["rod/new/1.png"]
-    assert said["replaced"] == ["bowl/000/1.png"]
-    assert said["gone"] == ["box/001/1.png", "box/001/2.png"]
-    assert said["images"] == 35
-    assert said["stale"] == ["color", "layout"]
-    assert said["pairs_gone"] > 0
-    assert said["labels_gone"] > 0
-    assert said["labels_replaced"] > 0
+    result = lookalike("catalog", "refresh", "--json").json
+    assert result["added"] == ["rod/new/1.png"]
+    assert result["replaced"] == ["bowl/000/1.png"]
+    assert result["gone"] == ["box/001/1.png", "box/001/2.png"]
+    assert result["images"] == 35
+    assert result["stale"] == ["color", "layout"]
+    assert result["pairs_gone"] > 0
+    assert result["labels_gone"] > 0
+    assert result["labels_replaced"] > 0
     assert any(one.image == "rod/new/2.png" for one in Workspace(shop).catalog.left_out)
 
     refused = lookalike("evaluate")
@@ -87,18 +87,18 @@ def test_photos_are_added_from_anywhere_and_refreshed_with_the_rest(lookalike, s
     elsewhere = tmp_path_factory.mktemp("wild")
     for n in range(3):
         Image.new("RGB", (96, 64), (90 * n, 40, 9)).save(elsewhere / f"wild-{n}.png")
-    said = lookalike(
+    result = lookalike(
         "catalog", "add", elsewhere, "--set", "role=query", "--set", "domain=wild", "--json"
     ).json
-    assert said["added"] == ["wild-0.png", "wild-1.png", "wild-2.png"]
+    assert result["added"] == ["wild-0.png", "wild-1.png", "wild-2.png"]
     catalog = Workspace(shop).catalog
     assert catalog.role[-3:].tolist() == ["query"] * 3
     assert catalog.columns["domain"].tolist() == [""] * 36 + ["wild"] * 3
     assert lookalike("embed", "--stale").status == 0
     found = lookalike("search", "wild-1.png", "--encoder", "color", "-k", 3, "--json").json
     assert len(found["results"]) == 3
-    asked = lookalike("discover", "--where", "domain=wild", "--overwrite", "--top", 2, "--json").json
-    assert asked["queries"] == 3
+    done = lookalike("discover", "--where", "domain=wild", "--overwrite", "--top", 2, "--json").json
+    assert done["queries"] == 3
     (elsewhere / "wild-2.png").unlink()
     assert lookalike("catalog", "refresh", "--json").json["gone"] == ["wild-2.png"]
     unchanged(lookalike("catalog", "add", elsewhere, "--json").json, 38)
@@ -112,19 +112,19 @@ def test_the_same_ids_with_other_photos_replace_only_if_told(lookalike, shop):
     refused = lookalike("catalog", "add", "more")
     assert refused.status == 1
     assert "--replace" in refused.err
-    said = lookalike("catalog", "add", "more", "--replace", "--json").json
-    assert said["replaced"] == ["bowl/000/2.png"]
+    result = lookalike("catalog", "add", "more", "--replace", "--json").json
+    assert result["replaced"] == ["bowl/000/2.png"]
     assert lookalike("embed", "--stale").status == 0
 
 
 def test_removed_images_stay_away_until_they_are_added_again(lookalike, shop):
     Path("gone.txt").write_text("rod/000/1.png\nrod/000/2.png\n")
-    said = lookalike("catalog", "remove", "bowl/001/1.png", "--images-file", "gone.txt", "--json").json
-    assert (said["images"], said["gone"]) == (33, ["bowl/001/1.png", "rod/000/1.png", "rod/000/2.png"])
+    result = lookalike("catalog", "remove", "bowl/001/1.png", "--images-file", "gone.txt", "--json").json
+    assert (result["images"], result["gone"]) == (33, ["bowl/001/1.png", "rod/000/1.png", "rod/000/2.png"])
     assert (shop / "photos/bowl/001/1.png").exists()
     assert lookalike("embed", "--stale").status == 0
     assert lookalike("catalog", "refresh", "--json").json["images"] == 33
-    assert lookalike("catalog", "add", "photos", "--json").json["added"] == said["gone"]
+    assert lookalike("catalog", "add", "photos", "--json").json["added"] == result["gone"]
     assert (
         Workspace(shop).catalog.position.tolist() == [*range(2), 3, *range(4, 24), *range(26, 36), 2, 24, 25]
         or True
@@ -154,9 +154,9 @@ def test_precomputed_vectors_follow_removals_and_ask_for_what_is_new(lookalike, 
 
 
 def test_old_vectors_are_removed_by_name(lookalike, shop):
-    said = lookalike("embed", "--remove", "layout", "--json").json
-    assert said["removed"] == ["layout"]
-    assert said["bytes"] > 10_000
+    result = lookalike("embed", "--remove", "layout", "--json").json
+    assert result["removed"] == ["layout"]
+    assert result["bytes"] > 10_000
     assert Workspace(shop).encoders == ["color"]
     assert lookalike("embed", "--remove", "layout").status == 1
     assert lookalike("embed", "descriptor:hog", "--remove", "color").status == 1
@@ -191,9 +191,9 @@ def test_a_source_that_is_gone_changes_nothing(lookalike, shop):
 
 
 def test_the_doctor_finds_a_sound_workspace_sound(lookalike, shop):
-    said = lookalike("doctor", "--deep")
-    assert said.status == 0, said.out
-    assert "36 x 486" in said.out
+    result = lookalike("doctor", "--deep")
+    assert result.status == 0, result.out
+    assert "36 x 486" in result.out
 
 
 def test_the_doctor_names_what_is_wrong_and_the_way_out(lookalike, shop):
@@ -202,9 +202,9 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(lookalike, shop):
     vectors = shop / "embeddings/layout/vectors.npy"
     vectors.write_bytes(vectors.read_bytes()[:-4] + b"\0\1\2\3")
     (shop / "embeddings/.hog.partial").mkdir()
-    said = lookalike("doctor", "--json").json
-    by_name = {one["what"]: one for one in said["findings"]}
-    assert not said["sound"]
+    result = lookalike("doctor", "--json").json
+    by_name = {one["what"]: one for one in result["findings"]}
+    assert not result["sound"]
     assert "1 no longer there" in by_name["photos"]["found"]
     assert "refresh" in by_name["photos"]["fix"]
     assert "damaged" in by_name["vectors of layout"]["found"]
@@ -215,10 +215,10 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(lookalike, shop):
 
 
 def test_the_doctor_without_a_workspace_looks_at_the_machine(lookalike):
-    said = lookalike("doctor")
-    assert said.status == 0
-    assert "lookalike init" in said.out
-    assert "processors" in said.out
+    result = lookalike("doctor")
+    assert result.status == 0
+    assert "lookalike init" in result.out
+    assert "processors" in result.out
 
 
 def test_the_doctor_on_a_damaged_database(lookalike, shop):
@@ -228,10 +228,10 @@ def test_the_doctor_on_a_damaged_database(lookalike, shop):
     for name in ("lookalike.db-wal", "lookalike.db-shm"):
         (shop / name).unlink(missing_ok=True)
     database.write_bytes(bytes(content))
-    said = lookalike("doctor")
-    assert said.status == 1
-    assert "Traceback" not in said.err
-    assert "backup" in said.out
+    result = lookalike("doctor")
+    assert result.status == 1
+    assert "Traceback" not in result.err
+    assert "backup" in result.out
 
 
 def test_settings_remember_how_a_table_was_read(lookalike, photos, tmp_path):
@@ -248,8 +248,8 @@ def test_settings_remember_how_a_table_was_read(lookalike, photos, tmp_path):
         == 0
     )
     Path("table.csv").write_text("\n".join(["file,thing", *rows]) + "\n")
-    said = lookalike("catalog", "refresh", "--json").json
-    assert (said["images"], len(said["added"]), said["gone"]) == (36, 2, [])
+    result = lookalike("catalog", "refresh", "--json").json
+    assert (result["images"], len(result["added"]), result["gone"]) == (36, 2, [])
 
 
 def test_the_report_says_what_made_the_vectors_but_no_folder_of_this_machine(
@@ -284,10 +284,10 @@ def test_what_cannot_be_used_is_said_with_its_reason(lookalike, shop):
     (shop / "photos/bowl/bad").mkdir()
     (shop / "photos/bowl/bad/1.png").write_bytes(b"no photo")
     (shop / "photos/bowl/000/2.png").write_bytes(b"")
-    said = lookalike("catalog", "refresh")
-    assert "Left out: " in said.out
-    assert "1 not an image" in said.out
-    assert "1 empty file" in said.out
+    result = lookalike("catalog", "refresh")
+    assert "Left out: " in result.out
+    assert "1 not an image" in result.out
+    assert "1 empty file" in result.out
     assert lookalike("catalog", "refresh", "--json").json["left_out"] == []  # known by now
 
 
@@ -300,8 +300,8 @@ def test_an_added_source_that_is_gone_can_be_forgotten(lookalike, shop):
     assert refused.status == 1
     assert "--forget" in refused.err
     assert lookalike("catalog", "refresh", "--forget", "nothing").status == 1
-    said = lookalike("catalog", "refresh", "--forget", "more", "--json").json
-    assert said["gone"] == ["pink.png"]
+    result = lookalike("catalog", "refresh", "--forget", "more", "--json").json
+    assert result["gone"] == ["pink.png"]
     assert lookalike("catalog", "refresh").status == 0
 
 
@@ -335,8 +335,8 @@ def test_a_workspace_is_moved_with_all_its_photos(lookalike, shop, tmp_path_fact
 
 
 def test_marking_photos_that_are_there_is_said(lookalike, shop):
-    said = lookalike("catalog", "add", "photos", "--set", "season=winter", "--json").json
-    assert (said["added"], said["updated"]) == ([], 36)
+    result = lookalike("catalog", "add", "photos", "--set", "season=winter", "--json").json
+    assert (result["added"], result["updated"]) == ([], 36)
 
 
 def test_rows_that_were_tampered_with_are_not_trusted(lookalike, shop, described):

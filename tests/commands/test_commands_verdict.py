@@ -21,11 +21,11 @@ def labelled(lookalike, workspace):
 
 
 def test_the_verdict_comes_first_and_says_because_of_what(lookalike, labelled):
-    said = lookalike("audit", "--replicates", 200)
-    assert said.status == 0, said.err
-    assert "HR@5 corrected" in said.out.partition("Which measure can be trusted for which encoder")[0]
-    assert "HR@5 corrected for unjudged results" in said.out
-    assert "layout of VSD Table 1" in said.out
+    result = lookalike("audit", "--replicates", 200)
+    assert result.status == 0, result.err
+    assert "HR@5 corrected" in result.out.partition("Which measure can be trusted for which encoder")[0]
+    assert "HR@5 corrected for unjudged results" in result.out
+    assert "layout of VSD Table 1" in result.out
 
 
 def test_json_has_every_verdict_with_its_claims(lookalike, labelled):
@@ -74,9 +74,9 @@ def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lo
         == 0
     )
     assert lookalike("labels", "import", "labels.csv", "-w", "bare").status == 0
-    said = lookalike("audit", "--replicates", 200, "-w", "bare").out
-    assert "not recorded" in said
-    assert "The encoder fed" not in said
+    result = lookalike("audit", "--replicates", 200, "-w", "bare").out
+    assert "not recorded" in result
+    assert "The encoder fed" not in result
     found = lookalike("audit", "--replicates", 200, "-w", "bare", "--json").json["verdict"]
     assert found["generators"] is None
     assert {one["word"] for one in found["verdicts"]} <= {"unknown", "cannot tell"}

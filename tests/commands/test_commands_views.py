@@ -39,9 +39,14 @@ def computed(monkeypatch) -> list[int]:
 
 def test_every_view_of_every_image(shop, photos):
     workspace = Workspace(shop)
-    told, steps = [], []
+    estimates, steps = [], []
     found = augmented_views(
-        workspace, "color", 2, 5, begin=told.append, progress=lambda done, total: steps.append((done, total))
+        workspace,
+        "color",
+        2,
+        5,
+        begin=estimates.append,
+        progress=lambda done, total: steps.append((done, total)),
     )
     assert [type(one) for one in found] == [np.memmap, np.memmap]
     encoder = open_encoder(parse("descriptor:color"))
@@ -51,7 +56,7 @@ def test_every_view_of_every_image(shop, photos):
             photo = load_rgb(photos / workspace.catalog.path[row], size_hint=seen.size_hint)
             np.testing.assert_allclose(vectors[row], encode_photo(photo, seen), atol=1e-6)
     assert not np.allclose(found[0], found[1])
-    assert (told[0].compute, told[0].known) == (72, 0)
+    assert (estimates[0].compute, estimates[0].known) == (72, 0)
     assert steps[-1] == (72, 72)
     assert steps == sorted(steps)
 

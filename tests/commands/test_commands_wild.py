@@ -32,13 +32,13 @@ def wild(lookalike, photos, tmp_path):
 
 
 def test_wild_queries_through_every_command(lookalike, wild):
-    said = lookalike(
+    done = lookalike(
         "discover", "--where", "domain=wild", "--where", "role=query", "--top", 3,
         "--random", 100, "--pairs", "pairs.csv", "--json",
     ).json  # fmt: skip
-    assert (said["queries"], said["most"]) == (9, 2 * 9 * 3)
-    assert said["positive_rate"]["all_pairs"] == 9 * 18  # no item of the gallery is a wild query's own
-    assert said["saving_pairs"] == pytest.approx(9 * 36 / said["pairs"])
+    assert (done["queries"], done["most"]) == (9, 2 * 9 * 3)
+    assert done["positive_rate"]["all_pairs"] == 9 * 18  # no item of the gallery is a wild query's own
+    assert done["saving_pairs"] == pytest.approx(9 * 36 / done["pairs"])
     with (wild / "pairs.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert all(row["query"].startswith("wild/") and not row["item"].startswith("wild") for row in rows)
@@ -54,8 +54,8 @@ def test_wild_queries_through_every_command(lookalike, wild):
     for scores in measured.values():
         assert all(score["queries"] == 9 for score in scores.values())
         assert scores["coverage@3"]["value"] == 1.0
-    told = lookalike("discover", "--json").json
-    assert told["positive_rate"]["low"] <= 1 / 3 <= told["positive_rate"]["high"]
+    outcome = lookalike("discover", "--json").json
+    assert outcome["positive_rate"]["low"] <= 1 / 3 <= outcome["positive_rate"]["high"]
     found = lookalike("search", "wild/0.png", "--encoder", "hog", "-k", 18, "--json").json["results"]
     assert len({result["item"] for result in found}) == 18
     assert not any(result["item"].startswith("wild") for result in found)
@@ -71,7 +71,7 @@ def test_a_later_generator_keeps_the_wild_queries(lookalike, wild):
 
 
 def test_photos_of_the_shop_may_not_be_asked_there(lookalike, wild):
-    said = lookalike("discover", "--where", "domain=shop")
-    assert said.status == 1
-    assert "36 images have domain='shop', but none of them can be a query" in said.err
-    assert "'wild' (9)" in said.err
+    result = lookalike("discover", "--where", "domain=shop")
+    assert result.status == 1
+    assert "36 images have domain='shop', but none of them can be a query" in result.err
+    assert "'wild' (9)" in result.err

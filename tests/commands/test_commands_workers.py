@@ -85,11 +85,11 @@ def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed,
     assert not [worker for worker in workers if alive(worker)]
     lines = (tmp_path / "embeddings/.lbp.partial" / JOURNAL).read_text().splitlines()
     completed("embed", "descriptor:lbp", cwd=tmp_path)
-    told = [json.loads(line) for line in lines[1:]]
+    record = [json.loads(line) for line in lines[1:]]
     vectors = Workspace(tmp_path).embeddings("lbp").vectors
     assert vectors.shape[0] == PHOTOS
     assert np.isfinite(vectors).all()
-    assert [shard["first"] for shard in told] == [SHARD * n for n in range(done)]
+    assert [shard["first"] for shard in record] == [SHARD * n for n in range(done)]
 
 
 def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, tmp_path):

@@ -133,7 +133,7 @@ def test_figures(w: World, generators: tuple[str, ...], top: int, seed: int):
     queries, pairs = len(found.pool.queries), len(pooling.pool(w.photos, found.lists))
     assert (figures.pairs, figures.queries, figures.top) == (pairs, queries, top)
     assert figures.most == len(generators) * queries * top
-    assert figures.asked == pooling.asked(w.photos, found.lists)
+    assert figures.asked == pooling.questions(w.photos, found.lists)
     assert figures.duplicates == pytest.approx(1 - pairs / figures.most)
     assert figures.candidates_per_query == pytest.approx(pairs / queries)
     assert figures.saving_catalog == pytest.approx(len(w.photos) / (len(generators) * top))

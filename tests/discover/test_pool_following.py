@@ -61,8 +61,8 @@ def test_an_item_that_lost_the_photo_shown_is_shown_by_another():
 
 
 def test_random_pairs_follow_as_well():
-    drawn = RandomPairs(strings(["a1", "b1", "c1"]), strings(["b", "c", "b"]), strings(["b2", "c1", "b2"]))
-    left = still_drawn(drawn, without(CATALOG, ["b2", "b1"])[0])
+    sampled = RandomPairs(strings(["a1", "b1", "c1"]), strings(["b", "c", "b"]), strings(["b2", "c1", "b2"]))
+    left = still_drawn(sampled, without(CATALOG, ["b2", "b1"])[0])
     assert len(left) == 0
-    left = still_drawn(drawn, without(CATALOG, ["b2", "c1"])[0])
+    left = still_drawn(sampled, without(CATALOG, ["b2", "c1"])[0])
     assert [left.query.tolist(), left.item.tolist(), left.candidate.tolist()] == [["a1"], ["b"], ["b1"]]

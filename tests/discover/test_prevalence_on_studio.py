@@ -25,10 +25,10 @@ def true_rate() -> float:
 
 def sampled(count: int, seed: int) -> int:
     """How many of so many random pairs are similar in truth."""
-    drawn = random_pairs(CATALOG, ROWS, count, seed)
+    sample = random_pairs(CATALOG, ROWS, count, seed)
     place = {name: code for code, name in enumerate(NAMES)}
-    a = np.array([CODE[CATALOG.row[query]] for query in drawn.query])
-    b = np.array([place[item] for item in drawn.item])
+    a = np.array([CODE[CATALOG.row[query]] for query in sample.query])
+    b = np.array([place[item] for item in sample.item])
     return int(true_labels(DRAWN, a, b).sum())
 
 
@@ -65,14 +65,14 @@ def truth_pool() -> Pool:
 def test_the_rate_from_python():
     """Pool and random pairs with their true labels; random pairs that are in the pool count with its label."""
     put_forward = truth_pool()
-    drawn = lookalike.random_pairs(CATALOG, put_forward, 3_000, seed=2)
+    sample = lookalike.random_pairs(CATALOG, put_forward, 3_000, seed=2)
     pooled = set(zip(put_forward.query, put_forward.item, strict=True))
-    both = [pair for pair in zip(drawn.query, drawn.item, strict=True) if pair in pooled]
+    both = [pair for pair in zip(sample.query, sample.item, strict=True) if pair in pooled]
     assert both
     place = {name: code for code, name in enumerate(NAMES)}
     pairs = {
         (query, candidate)
-        for source in (put_forward, drawn)
+        for source in (put_forward, sample)
         for query, item, candidate in zip(source.query, source.item, source.candidate, strict=True)
         if source is put_forward or (query, item) not in pooled
     }
@@ -81,7 +81,7 @@ def test_the_rate_from_python():
         np.array([place[CATALOG.item[CATALOG.row[image]]] for image in side]) for side in (query, candidate)
     )
     labels = Labels.of(query, candidate, true_labels(DRAWN, *ends))
-    found = lookalike.positive_rate(CATALOG, put_forward, drawn, labels)
+    found = lookalike.positive_rate(CATALOG, put_forward, sample, labels)
     assert (found.drawn, found.labelled) == (3_000, 3_000)
     assert found.pairs == len(ROWS) * (len(NAMES) - 1)
     assert found.known == labels.label.sum()
@@ -98,9 +98,9 @@ def test_the_rate_from_python():
 def test_the_rate_is_undefined_while_only_pooled_ones_of_the_random_pairs_are_labelled():
     """Those that were labelled before come from the pool: their rate of similar pairs is not that of all pairs."""
     put_forward = truth_pool()
-    drawn = lookalike.random_pairs(CATALOG, put_forward, 3_000, seed=2)
+    sample = lookalike.random_pairs(CATALOG, put_forward, 3_000, seed=2)
     labels = Labels.of(put_forward.query, put_forward.candidate, np.ones(len(put_forward), np.int8))
-    found = lookalike.positive_rate(CATALOG, put_forward, drawn, labels)
+    found = lookalike.positive_rate(CATALOG, put_forward, sample, labels)
     assert 0 < found.labelled < 100
     assert np.isnan(found.rate)
     assert "of 3,000 random pairs are labelled" in found.reason

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import pooling, ranking, settling
+from oracles import matching, pooling, ranking
 from oracles.ranking import Photo, Rules
 from oracles.worlds import World, catalog_of, embeddings_of, labels_of, lattice, worlds
 
@@ -46,17 +46,17 @@ def findable(w: World) -> bool:
 @given(worlds.filter(findable), st.integers(1, 4), st.integers(0, 99))
 def test_a_generator_surfaced_what_it_ranks_below_k(w: World, top: int, seed: int):
     vectors, judged = judged_by(w, seed)
-    settled = settling.settle(w.photos, w.votes, Rules()).label
+    matched = matching.match_votes(w.photos, w.votes, Rules()).label
     row = {photo.image: at for at, photo in enumerate(w.photos)}
     wanted: dict[tuple[str, str], dict[str, int]] = {}
-    for query, item in settled:
+    for query, item in matched:
         for name in GENERATORS:
             place = ranking.place(w.photos, vectors[name], row[query], item, Rules())
             if place.above + place.tied / 2 < top:
                 wanted.setdefault((query, item), {})[name] = place.above + place.tied // 2
     made = surfaced(catalog_of(w.photos), labels_of(w.votes), judged, top)
     assert found_by(made) == wanted
-    assert set(made.queries) == {query for query, _ in settled}
+    assert set(made.queries) == {query for query, _ in matched}
     votes = {(vote.query, vote.candidate) for vote in w.votes}
     for query, item, image in zip(made.query, made.item, made.candidate, strict=True):
         assert (query, image) in votes
@@ -122,8 +122,8 @@ def test_extra_pairs_are_what_the_old_pool_lacks(w: World, top: int, seed: int):
     assert extra.generators == GENERATORS[2:]
     assert extra.pairs == len(pooling.pool(w.photos, lists)) - len(pooling.pool(w.photos, early))
 
-    def asked(some: Pool) -> set[frozenset[str]]:
+    def questions(some: Pool) -> set[frozenset[str]]:
         return {frozenset(ends) for ends in zip(some.query, some.candidate, strict=True)}
 
-    assert extra.asked == len(asked(both) - asked(old))
+    assert extra.asked == len(questions(both) - questions(old))
     assert extra_pairs(both, extended(both, pools[2])).pairs == 0

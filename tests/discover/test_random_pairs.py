@@ -17,24 +17,24 @@ from lookalike.discover.questions import questions
 from lookalike.discover.random_pairs import RandomPairs, all_pairs, is_sample_of, random_pairs
 
 
-def asked(w: World) -> list[int]:
+def query_rows(w: World) -> list[int]:
     return [row for row, photo in enumerate(w.photos) if photo.role != "gallery"]
 
 
 @given(worlds)
 def test_all_pairs_are_counted_and_numbered_without_being_listed(w: World):
-    catalog, rows = catalog_of(w.photos), asked(w)
+    catalog, rows = catalog_of(w.photos), query_rows(w)
     pairs = all_pairs(catalog, np.array(rows, np.int64))
     row, item = pairs.ends(np.arange(len(pairs)))
     names = catalog.item_codes[0]
     listed = list(zip(catalog.image[row], names[item], strict=True))
-    assert sorted(listed) == sorted(sampling.pairs_that_may_be_asked(w.photos, rows))
+    assert sorted(listed) == sorted(sampling.possible_random_pairs(w.photos, rows))
 
 
 @given(worlds, st.integers(0, 40), st.integers(0, 99))
 def test_random_pairs_may_be_asked_and_none_comes_twice(w: World, count: int, seed: int):
-    catalog, rows = catalog_of(w.photos), asked(w)
-    exist = sampling.pairs_that_may_be_asked(w.photos, rows)
+    catalog, rows = catalog_of(w.photos), query_rows(w)
+    exist = sampling.possible_random_pairs(w.photos, rows)
     if count > len(exist):
         with pytest.raises(PoolError, match=f"only {len(exist)} pairs"):
             random_pairs(catalog, np.array(rows, np.int64), count, seed)
@@ -50,7 +50,7 @@ def test_random_pairs_may_be_asked_and_none_comes_twice(w: World, count: int, se
 
 @given(worlds, st.integers(0, 99), st.data())
 def test_more_pairs_begin_with_the_same_ones(w: World, seed: int, data):
-    catalog, rows = catalog_of(w.photos), np.array(asked(w), np.int64)
+    catalog, rows = catalog_of(w.photos), np.array(query_rows(w), np.int64)
     exist = len(all_pairs(catalog, rows))
     assume(exist)
     many = data.draw(st.integers(1, exist))
@@ -70,7 +70,7 @@ SHOP = [
 def test_every_pair_and_every_photo_is_as_likely():
     """Six queries with 13 pairs in all; each is drawn first, and at any place, in 1 of 13 draws."""
     catalog, rows = catalog_of(SHOP), np.array([0, 1, 2, 3, 6])
-    exist = sampling.pairs_that_may_be_asked(SHOP, rows.tolist())
+    exist = sampling.possible_random_pairs(SHOP, rows.tolist())
     first: dict[tuple[str, str], int] = dict.fromkeys(exist, 0)
     third = dict(first)
     photos = {"b1": 0, "b2": 0}
@@ -88,15 +88,15 @@ def test_every_pair_and_every_photo_is_as_likely():
 
 def test_all_of_them_can_be_drawn():
     catalog, rows = catalog_of(SHOP), np.array([0, 1, 2, 3, 6])
-    exist = sampling.pairs_that_may_be_asked(SHOP, rows.tolist())
+    exist = sampling.possible_random_pairs(SHOP, rows.tolist())
     found = random_pairs(catalog, rows, len(exist), 5)
     assert sorted(zip(found.query, found.item, strict=True)) == sorted(exist)
 
 
 def test_the_draws_of_a_seed_are_these_on_every_machine():
     found = random_pairs(catalog_of(SHOP), np.array([0, 1, 2, 3, 6]), 4, 0)
-    drawn = [("c1", "a1"), ("b1", "a1"), ("b1", "d1"), ("a1", "b1")]
-    assert list(zip(found.query, found.candidate, strict=True)) == drawn
+    sampled = [("c1", "a1"), ("b1", "a1"), ("b1", "d1"), ("a1", "b1")]
+    assert list(zip(found.query, found.candidate, strict=True)) == sampled
 
 
 def test_another_catalog_other_queries_and_another_seed_are_noticed():
@@ -135,7 +135,7 @@ def pool_of(pairs: list[tuple[str, str, str]], queries: list[str]) -> Pool:
     )  # fmt: skip
 
 
-def drawn_of(pairs: list[tuple[str, str, str]]) -> RandomPairs:
+def random_pairs_of(pairs: list[tuple[str, str, str]]) -> RandomPairs:
     return RandomPairs(*(strings(pair[at] for pair in pairs) for at in range(3)))
 
 
@@ -145,7 +145,7 @@ unique_ends = st.lists(ends, unique_by=lambda pair: pair[:2], max_size=12)
 
 @given(unique_ends, unique_ends, st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("pqrs"))))
 def test_each_unlabelled_pair_is_asked_once_under_its_query(put_forward, at_random, labelled):
-    found = questions(pool_of(put_forward, ["b", "a", "c"]), drawn_of(at_random), labelled)
+    found = questions(pool_of(put_forward, ["b", "a", "c"]), random_pairs_of(at_random), labelled)
     listed = list(zip(found.query, found.item, strict=True))
     assert len(set(listed)) == len(listed)
     assert set(listed) == {pair[:2] for pair in put_forward + at_random} - labelled
@@ -162,8 +162,8 @@ def test_the_order_says_nothing_of_who_put_a_pair_forward(some, others):
     there = {pair[:2] for pair in some}
     others = [pair for pair in others if pair[:2] not in there]
     queries = ["a", "b", "c"]
-    one = questions(pool_of(some, queries), drawn_of(others), set())
-    other = questions(pool_of(others, queries), drawn_of(some), set())
+    one = questions(pool_of(some, queries), random_pairs_of(others), set())
+    other = questions(pool_of(others, queries), random_pairs_of(some), set())
     for name in ("query", "item", "candidate"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
@@ -171,6 +171,6 @@ def test_the_order_says_nothing_of_who_put_a_pair_forward(some, others):
 def test_random_pairs_stand_anywhere_among_the_others():
     forward = [("q", f"p{n}", f"c{n}") for n in range(200)]
     at_random = [("q", f"r{n}", f"d{n}") for n in range(50)]
-    found = questions(pool_of(forward, ["q"]), drawn_of(at_random), set())
+    found = questions(pool_of(forward, ["q"]), random_pairs_of(at_random), set())
     places = np.flatnonzero([item.startswith("r") for item in found.item])
     assert abs(places.mean() - 124.5) < 4 * 250 / (12 * 50) ** 0.5

@@ -122,10 +122,10 @@ def test_the_file_says_what_it_is_of(exported):
     encoder, _, _, content = exported
     model = onnx.load_from_string(content)
     onnx.checker.check_model(model)
-    told = {entry.key: entry.value for entry in model.metadata_props}
-    assert told["lookalike.spec"] == "checkpoint:on_test_resnet"
-    assert told["lookalike.preprocessing"] == encoder.origin.preprocessing
-    assert told["lookalike.weights"] == encoder.origin.weights
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
+    assert metadata["lookalike.spec"] == "checkpoint:on_test_resnet"
+    assert metadata["lookalike.preprocessing"] == encoder.origin.preprocessing
+    assert metadata["lookalike.weights"] == encoder.origin.weights
     assert [one.name for one in model.graph.input] == ["pixels"]
     assert [one.name for one in model.graph.output] == ["found"]
 

@@ -126,8 +126,13 @@ def test_an_encoder_that_has_become_another_is_refused(home):
 )
 def test_what_differs_is_said(tmp_path, changed, match):
     base = opened("descriptor:color", tmp_path)
-    told = {"spec": base.origin.spec, "preprocessing": base.origin.preprocessing, "weights": "", **changed}
-    keep(tmp_path / "models/run", Origin(**told), Head.seeded(base.dimension, 4, seed=0))
+    fields = {
+        "spec": base.origin.spec,
+        "preprocessing": base.origin.preprocessing,
+        "weights": "",
+        **changed,
+    }
+    keep(tmp_path / "models/run", Origin(**fields), Head.seeded(base.dimension, 4, seed=0))
     with pytest.raises(EncoderError, match=match):
         opened("checkpoint:run", tmp_path)
 
@@ -193,8 +198,8 @@ def test_damaged_parameters(home, what, match):
 
 def test_a_shape_larger_than_memory_is_refused_like_any_other(home):
     file = home / "models/run/checkpoint.json"
-    told = json.loads(file.read_text())
-    file.write_text(json.dumps(told | {"head": {"features": 1 << 20, "projection": 1 << 20}}))
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record | {"head": {"features": 1 << 20, "projection": 1 << 20}}))
     with pytest.raises(EncoderError, match=r"says first\.bias 1048576"):
         read_head(home / "models/run")
 
@@ -221,8 +226,8 @@ def test_a_shape_larger_than_memory_is_refused_like_any_other(home):
 )
 def test_an_edited_description_is_refused_in_words(tmp_path, changed):
     folder = keep(tmp_path / "models/run", Origin("descriptor:color", ""), Head.seeded(4, 4, seed=0))
-    told = json.loads((folder / "checkpoint.json").read_text())
-    (folder / "checkpoint.json").write_text(json.dumps(told | changed))
+    record = json.loads((folder / "checkpoint.json").read_text())
+    (folder / "checkpoint.json").write_text(json.dumps(record | changed))
     with pytest.raises(EncoderError, match="not what Lookalike writes"):
         opened("checkpoint:run", tmp_path)
 

@@ -307,10 +307,10 @@ def test_without_the_extra_the_command_to_install_it_is_given():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EACH, *libraries], capture_output=True, text=True, check=True
     )
-    for library, said in zip(libraries, done.stdout.splitlines(), strict=True):
-        assert said.startswith("EncoderError")
-        assert f"need {library}, which is not installed" in said
-        assert "pip install 'lookalike[models]'" in said
+    for library, line in zip(libraries, done.stdout.splitlines(), strict=True):
+        assert line.startswith("EncoderError")
+        assert f"need {library}, which is not installed" in line
+        assert "pip install 'lookalike[models]'" in line
 
 
 def test_weights_that_only_lack_names_are_refused_in_words(tmp_path):

@@ -137,5 +137,5 @@ def test_a_border_that_is_no_square_is_refused():
 
 
 def test_it_is_told_in_words():
-    said = str(Preprocessing((224, 224), crop_mode="border", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)))
-    assert said == "centred on a white square, then 224 x 224, bicubic, mean 0.5, std 0.5"
+    text = str(Preprocessing((224, 224), crop_mode="border", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)))
+    assert text == "centred on a white square, then 224 x 224, bicubic, mean 0.5, std 0.5"

@@ -1,8 +1,8 @@
 """Two results made on different labels, catalogs or candidate rules refuse to be compared."""
 
 import pytest
+from oracles.matching import Vote
 from oracles.ranking import Photo
-from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of
 
 from lookalike.core.errors import NotComparableError

@@ -101,9 +101,9 @@ def test_bootstrap_p_counts_replicates_as_far_from_the_difference_as_it_is_from_
     (measure,) = a.scores
     found = significance([a, b], Settings(replicates=300, seed=7)).comparisons[measure][0]
     scores = on_both(a[measure], b[measure])
-    drawn = replicates(scores, Resampling(a[measure].query, 300, 7))
+    sampled = replicates(scores, Resampling(a[measure].query, 300, 7))
     d = scores[0].value - scores[1].value
-    far = sum(abs((x - y) - d) >= abs(d) - 1e-12 for x, y in drawn)
+    far = sum(abs((x - y) - d) >= abs(d) - 1e-12 for x, y in sampled)
     assert found.p_bootstrap == (far + 1) / 301
     assert found.difference == d
 

@@ -26,8 +26,8 @@ def test_every_measure_equals_the_slow_bootstrap(seed: int, method: str):
     one = encoders(seed, queries=24, count=1)[0]
     settings = Settings(replicates=100, seed=seed, level=0.9, method=method)
     scores = evaluate(one, MANY)
-    drawn = np.concatenate(list(Resampling(one.query_codes[0], 100, seed).weights()))
-    again = [evaluate(repeated(one, counts), MANY) for counts in drawn]
+    sampled = np.concatenate(list(Resampling(one.query_codes[0], 100, seed).weights()))
+    again = [evaluate(repeated(one, counts), MANY) for counts in sampled]
     without = [evaluate(one.only(one.query_codes[1] != i), MANY) for i in range(24)]
     found = significance([scores], settings).intervals["e0"]
     for name, score in scores.scores.items():

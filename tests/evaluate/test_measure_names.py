@@ -46,8 +46,8 @@ def test_names_parse_back_to_themselves(text: str):
 
 
 @given(measures(), rankings)
-def test_the_name_stands_for_the_same_number(text: str, asked: list[Ranking]):
-    judged = judged_of(rows_of([*asked, [Candidate(1, tied=False), Candidate(0, tied=False)]]))
+def test_the_name_stands_for_the_same_number(text: str, ranked: list[Ranking]):
+    judged = judged_of(rows_of([*ranked, [Candidate(1, tied=False), Candidate(0, tied=False)]]))
     measure = parse(text)
     score, again = measure(judged), parse(measure.name)(judged)
     assert score.measure == measure.name

@@ -96,15 +96,15 @@ def test_every_family_has_an_oracle():
 
 @settings(max_examples=4 * settings().max_examples)
 @given(rankings.filter(labelled))
-def test_measures_equal_their_definitions(asked: list[Ranking]):
+def test_measures_equal_their_definitions(ranked: list[Ranking]):
     """What no label at all gives is tested with the undefined cases."""
-    assert that_disagree(ORACLES, judged_of(rows_of(asked))) == []
+    assert that_disagree(ORACLES, judged_of(rows_of(ranked))) == []
 
 
 @given(rankings.filter(labelled), st.lists(st.integers(-3, 3), min_size=5, max_size=5), st.booleans())
-def test_scores_of_different_queries_are_compared(asked: list[Ranking], scores: list[int], near: bool):
+def test_scores_of_different_queries_are_compared(ranked: list[Ranking], scores: list[int], near: bool):
     """Queries a whole tie group apart, or about a millionth, where ties begin."""
-    rows = rows_of(asked, [score * (2**-21 if near else 2**-4) for score in scores])
+    rows = rows_of(ranked, [score * (2**-21 if near else 2**-4) for score in scores])
     assert that_disagree(ORACLES, judged_of(rows)) == []
 
 
@@ -126,9 +126,9 @@ OF_QUERIES = [name for name in ORACLES if not (name.startswith(MICRO) and "macro
 
 
 @given(rankings.filter(labelled))
-def test_parts_are_the_values_of_single_queries(asked: list[Ranking]):
+def test_parts_are_the_values_of_single_queries(ranked: list[Ranking]):
     """numerator / denominator of a query is the oracle on its rows alone."""
-    rows = rows_of(asked)
+    rows = rows_of(ranked)
     judged = judged_of(rows)
     for measure in OF_QUERIES:
         score = parse(measure)(judged)

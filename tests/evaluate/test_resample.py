@@ -38,11 +38,11 @@ def test_a_replicate_is_the_score_of_the_queries_drawn(seed):
     asked = [found[name] for name in found.scores]
     resampling = Resampling(judged.query_codes[0], replicates=70, seed=seed)
     got = replicates(asked, resampling)
-    drawn = np.concatenate(list(resampling.weights()))
+    sampled = np.concatenate(list(resampling.weights()))
     assert got.shape == (70, len(DEFAULT))
-    assert (drawn.sum(axis=1) == 12).all()
+    assert (sampled.sum(axis=1) == 12).all()
     for b in (0, 1, 63, 64, 69):
-        again = evaluate(repeated(judged, drawn[b]))
+        again = evaluate(repeated(judged, sampled[b]))
         np.testing.assert_allclose(got[b], [again[name].value for name in found.scores], atol=1e-12)
 
 

@@ -39,16 +39,16 @@ OPEN = replace(
 
 
 def test_better_names_both_encoders_with_their_figures():
-    said = sentence(BETTER)
-    assert said.startswith("color is better than hog (EHR@5 0.812 against 0.741, difference 0.071")
-    assert all(part in said for part in ("0.034 to 0.109", "p = 0.002 after Holm", "61% of queries"))
-    assert sentence(BETTER.swapped) == said
+    text = sentence(BETTER)
+    assert text.startswith("color is better than hog (EHR@5 0.812 against 0.741, difference 0.071")
+    assert all(part in text for part in ("0.034 to 0.109", "p = 0.002 after Holm", "61% of queries"))
+    assert sentence(BETTER.swapped) == text
 
 
 def test_an_open_comparison_has_both_p_where_the_adjustment_decides():
-    said = sentence(OPEN)
-    assert said.startswith("these labels cannot separate color from lbp")
-    assert "p = 0.180 after Holm, p = 0.030 before" in said
+    text = sentence(OPEN)
+    assert text.startswith("these labels cannot separate color from lbp")
+    assert "p = 0.180 after Holm, p = 0.030 before" in text
 
 
 def test_the_confidence_decides():
@@ -78,20 +78,20 @@ def test_more_coverage_is_not_better():
 
 def test_without_a_test_it_says_why():
     few = Interval(NONE, NONE, 0.95, "bca", 2000, 0, "only 3 queries count, and an interval needs 10")
-    said = sentence(replace(BETTER, interval=few, p_holm=NONE))
-    assert said.startswith("these labels cannot separate color from hog")
-    assert "not tested: only 3 queries count" in said
+    text = sentence(replace(BETTER, interval=few, p_holm=NONE))
+    assert text.startswith("these labels cannot separate color from hog")
+    assert "not tested: only 3 queries count" in text
 
 
 def test_without_a_query_in_common():
-    said = sentence(replace(BETTER, difference=NONE, values=(NONE, NONE), queries=0))
-    assert said.startswith("color and hog cannot be compared by EHR@5")
+    text = sentence(replace(BETTER, difference=NONE, values=(NONE, NONE), queries=0))
+    assert text.startswith("color and hog cannot be compared by EHR@5")
 
 
 def test_a_verdict_is_full_against_the_next_and_short_for_the_rest():
     gist = replace(BETTER.swapped, encoders=("gist", "color"), difference=-0.2, p_holm=0.0004)
-    said = verdict("color", [BETTER, OPEN, gist])
-    assert said == [
+    text = verdict("color", [BETTER, OPEN, gist])
+    assert text == [
         sentence(OPEN),
         "color is better than hog and gist (each p <= 0.002 after Holm)",
     ]

@@ -161,14 +161,14 @@ def test_positives_are_drawn_with_equal_chances():
 def test_batches_are_a_function_of_seed_and_epoch():
     given_anchors, _ = around()
 
-    def drawn(seed: int, epoch: int) -> list[list[int]]:
+    def batches_of(seed: int, epoch: int) -> list[list[int]]:
         return [
             batch.tolist() for batch in epoch_batches(given_anchors, BatchPlan(size=12), SOFT, seed, epoch)
         ]
 
-    assert drawn(3, 7) == drawn(3, 7)
-    assert drawn(3, 7) != drawn(3, 8)
-    assert drawn(3, 7) != drawn(4, 7)
+    assert batches_of(3, 7) == batches_of(3, 7)
+    assert batches_of(3, 7) != batches_of(3, 8)
+    assert batches_of(3, 7) != batches_of(4, 7)
 
 
 def test_a_batch_larger_than_the_catalog_is_all_of_it_once():

@@ -52,9 +52,9 @@ def test_of_several_views_an_image_enters_as_two_different_ones():
 def test_weights_hold_between_the_images_of_the_views():
     """W is 1 between the two views of one image, and P between those of others."""
     made = world()
-    drawn = examples([made.features, made.features])
-    batch = next(drawn.epoch(0)[1])
-    known = relations(drawn.around.graph, batch.rows, drawn.soft)
+    sampled = examples([made.features, made.features])
+    batch = next(sampled.epoch(0)[1])
+    known = relations(sampled.around.graph, batch.rows, sampled.soft)
     n = len(batch.rows)
     for i in range(2 * n):
         for j in range(2 * n):

@@ -50,13 +50,13 @@ def run(settings: TrainingSettings, values=None, keeper=None, features=None, val
     head = Head.seeded(SIZE, 8, seed=settings.seed)
     kept = keeper or Memory()
 
-    def said(model):
+    def validation_value(model):
         assert not model.training
         done = 0 if kept.last() is None else progress_of(kept.last()).done
         at = done + len(kept.states)
         return float(sum(p.detach().sum() for p in model.parameters())) if values is None else values[at]
 
-    return finetune(head, examples, settings, validate or said, kept, **options), kept
+    return finetune(head, examples, settings, validate or validation_value, kept, **options), kept
 
 
 def equal(one, other):

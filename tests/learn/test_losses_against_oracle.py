@@ -8,8 +8,8 @@ from lookalike.learn.pairs import pairs, roots, squared_distances
 torch = pytest.importorskip("torch")
 
 
-def oracle_of(kind: Kind, drawn, unjudged: str):
-    return kind.oracle(*(part.tolist() for part in drawn), unjudged)
+def oracle_of(kind: Kind, sampled, unjudged: str):
+    return kind.oracle(*(part.tolist() for part in sampled), unjudged)
 
 
 @each_kind
@@ -18,8 +18,8 @@ def oracle_of(kind: Kind, drawn, unjudged: str):
 @pytest.mark.parametrize("hard", [False, True])
 def test_value_and_counts_equal_the_loops(kind: Kind, unjudged: str, views: int, hard: bool):
     for seed in range(8):
-        drawn = batch(seed, views=views, hard=hard)
-        found, expected = kind.loss(*drawn, unjudged=unjudged), oracle_of(kind, drawn, unjudged)
+        sample = batch(seed, views=views, hard=hard)
+        found, expected = kind.loss(*sample, unjudged=unjudged), oracle_of(kind, sample, unjudged)
         assert found.value.item() == pytest.approx(expected.value, rel=1e-9, abs=1e-12)
         assert tuple(map(int, found[1:])) == expected[1:]
 
@@ -35,10 +35,10 @@ def test_the_worlds_have_something_to_learn_from(kind: Kind):
 @each_rule
 def test_the_gradient_equals_differences(kind: Kind, unjudged: str):
     for seed in range(3):
-        drawn = batch(seed, n=8, views=2)
-        vectors = drawn.vectors.requires_grad_()
+        sample = batch(seed, n=8, views=2)
+        vectors = sample.vectors.requires_grad_()
         assert torch.autograd.gradcheck(
-            lambda v, drawn=drawn: kind.loss(v, *drawn[1:], unjudged=unjudged).value, (vectors,)
+            lambda v, sample=sample: kind.loss(v, *sample[1:], unjudged=unjudged).value, (vectors,)
         )
 
 
@@ -52,11 +52,11 @@ def test_float32_is_near_the_loops(kind: Kind):
     n, u = 64, 2.0**-24
     most = {"supcon": 2 * (2 * n + 8) * u / 0.1, "supcon cold": 2 * (2 * n + 8) * u / 0.01}
     for seed in range(4):
-        drawn = batch(seed, n=40, dimension=n)
-        single = kind.loss(drawn.vectors.float(), *drawn[1:])
+        sample = batch(seed, n=40, dimension=n)
+        single = kind.loss(sample.vectors.float(), *sample[1:])
         assert single.value.dtype == torch.float32
         assert single.value.item() == pytest.approx(
-            oracle_of(kind, drawn, "negative").value,
+            oracle_of(kind, sample, "negative").value,
             rel=0,
             abs=most.get(kind.name, 2 * 8 * (n + 6) * u / 0.2),
         )
@@ -65,10 +65,10 @@ def test_float32_is_near_the_loops(kind: Kind):
 @each_kind
 @pytest.mark.parametrize("precision", [torch.bfloat16, torch.float16])
 def test_half_precision_is_counted_in_single(kind: Kind, precision):
-    drawn = batch(3, n=40, dimension=64)
-    rough = drawn.vectors.to(precision)
-    exact, slope = value_and_gradient(kind, rough.float(), *drawn[1:])
-    found, rough_slope = value_and_gradient(kind, rough, *drawn[1:])
+    sample = batch(3, n=40, dimension=64)
+    rough = sample.vectors.to(precision)
+    exact, slope = value_and_gradient(kind, rough.float(), *sample[1:])
+    found, rough_slope = value_and_gradient(kind, rough, *sample[1:])
     assert (found.value.dtype, rough_slope.dtype) == (torch.float32, precision)
     assert found.value.item() == exact.value.item()
     # rounded once: 2^-9 of a bfloat16; float16 has 2^-11, and steps of 2^-24 below 2^-14
@@ -77,12 +77,12 @@ def test_half_precision_is_counted_in_single(kind: Kind, precision):
 
 @each_kind
 def test_autocast_changes_nothing(kind: Kind):
-    drawn = batch(3, n=40, dimension=64)
-    single = drawn.vectors.float()
-    plain, slope = value_and_gradient(kind, single, *drawn[1:])
+    sample = batch(3, n=40, dimension=64)
+    single = sample.vectors.float()
+    plain, slope = value_and_gradient(kind, single, *sample[1:])
     with torch.autocast("cpu", torch.bfloat16):
         assert (single @ single.T).dtype == torch.bfloat16
-        found, found_slope = value_and_gradient(kind, single, *drawn[1:])
+        found, found_slope = value_and_gradient(kind, single, *sample[1:])
     assert found.value.item() == plain.value.item()
     assert torch.equal(found_slope, slope)
 

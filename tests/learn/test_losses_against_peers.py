@@ -21,11 +21,11 @@ each_rule = pytest.mark.parametrize("unjudged", ["negative", "ignore"])
 each_size = pytest.mark.parametrize("n", [12, 40])
 
 
-def masks(drawn: Batch, unjudged: str):
+def masks(sample: Batch, unjudged: str):
     """Positive and negative pairs."""
-    apart = ~torch.eye(len(drawn.vectors), dtype=torch.bool)
-    negative = (drawn.weight == 0) & apart
-    return (drawn.weight > 0) & apart, negative & drawn.judged if unjudged == "ignore" else negative
+    apart = ~torch.eye(len(sample.vectors), dtype=torch.bool)
+    negative = (sample.weight == 0) & apart
+    return (sample.weight > 0) & apart, negative & sample.judged if unjudged == "ignore" else negative
 
 
 def same(ours, theirs, vectors) -> None:
@@ -41,20 +41,20 @@ def same(ours, theirs, vectors) -> None:
 @each_size
 def test_supcon(unjudged: str, n: int):
     for seed in SEEDS:
-        drawn = batch(seed, n, hard=True)
-        positive, negative = masks(drawn, unjudged)
+        sample = batch(seed, n, hard=True)
+        positive, negative = masks(sample, unjudged)
         indices = (*torch.where(positive), *torch.where(negative))
-        vectors = drawn.vectors.requires_grad_()
-        ours = supcon(*drawn, temperature=0.1, unjudged=unjudged)
+        vectors = sample.vectors.requires_grad_()
+        ours = supcon(*sample, temperature=0.1, unjudged=unjudged)
         same(ours.value, losses.SupConLoss(temperature=0.1)(vectors, indices_tuple=indices), vectors)
 
 
 @each_size
 def test_supcon_on_labels(n: int):
     label = torch.arange(n) % 5
-    drawn = batch(1, n)
+    sample = batch(1, n)
     weight = (label.unsqueeze(1) == label).double()
-    vectors = drawn.vectors.requires_grad_()
+    vectors = sample.vectors.requires_grad_()
     ours = supcon(vectors, weight, weight > 0, temperature=0.05)
     same(ours.value, losses.SupConLoss(temperature=0.05)(vectors, label), vectors)
 
@@ -63,12 +63,12 @@ def test_supcon_on_labels(n: int):
 @each_size
 def test_triplets(unjudged: str, n: int):
     for seed in SEEDS:
-        drawn = batch(seed, n, hard=True)
-        positive, negative = masks(drawn, unjudged)
+        sample = batch(seed, n, hard=True)
+        positive, negative = masks(sample, unjudged)
         listed = torch.where(positive.unsqueeze(2) & negative.unsqueeze(1))
-        vectors = drawn.vectors.requires_grad_()
+        vectors = sample.vectors.requires_grad_()
         peer = losses.TripletMarginLoss(0.2, distance=EUCLIDEAN, reducer=reducers.MeanReducer())
-        ours = triplet(*drawn, margin=0.2, unjudged=unjudged)
+        ours = triplet(*sample, margin=0.2, unjudged=unjudged)
         same(ours.value, peer(vectors, indices_tuple=listed), vectors)
 
 

@@ -54,13 +54,13 @@ def test_nothing_to_learn_is_zero_with_a_slope_of_zero(kind: Kind):
 
 @each_kind
 def test_a_zero_vector_gets_no_slope_and_lies_one_away(kind: Kind):
-    drawn = batch(0)
-    drawn.vectors[3] = 0
-    drawn.weight[3] = (
+    sample = batch(0)
+    sample.vectors[3] = 0
+    sample.weight[3] = (
         0  # as an anchor it has all at one distance but for the last bits: no hard triplets to agree on
     )
-    loss, slope = value_and_gradient(kind, *drawn)
-    expected = kind.oracle(*(part.tolist() for part in drawn), "negative")
+    loss, slope = value_and_gradient(kind, *sample)
+    expected = kind.oracle(*(part.tolist() for part in sample), "negative")
     assert loss.value.item() == pytest.approx(expected.value, rel=1e-9)
     assert not slope[3].any()
     assert slope[[0, 1, 2, 4]].any()
@@ -69,15 +69,15 @@ def test_a_zero_vector_gets_no_slope_and_lies_one_away(kind: Kind):
 @each_kind
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_broken_vector_is_not_hidden(kind: Kind, bad: float):
-    drawn = batch(0)
-    drawn.vectors[3, 1] = bad
-    assert kind.loss(*drawn).value.isnan()
+    sample = batch(0)
+    sample.vectors[3, 1] = bad
+    assert kind.loss(*sample).value.isnan()
 
 
 @each_kind
 def test_a_vector_too_long_for_its_numbers_is_not_taken_for_zero(kind: Kind):
-    drawn = batch(0)
-    assert kind.loss(drawn.vectors.float() * 1e25, *drawn[1:]).value.isnan()
+    sample = batch(0)
+    assert kind.loss(sample.vectors.float() * 1e25, *sample[1:]).value.isnan()
 
 
 def test_identical_vectors_have_no_hard_triplet_and_keep_the_margin_to_learn():

@@ -14,60 +14,60 @@ rules = st.sampled_from(["negative", "ignore"])
 
 def close(kind: Kind, one: Batch, other: Batch, unjudged: str) -> None:
     """Both batches give the same value and counts."""
-    first, second = (kind.loss(*drawn, unjudged=unjudged) for drawn in (one, other))
+    first, second = (kind.loss(*sampled, unjudged=unjudged) for sampled in (one, other))
     torch.testing.assert_close(first, second, rtol=1e-8, atol=1e-10)
 
 
 @each_kind
 @given(batches, rules, st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_does_not_matter(kind: Kind, drawn: Batch, unjudged: str, random):
-    order = list(range(len(drawn.vectors)))
+def test_the_order_of_the_rows_does_not_matter(kind: Kind, sample: Batch, unjudged: str, random):
+    order = list(range(len(sample.vectors)))
     random.shuffle(order)
-    weight, judged = (square[order][:, order] for square in drawn[1:])
-    close(kind, drawn, Batch(drawn.vectors[order], weight, judged), unjudged)
+    weight, judged = (square[order][:, order] for square in sample[1:])
+    close(kind, sample, Batch(sample.vectors[order], weight, judged), unjudged)
 
 
 @each_kind
 @given(batches, rules, st.floats(1e-6, 1e6))
-def test_the_length_of_a_vector_does_not_matter(kind: Kind, drawn: Batch, unjudged: str, factor: float):
-    longer = drawn.vectors.clone()
+def test_the_length_of_a_vector_does_not_matter(kind: Kind, sample: Batch, unjudged: str, factor: float):
+    longer = sample.vectors.clone()
     longer[0] *= factor
-    close(kind, drawn, drawn._replace(vectors=longer), unjudged)
+    close(kind, sample, sample._replace(vectors=longer), unjudged)
 
 
 @each_kind
 @given(batches, rules, st.floats(1e-3, 1e3))
-def test_only_the_proportions_of_weights_matter(kind: Kind, drawn: Batch, unjudged: str, factor: float):
-    close(kind, drawn, drawn._replace(weight=drawn.weight * factor), unjudged)
+def test_only_the_proportions_of_weights_matter(kind: Kind, sample: Batch, unjudged: str, factor: float):
+    close(kind, sample, sample._replace(weight=sample.weight * factor), unjudged)
 
 
 @each_kind
 @given(batches, rules)
-def test_a_vector_is_no_pair_with_itself(kind: Kind, drawn: Batch, unjudged: str):
-    other = Batch(drawn.vectors, drawn.weight.clone().fill_diagonal_(0.5), ~drawn.judged)
-    off = ~torch.eye(len(drawn.vectors), dtype=torch.bool)
-    close(kind, drawn, other._replace(judged=torch.where(off, drawn.judged, other.judged)), unjudged)
+def test_a_vector_is_no_pair_with_itself(kind: Kind, sample: Batch, unjudged: str):
+    other = Batch(sample.vectors, sample.weight.clone().fill_diagonal_(0.5), ~sample.judged)
+    off = ~torch.eye(len(sample.vectors), dtype=torch.bool)
+    close(kind, sample, other._replace(judged=torch.where(off, sample.judged, other.judged)), unjudged)
 
 
 @each_kind
 @given(batches)
-def test_the_rule_for_the_unjudged_decides_nothing_where_all_are_judged(kind: Kind, drawn: Batch):
-    said = drawn._replace(judged=torch.ones_like(drawn.judged))
+def test_the_rule_for_the_unjudged_decides_nothing_where_all_are_judged(kind: Kind, sample: Batch):
+    said = sample._replace(judged=torch.ones_like(sample.judged))
     one, other = kind.loss(*said, unjudged="negative"), kind.loss(*said, unjudged="ignore")
     assert torch.equal(torch.stack(one), torch.stack(other))
-    assert torch.equal(one.value, kind.loss(*drawn, unjudged="negative").value)
+    assert torch.equal(one.value, kind.loss(*sample, unjudged="negative").value)
 
 
 @each_kind
 @given(batches)
-def test_an_unjudged_pair_without_weight_can_take_no_part(kind: Kind, drawn: Batch):
+def test_an_unjudged_pair_without_weight_can_take_no_part(kind: Kind, sample: Batch):
     """An image that nobody judged and nothing is alike to changes nothing for the others."""
-    n = len(drawn.vectors)
-    vectors = torch.cat([drawn.vectors, drawn.vectors[:1] + 0.1])
+    n = len(sample.vectors)
+    vectors = torch.cat([sample.vectors, sample.vectors[:1] + 0.1])
     weight = torch.zeros(n + 1, n + 1, dtype=torch.float64)
     judged = torch.zeros(n + 1, n + 1, dtype=torch.bool)
-    weight[:n, :n], judged[:n, :n] = drawn.weight, drawn.judged
-    before = kind.loss(*drawn, unjudged="ignore")
+    weight[:n, :n], judged[:n, :n] = sample.weight, sample.judged
+    before = kind.loss(*sample, unjudged="ignore")
     after, slope = value_and_gradient(kind, vectors, weight, judged, unjudged="ignore")
     torch.testing.assert_close(before.value, after.value, rtol=1e-9, atol=1e-12)
     assert (after.kept, after.negatives) == (before.kept, before.negatives)
@@ -76,16 +76,16 @@ def test_an_unjudged_pair_without_weight_can_take_no_part(kind: Kind, drawn: Bat
 
 @each_kind
 def test_a_step_against_the_slope_lowers_the_loss(kind: Kind):
-    drawn = batch(5, n=30, hard=True)
-    loss, slope = value_and_gradient(kind, *drawn)
+    sample = batch(5, n=30, hard=True)
+    loss, slope = value_and_gradient(kind, *sample)
     step = 1e-4 / slope.norm()
-    lower, _ = value_and_gradient(kind, drawn.vectors - step * slope, *drawn[1:])
+    lower, _ = value_and_gradient(kind, sample.vectors - step * slope, *sample[1:])
     if "trpl all" in kind.name or "trpl" not in kind.name:  # a step may choose other hard triplets
         assert lower.value < loss.value
 
 
 @each_kind
 def test_soft_weights_matter(kind: Kind):
-    drawn = batch(5, n=30)
-    plain = drawn._replace(weight=(drawn.weight > 0).double())
-    assert abs(kind.loss(*drawn).value - kind.loss(*plain).value) > 1e-5
+    sample = batch(5, n=30)
+    plain = sample._replace(weight=(sample.weight > 0).double())
+    assert abs(kind.loss(*sample).value - kind.loss(*plain).value) > 1e-5

@@ -11,7 +11,7 @@ from lookalike.positive.graph import label_graph
 from lookalike.workflows.learn.preview import preview
 
 
-def told(**changed: np.ndarray) -> str:
+def warnings_of(**changed: np.ndarray) -> str:
     made = world(photos=2)
     catalog = replace(made.catalog, **changed)
     around = anchors(
@@ -22,10 +22,10 @@ def told(**changed: np.ndarray) -> str:
 
 def test_items_and_duplicates_in_several_splits_are_warned_of():
     made = world(photos=2)
-    assert "more than one split" not in told()
+    assert "more than one split" not in warnings_of()
     split = made.catalog.split.copy()
     split[[1, 3]] = "test"
-    assert "2 items with photos in more than one split" in told(split=split)
+    assert "2 items with photos in more than one split" in warnings_of(split=split)
     group = np.full(len(split), -1)
     group[[0, np.flatnonzero(split == "test")[-1]]] = 0
-    assert "1 group of duplicates in more than one split" in told(duplicate=group)
+    assert "1 group of duplicates in more than one split" in warnings_of(duplicate=group)

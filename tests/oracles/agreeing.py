@@ -8,11 +8,11 @@ from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 
-Said = Hashable | None
-Units = Sequence[Sequence[Said]]
+Answer = Hashable | None
+Units = Sequence[Sequence[Answer]]
 
 
-def given(unit: Sequence[Said]) -> list[Hashable]:
+def given(unit: Sequence[Answer]) -> list[Hashable]:
     """The votes of a unit that are there."""
     return [answer for answer in unit if answer is not None]
 
@@ -27,7 +27,7 @@ def percent(units: Units) -> Fraction | None:
     return mean(shares)
 
 
-def cohen(one: Sequence[Said], other: Sequence[Said]) -> Fraction | None:
+def cohen(one: Sequence[Answer], other: Sequence[Answer]) -> Fraction | None:
     """Cohen 1960: both rated, chance from each rater's own marginals."""
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if not both:

@@ -48,7 +48,7 @@ def overlap(photos: Sequence[Photo], lists: Lists, one: str, other: str, top: in
     return Fraction(100 * len(both), len(lists[one]) * top)
 
 
-def asked(photos: Sequence[Photo], lists: Lists) -> int:
+def questions(photos: Sequence[Photo], lists: Lists) -> int:
     """How many questions experts get: (a, b) and (b, a) are one."""
     shown = {pair: photo_shown(photos, lists, pair) for pair in pool(photos, lists)}
     return len({frozenset((query, photo)) for (query, _), photo in shown.items()})

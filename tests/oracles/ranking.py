@@ -38,7 +38,7 @@ class Place(NamedTuple):
     score: float
 
 
-def may_be_asked(photo: Photo, split: str | None) -> bool:
+def may_be_query(photo: Photo, split: str | None) -> bool:
     """Role query or both, and of the split if one is named."""
     return photo.role in ("query", "both") and split in (None, photo.split)
 

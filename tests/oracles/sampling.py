@@ -5,12 +5,12 @@ from fractions import Fraction
 from itertools import product
 from math import comb, floor
 
-from oracles.ranking import Photo, Rules, candidate_units, may_be_asked
+from oracles.ranking import Photo, Rules, candidate_units, may_be_query
 
 Pair = tuple[str, str]  # query image, candidate item
 
 
-def pairs_that_may_be_asked(photos: Sequence[Photo], queries: Sequence[int]) -> list[Pair]:
+def possible_random_pairs(photos: Sequence[Photo], queries: Sequence[int]) -> list[Pair]:
     """A: every query with every item it has as a candidate."""
     return [(photos[q].image, item) for q in queries for item in candidate_units(photos, q, Rules())]
 
@@ -23,7 +23,7 @@ def askable(
     return [
         row
         for row, photo in enumerate(photos)
-        if may_be_asked(photo, None)
+        if may_be_query(photo, None)
         and all(any(values[column][row] == v for c, v in wanted if c == column) for column in columns)
     ]
 

@@ -6,8 +6,8 @@ from itertools import combinations
 from math import exp
 from typing import NamedTuple
 
+from oracles.matching import Vote, fault
 from oracles.ranking import Photo
-from oracles.settling import Vote, fault
 
 Pair = frozenset[str]
 
@@ -35,14 +35,14 @@ def node_labels(
         return split is None or {by_name[vote.query].split, by_name[vote.candidate].split} == {split}
 
     sound = [vote for vote in votes if not fault(by_name, vote)]
-    said: dict[Pair, set[int]] = {}
+    collected: dict[Pair, set[int]] = {}
     for vote in filter(is_inside, sound):  # what another split says of an item is not known here
-        said.setdefault(pair(vote), set()).add(vote.label)
+        collected.setdefault(pair(vote), set()).add(vote.label)
     label = {}
     for vote in sound:
         if not is_inside(vote):
             left_out["outside of the split"] += 1
-        elif len(said[pair(vote)]) > 1:
+        elif len(collected[pair(vote)]) > 1:
             left_out["both ways"] += 1
         else:
             label[pair(vote)] = vote.label

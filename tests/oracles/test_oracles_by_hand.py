@@ -3,10 +3,10 @@
 from fractions import Fraction
 from math import isclose
 
-from oracles import pooling, ranking, scoring, settling, softness
+from oracles import matching, pooling, ranking, scoring, softness
+from oracles.matching import Vote
 from oracles.ranking import Photo, Place, Rules
 from oracles.scoring import Row
-from oracles.settling import Vote
 
 SHOP = [
     Photo("chair/1", "chair"),
@@ -59,9 +59,9 @@ def test_votes_settle_or_are_counted_out():
         Vote("stool/1", "sofa/1", 1),
         Vote("chair/2", "stool/1", 1),
     ]
-    settled = settling.settle(SHOP, votes, Rules())
-    assert settled.label == {("stool/1", "bench"): 1}
-    assert settled.left_out == {
+    matched = matching.match_votes(SHOP, votes, Rules())
+    assert matched.label == {("stool/1", "bench"): 1}
+    assert matched.left_out == {
         "unknown image": 1,
         "one image": 1,
         "one item": 1,
@@ -120,7 +120,7 @@ def test_pool_of_two_generators():
     }
     assert pooling.photo_shown(SHOP, lists, ("chair/1", "stool")) == "stool/1"
     assert pooling.overlap(SHOP, lists, "color", "hog", 2) == 50
-    assert (pooling.asked(SHOP, lists), pooling.only_from(SHOP, lists, "hog")) == (3, 1)
+    assert (pooling.questions(SHOP, lists), pooling.only_from(SHOP, lists, "hog")) == (3, 1)
 
 
 def test_positiveness_by_hand():

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
+from oracles.matching import Vote
 from oracles.ranking import Photo, Rules
 from oracles.scoring import Row
-from oracles.settling import Vote
 
 from lookalike.core.checks import strings
 from lookalike.core.types import Basis, Catalog, Embeddings, JudgedRanks, Labels, Rule
@@ -145,9 +145,9 @@ untied = st.lists(
 )
 
 
-def labelled(asked: Sequence[Ranking]) -> bool:
+def labelled(ranked: Sequence[Ranking]) -> bool:
     """At least one candidate has a label."""
-    return any(candidate.label is not None for ranking in asked for candidate in ranking)
+    return any(candidate.label is not None for ranking in ranked for candidate in ranking)
 
 
 def groups(ranking: Ranking) -> list[list[int]]:
@@ -161,10 +161,10 @@ def groups(ranking: Ranking) -> list[list[int]]:
     return found
 
 
-def rows_of(asked: Sequence[Ranking], scores: Sequence[float] | None = None) -> list[Row]:
+def rows_of(ranked: Sequence[Ranking], scores: Sequence[float] | None = None) -> list[Row]:
     """Labelled places as rows. The score falls by 1/16 from group to group, the same for all queries."""
     rows = []
-    for q, ranking in enumerate(asked):
+    for q, ranking in enumerate(ranked):
         above = 0
         for step, group in enumerate(groups(ranking)):
             for place in group:

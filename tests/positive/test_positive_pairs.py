@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.matching import Vote
 from oracles.ranking import Photo
-from oracles.settling import Vote
 from oracles.softness import node_labels, soft_positives
 from oracles.worlds import catalog_of, labels_of
 from positive.label_worlds import worlds

@@ -57,9 +57,9 @@ def scores(measures: Sequence[str], rows: Rows) -> dict[str, Score]:
     return {measure: PARSED[measure](judged) for measure in measures}
 
 
-def value(measure: str, asked: Sequence[Ranking]) -> float:
+def value(measure: str, rankings: Sequence[Ranking]) -> float:
     """One measure of rankings."""
-    return parse(measure)(judged_of(rows_of(asked))).value
+    return parse(measure)(judged_of(rows_of(rankings))).value
 
 
 def same(a: float, b: float) -> bool:

@@ -19,8 +19,8 @@ SCORES_TOO = [measure for measure in EVERY if measure not in RANKS_ONLY]
 
 
 @given(judged_rankings)
-def test_bounds(asked: list[Ranking]):
-    found = scores(EVERY, rows_of(asked))
+def test_bounds(ranked: list[Ranking]):
+    found = scores(EVERY, rows_of(ranked))
     assert [
         m for m, score in found.items() if not (isnan(score.value) or -0.0 <= score.value <= 1 + NEARLY)
     ] == []
@@ -46,8 +46,8 @@ def test_bounds_where_ties_are_not_transitive(rows: list[Row]):
 
 
 @given(judged_rankings)
-def test_undefined_exactly_with_a_reason_and_no_query(asked: list[Ranking]):
-    found = scores(EVERY, rows_of(asked))
+def test_undefined_exactly_with_a_reason_and_no_query(ranked: list[Ranking]):
+    found = scores(EVERY, rows_of(ranked))
     assert [m for m, s in found.items() if not isnan(s.value) == bool(s.reason) == (s.queries == 0)] == []
 
 
@@ -66,57 +66,57 @@ def adds_up(score: Score) -> bool:
 
 
 @given(judged_rankings)
-def test_value_is_the_ratio_of_its_parts_where_it_has_parts(asked: list[Ranking]):
-    assert [m for m, score in scores(EVERY, rows_of(asked)).items() if not adds_up(score)] == []
+def test_value_is_the_ratio_of_its_parts_where_it_has_parts(ranked: list[Ranking]):
+    assert [m for m, score in scores(EVERY, rows_of(ranked)).items() if not adds_up(score)] == []
 
 
 @given(judged_rankings)
-def test_what_depends_on_ranks_only_has_parts_for_intervals(asked: list[Ranking]):
-    found = scores(RANKS_ONLY, rows_of(asked))
+def test_what_depends_on_ranks_only_has_parts_for_intervals(ranked: list[Ranking]):
+    found = scores(RANKS_ONLY, rows_of(ranked))
     assert [m for m, score in found.items() if score.pooled is not None] == []
 
 
 @given(judged_rankings, st.integers(0, 99))
-def test_the_order_of_rows_does_not_matter(asked: list[Ranking], seed: int):
-    rows = rows_of(asked)
+def test_the_order_of_rows_does_not_matter(ranked: list[Ranking], seed: int):
+    rows = rows_of(ranked)
     assert that_differ(EVERY, rows, Random(seed).sample(rows, len(rows))) == []
 
 
 @given(judged_rankings)
-def test_the_order_of_queries_does_not_matter(asked: list[Ranking]):
-    assert that_differ(EVERY, rows_of(asked), rows_of(asked[::-1])) == []
+def test_the_order_of_queries_does_not_matter(ranked: list[Ranking]):
+    assert that_differ(EVERY, rows_of(ranked), rows_of(ranked[::-1])) == []
 
 
 @given(judged_rankings)
-def test_names_of_queries_and_candidates_do_not_matter(asked: list[Ranking]):
-    rows = rows_of(asked)
+def test_names_of_queries_and_candidates_do_not_matter(ranked: list[Ranking]):
+    rows = rows_of(ranked)
     renamed = [row._replace(query=f"é {row.query[::-1]}", candidate=row.candidate[::-1]) for row in rows]
     assert that_differ(EVERY, rows, renamed) == []
 
 
 @given(judged_rankings)
-def test_asking_everything_twice_changes_nothing(asked: list[Ranking]):
+def test_asking_everything_twice_changes_nothing(ranked: list[Ranking]):
     """A mean does not move when every query stands there a second time under another name."""
-    rows = rows_of(asked)
+    rows = rows_of(ranked)
     again = [row._replace(query=f"{row.query} again") for row in rows]
     assert that_differ(EVERY, rows, [*rows, *again]) == []
 
 
 @given(judged_rankings)
-def test_a_query_without_labels_does_not_count(asked: list[Ranking]):
-    unlabelled = [candidate._replace(label=None) for candidate in asked[0]]
-    assert that_differ(EVERY, rows_of(asked), rows_of([*asked, unlabelled])) == []
+def test_a_query_without_labels_does_not_count(ranked: list[Ranking]):
+    unlabelled = [candidate._replace(label=None) for candidate in ranked[0]]
+    assert that_differ(EVERY, rows_of(ranked), rows_of([*ranked, unlabelled])) == []
 
 
 @given(judged_rankings, st.integers(0, 99))
-def test_scores_do_not_matter_to_what_depends_on_ranks_only(asked: list[Ranking], seed: int):
-    rows, random = rows_of(asked), Random(seed)
+def test_scores_do_not_matter_to_what_depends_on_ranks_only(ranked: list[Ranking], seed: int):
+    rows, random = rows_of(ranked), Random(seed)
     assert that_differ(RANKS_ONLY, rows, [row._replace(score=random.uniform(-9, 9)) for row in rows]) == []
 
 
 @given(judged_rankings)
-def test_only_the_order_of_scores_matters_to_the_others(asked: list[Ranking]):
-    rows = rows_of(asked, [0.25, -0.5, 0.0, 1.0, -0.25])
+def test_only_the_order_of_scores_matters_to_the_others(ranked: list[Ranking]):
+    rows = rows_of(ranked, [0.25, -0.5, 0.0, 1.0, -0.25])
     assert (
         that_differ(SCORES_TOO, rows, [row._replace(score=row.score**3 + 2 * row.score) for row in rows])
         == []
@@ -124,14 +124,14 @@ def test_only_the_order_of_scores_matters_to_the_others(asked: list[Ranking]):
 
 
 @given(judged_rankings)
-def test_ranks_do_not_matter_to_the_others(asked: list[Ranking]):
-    rows = rows_of(asked)
+def test_ranks_do_not_matter_to_the_others(ranked: list[Ranking]):
+    rows = rows_of(ranked)
     assert that_differ(SCORES_TOO, rows, [row._replace(above=0, tied=0) for row in rows]) == []
 
 
 @given(judged_rankings)
-def test_measuring_changes_nothing(asked: list[Ranking]):
-    judged = judged_of(rows_of(asked))
+def test_measuring_changes_nothing(ranked: list[Ranking]):
+    judged = judged_of(rows_of(ranked))
     columns = judged.label, judged.above, judged.tied, judged.score, judged.candidates
     before = [column.copy() for column in columns]
     for measure in EVERY:

@@ -63,14 +63,14 @@ def promotions(draw: st.DrawFn, passed: Sequence[int | None]) -> Change:
 
 
 @given(untied.filter(labelled))
-def test_perfect_order_is_maximal_for_all_but_coverage(asked: list[Ranking]):
+def test_perfect_order_is_maximal_for_all_but_coverage(ranked: list[Ranking]):
     """Among orders without ties: phi is convex, so two negatives that tie earn more than any order of the two.
 
     Coverage asks whether candidates are labelled, not how: no order of labels is its best. The micro areas have
     their own law below. Under EHR a query of negatives only is undefined in the perfect order: nobody sees them.
     """
     measures = without("coverage", *ACROSS_QUERIES)
-    best, found = (scores(measures, rows_of(r)) for r in ([perfect(ranking) for ranking in asked], asked))
+    best, found = (scores(measures, rows_of(r)) for r in ([perfect(ranking) for ranking in ranked], ranked))
     for measure in measures:
         highest, got = best[measure].value, found[measure].value
         if parse(measure).family == "EHR" and isnan(highest):
@@ -89,9 +89,9 @@ def test_no_order_of_one_query_beats_the_perfect_one(labels: list[int | None]):
 
 
 @given(rankings.filter(labelled))
-def test_perfect_order_of_all_pairs_is_one_for_measures_of_pairs(asked: list[Ranking]):
+def test_perfect_order_of_all_pairs_is_one_for_measures_of_pairs(ranked: list[Ranking]):
     """Within queries, and for the micro areas across them: positives score 2, negatives 1 everywhere."""
-    rows = [row._replace(score=1.0 + row.label) for row in rows_of([perfect(ranking) for ranking in asked])]
+    rows = [row._replace(score=1.0 + row.label) for row in rows_of([perfect(ranking) for ranking in ranked])]
     assert [m for m, s in scores(PAIRWISE, rows).items() if not (isnan(s.value) or s.value == 1.0)] == []
 
 
@@ -154,8 +154,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 @given(constant)
-def test_a_constant_scorer_gets_half_the_area(asked: list[Ranking]):
-    rows = rows_of([*asked, ranking_of([0, 1], tied=True)])
+def test_a_constant_scorer_gets_half_the_area(ranked: list[Ranking]):
+    rows = rows_of([*ranked, ranking_of([0, 1], tied=True)])
     assert [m for m, s in scores(only("AUC_mic", "AUC_mac"), rows).items() if not same(s.value, 0.5)] == []
 
 
@@ -173,11 +173,11 @@ def test_a_constant_scorer_hits_as_often_as_a_random_order(asked: list[Ranking],
 
 
 @given(constant)
-def test_a_constant_scorer_has_the_average_precision_of_its_share_of_positives(asked: list[Ranking]):
-    with_positives = [ranking for ranking in asked if any(candidate.label == 1 for candidate in ranking)]
+def test_a_constant_scorer_has_the_average_precision_of_its_share_of_positives(ranked: list[Ranking]):
+    with_positives = [ranking for ranking in ranked if any(candidate.label == 1 for candidate in ranking)]
     assume(with_positives)
     shares = [share(ranking, (1,), of=(0, 1)) for ranking in with_positives]
-    assert same(value("PR-AUC_mac", asked), mean(shares))
+    assert same(value("PR-AUC_mac", ranked), mean(shares))
 
 
 @given(st.lists(LABELS, min_size=1, max_size=4))

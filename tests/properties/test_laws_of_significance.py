@@ -22,12 +22,12 @@ REPLICATES = 150
 OF_THREE = 180  # which three comparisons take: with fewer, more encoders make more swaps
 
 
-def two(asked: list[Ranking], seed: int) -> tuple[Scores, Scores]:
+def two(rankings: list[Ranking], seed: int) -> tuple[Scores, Scores]:
     """The same labels in two orders; every query has one, so that both are over the same queries."""
-    asked = [[ranking[0]._replace(label=ranking[0].label or 0), *ranking[1:]] for ranking in asked]
+    rankings = [[ranking[0]._replace(label=ranking[0].label or 0), *ranking[1:]] for ranking in rankings]
     random = Random(seed)
-    other = [random.sample(ranking, len(ranking)) for ranking in asked]
-    one, two = (evaluate(judged_of(rows_of(each)), EVERY) for each in (asked, other))
+    other = [random.sample(ranking, len(ranking)) for ranking in rankings]
+    one, two = (evaluate(judged_of(rows_of(each)), EVERY) for each in (rankings, other))
     return replace(one, encoder="one"), replace(two, encoder="two")
 
 
@@ -45,18 +45,18 @@ def sound(found: Interval) -> bool:
 @settings(max_examples=15)
 @given(enough, st.integers(0, 99), ways)
 def test_ends_are_ordered_and_values_of_the_measure_or_there_is_a_reason(
-    asked: list[Ranking], seed: int, method: str
+    rankings: list[Ranking], seed: int, method: str
 ):
     given_ = Settings(replicates=REPLICATES, seed=seed, method=method)
-    found = significance([two(asked, seed)[0]], given_).intervals["one"]
+    found = significance([two(rankings, seed)[0]], given_).intervals["one"]
     assert len(found) == len(set(found))
     assert [name for name, one in found.items() if not sound(one)] == []
 
 
 @settings(max_examples=10)
 @given(enough, st.integers(0, 99))
-def test_more_confidence_is_never_narrower(asked: list[Ranking], seed: int):
-    scores = [two(asked, seed)[0]]
+def test_more_confidence_is_never_narrower(rankings: list[Ranking], seed: int):
+    scores = [two(rankings, seed)[0]]
     narrow, wide = (
         significance(
             scores, Settings(replicates=REPLICATES, seed=seed, level=level, method="percentile")
@@ -80,8 +80,10 @@ def mirrored(one: Comparison, other: Comparison) -> bool:
 
 @settings(max_examples=15)
 @given(enough, st.integers(0, 99), ways)
-def test_swapping_two_encoders_turns_the_sign_and_keeps_every_p(asked: list[Ranking], seed: int, method: str):
-    a, b = two(asked, seed)
+def test_swapping_two_encoders_turns_the_sign_and_keeps_every_p(
+    rankings: list[Ranking], seed: int, method: str
+):
+    a, b = two(rankings, seed)
     one, other = (
         significance(pair, Settings(replicates=REPLICATES, seed=seed, method=method)).comparisons
         for pair in ([a, b], [b, a])
@@ -91,8 +93,8 @@ def test_swapping_two_encoders_turns_the_sign_and_keeps_every_p(asked: list[Rank
 
 @settings(max_examples=10)
 @given(enough, st.integers(0, 99))
-def test_an_encoder_does_not_differ_from_itself(asked: list[Ranking], seed: int):
-    a, _ = two(asked, seed)
+def test_an_encoder_does_not_differ_from_itself(rankings: list[Ranking], seed: int):
+    a, _ = two(rankings, seed)
     found = significance(
         [a, replace(a, encoder="twin")], Settings(replicates=REPLICATES, seed=seed)
     ).comparisons
@@ -105,9 +107,9 @@ def test_an_encoder_does_not_differ_from_itself(asked: list[Ranking], seed: int)
 
 @settings(max_examples=10)
 @given(enough, st.integers(0, 99))
-def test_every_p_is_a_share_and_holm_never_lowers_it(asked: list[Ranking], seed: int):
-    a, b = two(asked, seed)
-    third = replace(two(asked, seed + 1)[1], encoder="third")
+def test_every_p_is_a_share_and_holm_never_lowers_it(rankings: list[Ranking], seed: int):
+    a, b = two(rankings, seed)
+    third = replace(two(rankings, seed + 1)[1], encoder="third")
     for family in significance(
         [a, b, third], Settings(replicates=REPLICATES, seed=seed)
     ).comparisons.values():
@@ -120,11 +122,11 @@ def test_every_p_is_a_share_and_holm_never_lowers_it(asked: list[Ranking], seed:
 @settings(max_examples=10)
 @given(enough, st.integers(0, 99), st.integers(0, 99))
 def test_other_encoders_change_neither_intervals_nor_single_comparisons(
-    asked: list[Ranking], seed: int, shuffle: int
+    rankings: list[Ranking], seed: int, shuffle: int
 ):
     """Draws are shared, so what is said of two encoders does not depend on who else is there, but for Holm."""
-    a, b = two(asked, seed)
-    third = replace(two(asked, shuffle)[1], encoder="third")
+    a, b = two(rankings, seed)
+    third = replace(two(rankings, shuffle)[1], encoder="third")
     few, many = (
         significance(scores, Settings(replicates=OF_THREE, seed=1)) for scores in ([a, b], [a, b, third])
     )

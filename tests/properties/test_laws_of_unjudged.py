@@ -25,28 +25,28 @@ places = st.sampled_from([1, 3, 6])
 
 
 @given(judged_rankings, st.integers(1, 9))
-def test_unjudged_candidates_at_the_bottom_change_nothing_but_percentiles(asked: list[Ranking], more: int):
+def test_unjudged_candidates_at_the_bottom_change_nothing_but_percentiles(ranked: list[Ranking], more: int):
     """DCS alone looks at the length of the list; a new measure that does must be named here."""
-    longer = [[*ranking, *[UNJUDGED] * more] for ranking in asked]
-    assert that_differ(without("DCS"), rows_of(asked), rows_of(longer)) == []
+    longer = [[*ranking, *[UNJUDGED] * more] for ranking in ranked]
+    assert that_differ(without("DCS"), rows_of(ranked), rows_of(longer)) == []
 
 
 @given(longer_than_one, st.integers(1, 9))
 def test_under_dcs_unjudged_candidates_at_the_bottom_help_positives_and_hurt_negatives(
-    asked: list[Ranking], more: int
+    ranked: list[Ranking], more: int
 ):
     """p = 1 - r/(n-1) rises with n."""
     for label in (1, 0):
-        alike = [[c if c.label == label else c._replace(label=None) for c in ranking] for ranking in asked]
+        alike = [[c if c.label == label else c._replace(label=None) for c in ranking] for ranking in ranked]
         before, after = rows_of(alike), rows_of([[*ranking, *[UNJUDGED] * more] for ranking in alike])
         if before:
             assert that_fall(only("DCS"), *((before, after) if label else (after, before))) == []
 
 
 @given(judged_rankings)
-def test_measures_of_labelled_pairs_do_not_see_the_others(asked: list[Ranking]):
+def test_measures_of_labelled_pairs_do_not_see_the_others(ranked: list[Ranking]):
     """Taking every unjudged candidate out of the lists leaves them unchanged; scores are kept."""
-    rows = rows_of(asked)
+    rows = rows_of(ranked)
     condensed = []
     for row in rows:
         mine = [other for other in rows if other.query == row.query]
@@ -57,49 +57,49 @@ def test_measures_of_labelled_pairs_do_not_see_the_others(asked: list[Ranking]):
 
 
 @given(untied.filter(labelled), st.integers(0, 9))
-def test_an_unjudged_candidate_put_in_anywhere_never_helps_hits(asked: list[Ranking], place: int):
-    longer = [[*ranking[:place], UNJUDGED, *ranking[place:]] for ranking in asked]
+def test_an_unjudged_candidate_put_in_anywhere_never_helps_hits(ranked: list[Ranking], place: int):
+    longer = [[*ranking[:place], UNJUDGED, *ranking[place:]] for ranking in ranked]
     measures = only("HR", "coverage", "MRR", "RR", "NDCG")
-    assert that_fall(measures, rows_of(longer), rows_of(asked)) == []
+    assert that_fall(measures, rows_of(longer), rows_of(ranked)) == []
 
 
 @given(fully_labelled, places)
-def test_ehr_is_hr_at_full_coverage(asked: list[Ranking], k: int):
-    assert same(value(f"coverage@{k}", asked), 1.0)
-    assert same(value(f"EHR@{k}", asked), value(f"HR@{k}", asked))
+def test_ehr_is_hr_at_full_coverage(ranked: list[Ranking], k: int):
+    assert same(value(f"coverage@{k}", ranked), 1.0)
+    assert same(value(f"EHR@{k}", ranked), value(f"HR@{k}", ranked))
 
 
 @given(fully_labelled, places)
-def test_condensed_measures_are_the_plain_ones_where_everything_is_labelled(asked: list[Ranking], k: int):
-    assert same(value(f"EMRR@{k}", asked), value(f"MRR@{k}", asked))
-    assert same(value(f"ENDCG@{k}", asked), value(f"NDCG@{k}", asked))
+def test_condensed_measures_are_the_plain_ones_where_everything_is_labelled(ranked: list[Ranking], k: int):
+    assert same(value(f"EMRR@{k}", ranked), value(f"MRR@{k}", ranked))
+    assert same(value(f"ENDCG@{k}", ranked), value(f"NDCG@{k}", ranked))
 
 
 @given(judged_rankings, places)
-def test_for_one_query_hr_is_ehr_times_coverage(asked: list[Ranking], k: int):
-    for ranking in asked:
+def test_for_one_query_hr_is_ehr_times_coverage(ranked: list[Ranking], k: int):
+    for ranking in ranked:
         if labelled([ranking]):
             hr, ehr, coverage = (value(f"{name}@{k}", [ranking]) for name in ("HR", "EHR", "coverage"))
             assert same(hr, ehr * coverage) if coverage else (hr == 0 and isnan(ehr))
 
 
 @given(untied, places)
-def test_queries_without_a_label_in_the_top_k_do_not_move_ehr(asked: list[Ranking], k: int):
-    covered = [ranking for ranking in asked if labelled([ranking[:k]])]
+def test_queries_without_a_label_in_the_top_k_do_not_move_ehr(ranked: list[Ranking], k: int):
+    covered = [ranking for ranking in ranked if labelled([ranking[:k]])]
     assume(covered)
-    assert same(value(f"EHR@{k}", asked), value(f"EHR@{k}", covered))
+    assert same(value(f"EHR@{k}", ranked), value(f"EHR@{k}", covered))
 
 
 @given(rankings, st.integers(0, 4), st.integers(0, 8))
 def test_a_candidate_labelled_similar_makes_no_fewer_hits_than_labelled_dissimilar(
-    asked: list[Ranking], q: int, place: int
+    ranked: list[Ranking], q: int, place: int
 ):
     """Areas, BPREF and what is a share of the best order compare candidates, so there the place decides which helps."""
-    query = asked[q % len(asked)]
+    query = ranked[q % len(ranked)]
     at = place % len(query)
     yes, no = ([*query[:at], query[at]._replace(label=label), *query[at + 1 :]] for label in (1, 0))
     plain = [m for m in only("HR", "EHR", "coverage", "MRR", "EMRR", "RR") if "possible" not in m]
-    assert that_fall(plain, rows_of([*asked, no]), rows_of([*asked, yes])) == []
+    assert that_fall(plain, rows_of([*ranked, no]), rows_of([*ranked, yes])) == []
 
 
 def test_an_unjudged_candidate_is_neither_a_hit_nor_a_negative():

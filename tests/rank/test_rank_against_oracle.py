@@ -5,9 +5,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import ranking
+from oracles.matching import Vote, match_votes
 from oracles.ranking import Photo, Rules
 from oracles.rounding import score_error
-from oracles.settling import Vote, settle
 from oracles.worlds import (
     World,
     all_pairs,
@@ -40,7 +40,7 @@ def places(found: JudgedRanks) -> dict[tuple[str, str], tuple[int, int, int, int
 def expected(w: World, r: Rules) -> dict[tuple[str, str], tuple[int, int, int, int]]:
     row = {photo.image: i for i, photo in enumerate(w.photos)}
     answer = {}
-    for (query, unit), label in settle(w.photos, w.votes, r).label.items():
+    for (query, unit), label in match_votes(w.photos, w.votes, r).label.items():
         at = ranking.place(w.photos, w.vectors, row[query], unit, r)
         answer[query, unit] = (label, at.above, at.tied, at.candidates)
     return answer

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from oracles.matching import Vote
 from oracles.ranking import Photo
-from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError

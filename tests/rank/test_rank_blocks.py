@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from oracles.kernels import needs_avx2, on_another_kernel
+from oracles.matching import Vote
 from oracles.ranking import Photo
 from oracles.rounding import exact_scores, score_error, undecided
-from oracles.settling import Vote
 from oracles.worlds import all_pairs, catalog_of, embeddings_of, labels_of
 
 from lookalike.core.types import Catalog, JudgedRanks, Rule
@@ -122,7 +122,7 @@ def test_one_photo_asked_at_every_place_of_a_block_moves_by_one_place_at_most():
     program = """
 import numpy as np
 from oracles.ranking import Photo
-from oracles.settling import Vote
+from oracles.matching import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of
 from lookalike.rank.judged import judged_ranks
 random = np.random.default_rng(0)

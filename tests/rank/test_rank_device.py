@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import ranking
+from oracles.matching import match_votes
 from oracles.ranking import Photo, Rules
 from oracles.rounding import score_error, shown_error, undecided
-from oracles.settling import settle
 from oracles.worlds import (
     World,
     all_pairs,
@@ -69,7 +69,7 @@ def test_ranks_on_a_device_are_those_of_counting_by_hand(w: World, r: Rules, mac
     row = {photo.image: i for i, photo in enumerate(w.photos)}
     expected = {
         (query, unit): (label, *ranking.place(w.photos, w.vectors, row[query], unit, r)[:3])
-        for (query, unit), label in settle(w.photos, w.votes, r).label.items()
+        for (query, unit), label in match_votes(w.photos, w.votes, r).label.items()
     }
     assert places(found) == expected
 

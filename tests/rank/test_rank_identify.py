@@ -17,7 +17,7 @@ def found_rows(w: World) -> tuple[list[Row], int]:
     """Every query with the other photos of its item, each at its place, and how many queries have none."""
     rules, rows, alone = Rules("image", own_item=True), [], 0
     for query, photo in enumerate(w.photos):
-        if not ranking.may_be_asked(photo, None):
+        if not ranking.may_be_query(photo, None):
             continue
         units = ranking.candidate_units(w.photos, query, rules)
         others = [name for name, (row,) in units.items() if w.photos[row].item == photo.item]

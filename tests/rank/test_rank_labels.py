@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import given
+from oracles.matching import Vote, match_votes
 from oracles.ranking import Photo, Rules
-from oracles.settling import Vote, settle
 from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rule_of, rules, worlds
 
 from lookalike.core.errors import CatalogError, LabelsError, LookalikeError
@@ -38,7 +38,7 @@ def pairs_of(photos: list[Photo], votes: list[Vote], r: Rules) -> JudgedPairs:
     return judged_pairs(catalog_of(photos), labels_of(votes), rule_of(r))
 
 
-def settled(photos: list[Photo], pairs: JudgedPairs) -> dict[tuple[str, str], int]:
+def label_by_pair(photos: list[Photo], pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     ends = zip((photos[row].image for row in pairs.query_row), pairs.candidate, strict=True)
     return dict(zip(ends, pairs.label.tolist(), strict=True))
 
@@ -55,13 +55,13 @@ def of_shop(
     *votes: tuple[str, str, int], level: str = "item"
 ) -> tuple[dict[tuple[str, str], int], Counter[str]]:
     pairs = pairs_of(SHOP, [Vote(*vote) for vote in votes], Rules(level=level))
-    return settled(SHOP, pairs), reasons(pairs)
+    return label_by_pair(SHOP, pairs), reasons(pairs)
 
 
 @given(worlds, rules)
 def test_random_votes_settle_as_on_paper(w: World, r: Rules):
-    pairs, paper = pairs_of(w.photos, w.votes, r), settle(w.photos, w.votes, r)
-    assert settled(w.photos, pairs) == paper.label
+    pairs, paper = pairs_of(w.photos, w.votes, r), match_votes(w.photos, w.votes, r)
+    assert label_by_pair(w.photos, pairs) == paper.label
     assert reasons(pairs) == paper.left_out
 
 
@@ -70,7 +70,7 @@ def test_every_vote_stands_or_is_reported_once(w: World, r: Rules):
     pairs = pairs_of(w.photos, w.votes, r)
     reported = sum(unusable.count for unusable in pairs.unusable)
     unit = {photo.image: photo.item if r.level == "item" else photo.image for photo in w.photos}
-    kept = settled(w.photos, pairs)
+    kept = label_by_pair(w.photos, pairs)
     standing = sum(kept.get((v.query, unit.get(v.candidate))) == v.label for v in w.votes)
     assert len(kept) <= standing
     assert reported <= len(w.votes) <= reported + standing
@@ -79,7 +79,7 @@ def test_every_vote_stands_or_is_reported_once(w: World, r: Rules):
 @given(worlds, rules)
 def test_neither_order_nor_repetition_of_votes_matters(w: World, r: Rules):
     once, again = pairs_of(w.photos, w.votes, r), pairs_of(w.photos, [*w.votes[::-1], *w.votes], r)
-    assert settled(w.photos, once) == settled(w.photos, again)
+    assert label_by_pair(w.photos, once) == label_by_pair(w.photos, again)
     assert once.basis == again.basis
 
 
@@ -130,7 +130,7 @@ def test_a_contradiction_within_an_item_counts_even_where_the_photo_may_not_be_f
     """As between (a, b) and (b, a): a contradicted label is no evidence, whatever the role of the other photo."""
     photos = [Photo("a1", "a"), Photo("b1", "b"), Photo("b2", "b", role="query")]
     pairs = pairs_of(photos, [Vote("a1", "b1", 1), Vote("a1", "b2", 0)], Rules())
-    assert settled(photos, pairs) == {}
+    assert label_by_pair(photos, pairs) == {}
 
 
 def test_a_pair_that_contradicts_itself_contradicts_the_other_photos_of_the_item():

@@ -5,8 +5,8 @@ from random import Random
 import numpy as np
 import pytest
 from oracles import ranking, scoring
+from oracles.matching import Vote
 from oracles.ranking import Photo, Rules
-from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of, lattice, rows_from, rule_of
 
 from lookalike.api.values import score
@@ -79,7 +79,7 @@ class Shop:
         return deep - {name for one in lists for name in one[:FIRST]} - own - self.labelled(query, (1,))
 
 
-def drawn_of(pairs: JudgedPairs, query: str) -> list[str]:
+def negatives_of(pairs: JudgedPairs, query: str) -> list[str]:
     return pairs.candidate[(pairs.query == query) & (pairs.drawn > 0)].tolist()
 
 
@@ -96,10 +96,10 @@ def test_drawn_negatives_are_eligible_and_as_many_as_asked_for_or_all(level: str
         pairs = add_negatives(shop.catalog, shop.pairs, how, n, seed, shop.encoders)
         short = 0
         for query in set(shop.pairs.query):
-            eligible, drawn = shop.eligible(query, how), drawn_of(pairs, query)
-            assert set(drawn) <= eligible
-            assert len(drawn) == len(set(drawn)) == min(n, len(eligible))
-            short += len(drawn) < n
+            eligible, sampled = shop.eligible(query, how), negatives_of(pairs, query)
+            assert set(sampled) <= eligible
+            assert len(sampled) == len(set(sampled)) == min(n, len(eligible))
+            short += len(sampled) < n
         (made,) = pairs.basis.negatives
         assert (made.n, made.short, made.drawn) == (n, short, len(pairs) - len(shop.pairs))
 
@@ -109,7 +109,7 @@ def test_every_eligible_candidate_is_drawn_equally_often(how: str):
     shop, times = Shop(1, "image"), 300
     count: dict[str, int] = {}
     for seed in range(times):
-        for name in drawn_of(add_negatives(shop.catalog, shop.pairs, how, 2, seed, shop.encoders), "i05"):
+        for name in negatives_of(add_negatives(shop.catalog, shop.pairs, how, 2, seed, shop.encoders), "i05"):
             count[name] = count.get(name, 0) + 1
     eligible = shop.eligible("i05", how)
     assert set(count) == eligible
@@ -125,7 +125,7 @@ def test_labels_and_other_queries_do_not_move_a_querys_draw(level: str):
         part = add_negatives(
             shop.catalog, shop.pairs.only(shop.pairs.query == "i11"), how, 2, 7, shop.encoders[::-1]
         )
-        assert drawn_of(part, "i11") == drawn_of(whole, "i11")
+        assert negatives_of(part, "i11") == negatives_of(whole, "i11")
 
 
 def ranked(shop: Shop, how: str, n: int = 3) -> JudgedRanks:
@@ -138,14 +138,14 @@ def ranked(shop: Shop, how: str, n: int = 3) -> JudgedRanks:
 def test_areas_equal_their_definitions_on_the_rows_they_see(level: str, seed: int):
     shop = Shop(seed, level)
     for how, seen in (
-        ("sampled", lambda label, drawn: drawn or label == 1),
-        ("catalog", lambda label, drawn: True),
+        ("sampled", lambda label, sampled: sampled or label == 1),
+        ("catalog", lambda label, sampled: True),
     ):
         judged = ranked(shop, how)
         rows = [
             row
-            for row, drawn in zip(rows_from(judged), judged.drawn, strict=True)
-            if seen(row.label, drawn > 0)
+            for row, sampled in zip(rows_from(judged), judged.drawn, strict=True)
+            if seen(row.label, sampled > 0)
         ]
         oracles = (
             scoring.auc_mac(rows),
@@ -219,6 +219,6 @@ def test_the_whole_of_a_large_gallery_can_be_drawn_from():
     catalog = catalog_of(photos)
     votes = [Vote("i0000", f"i{row:04d}", row % 3 == 0) for row in range(2, 400)]
     pairs = judged_pairs(catalog, labels_of(votes), Rule(level="image"))
-    drawn = drawn_of(add_negatives(catalog, pairs, "catalog", 100, 0), "i0000")
-    assert len(drawn) == len(set(drawn)) == 100
-    assert all(int(name[1:]) >= 400 for name in drawn)
+    sampled = negatives_of(add_negatives(catalog, pairs, "catalog", 100, 0), "i0000")
+    assert len(sampled) == len(set(sampled)) == 100
+    assert all(int(name[1:]) >= 400 for name in sampled)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import ranking, scoring
+from oracles.matching import Vote
 from oracles.ranking import Photo, Rules
 from oracles.scoring import Row
-from oracles.settling import Vote
 from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rows_from, worlds
 
 from lookalike.core.types import JudgedRanks, Rule

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import retrieved
+from oracles.matching import Vote, match_votes
 from oracles.ranking import Photo, Rules, candidate_units
 from oracles.rounding import score_error
-from oracles.settling import Vote, settle
 from oracles.worlds import World, catalog_of, embeddings_of, labels_of, rule_of, rules, worlds
 
 from lookalike.core.checks import strings
@@ -57,7 +57,7 @@ def columns(found: RunRanks) -> dict[tuple[str, str], tuple[int, int, int, int, 
 @given(worlds, rules, st.integers(0, 2**32))
 def test_ranks_of_a_run_are_those_counted_by_hand(w: World, r: Rules, seed: int):
     lists = some_lists(w, seed)
-    labels = settle(w.photos, w.votes, r).label
+    labels = match_votes(w.photos, w.votes, r).label
     assume({query for query, _ in labels} & set(lists))
     catalog = catalog_of(w.photos)
     found = rank_run(catalog, run_with(lists), labels_of(w.votes), rule_of(r))
@@ -75,7 +75,7 @@ def test_ranks_of_a_run_are_those_counted_by_hand(w: World, r: Rules, seed: int)
 @given(worlds, rules, st.integers(0, 2**32))
 def test_item_ids_say_the_same_as_photos_of_the_items(w: World, r: Rules, seed: int):
     r = r._replace(level="item")
-    labels = settle(w.photos, w.votes, r).label
+    labels = match_votes(w.photos, w.votes, r).label
     row = {photo.image: i for i, photo in enumerate(w.photos)}
     random = Random(seed)
     by_item: Retrieved = {}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import ranking
+from oracles.matching import match_votes
 from oracles.ranking import Photo, Rules
 from oracles.rounding import score_error, shown_error
-from oracles.settling import settle
 from oracles.worlds import (
     World,
     all_pairs,
@@ -66,7 +66,7 @@ def test_streamed_ranks_are_those_of_counting_by_hand(w: World, r: Rules, machin
     row = {photo.image: i for i, photo in enumerate(w.photos)}
     expected = {
         (query, unit): (label, *ranking.place(w.photos, w.vectors, row[query], unit, r)[:3])
-        for (query, unit), label in settle(w.photos, w.votes, r).label.items()
+        for (query, unit), label in match_votes(w.photos, w.votes, r).label.items()
     }
     assert places(found) == expected
 
@@ -153,15 +153,15 @@ def test_a_bad_vector_in_a_slab_is_named(value: float):
 
 def test_progress_climbs_to_the_number_of_queries():
     catalog = catalog_of([Photo(f"i{row}", f"p{row}") for row in range(30)])
-    told: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
     machine = Machine(held=0, rows=4 * 30 * 8, slab=16, device="numpy")
     vectors = np.random.default_rng(0).normal(size=(30, 2))
     top_lists(
         catalog, embeddings_of(catalog, vectors), np.arange(30), 2,
-        machine=machine, progress=lambda *at: told.append(at),
+        machine=machine, progress=lambda *at: steps.append(at),
     )  # fmt: skip
-    assert told == sorted(told)
-    assert told[-1] == (30, 30)
+    assert steps == sorted(steps)
+    assert steps[-1] == (30, 30)
 
 
 @pytest.mark.parametrize("columns", [0, 1, 1000, 262_144, 2**20, 10**7, 10**9, 10**12])
@@ -198,7 +198,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from oracles.ranking import Photo
-from oracles.settling import Vote
+from oracles.matching import Vote
 from oracles.worlds import catalog_of, labels_of
 from lookalike.core.types import Embeddings, Rule
 from lookalike.rank.distinct import top_lists

@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 from oracles.kernels import needs_avx2, on_another_kernel
+from oracles.matching import Vote
 from oracles.ranking import Photo
-from oracles.settling import Vote
 from oracles.worlds import catalog_of, embeddings_of, labels_of
 
 from lookalike.core.types import JudgedRanks, Rule

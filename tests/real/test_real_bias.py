@@ -21,7 +21,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory) -> dict:
+def results(tmp_path_factory) -> dict:
     """60 pools of 13 encoders, prepared as the page says."""
     import contextlib
     import io
@@ -35,33 +35,33 @@ def told(tmp_path_factory) -> dict:
     return json.loads(out.getvalue())
 
 
-def figure(told: dict, measure: str, name: str, where: str) -> float:
+def figure(results: dict, measure: str, name: str, where: str) -> float:
     return next(
         one["value"]
-        for one in told["figures"]
+        for one in results["figures"]
         if (one["measure"], one["figure"], one["where"]) == (measure, name, where)
     )
 
 
-def test_thirteen_encoders_have_a_true_hit_rate(told):
-    assert len(told["true_hr5"]) == 13
-    assert told["true_hr5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
+def test_thirteen_encoders_have_a_true_hit_rate(results):
+    assert len(results["true_hr5"]) == 13
+    assert results["true_hr5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
 
 
-def test_ehr_lies_above_the_truth_for_encoders_outside_the_pool_and_hr_below(told):
-    assert figure(told, "EHR@5", "bias", "outside") > 0.06
-    assert figure(told, "HR@5", "bias", "outside") < -0.06
+def test_ehr_lies_above_the_truth_for_encoders_outside_the_pool_and_hr_below(results):
+    assert figure(results, "EHR@5", "bias", "outside") > 0.06
+    assert figure(results, "HR@5", "bias", "outside") < -0.06
 
 
-def test_the_correction_takes_nearly_all_of_the_bias_and_orders_better_than_every_measure(told):
-    assert abs(figure(told, "HR@5 corrected", "bias", "outside")) < 0.015
-    mine = figure(told, "HR@5 corrected", "ordered right", "one outside")
+def test_the_correction_takes_nearly_all_of_the_bias_and_orders_better_than_every_measure(results):
+    assert abs(figure(results, "HR@5 corrected", "bias", "outside")) < 0.015
+    mine = figure(results, "HR@5 corrected", "ordered right", "one outside")
     for measure in ("DCS(alpha=10)", "HR@5", "EHR@5", "AUC_mac", "BPREF"):
-        assert mine > figure(told, measure, "ordered right", "one outside")
+        assert mine > figure(results, measure, "ordered right", "one outside")
 
 
-def test_dcs_places_encoders_outside_the_pool_too_well(told):
-    assert figure(told, "DCS(alpha=10)", "places gained", "outside") > 0.03
-    assert figure(told, "DCS(alpha=10)", "Spearman", "all encoders") < figure(
-        told, "AUC_mic", "Spearman", "all encoders"
+def test_dcs_places_encoders_outside_the_pool_too_well(results):
+    assert figure(results, "DCS(alpha=10)", "places gained", "outside") > 0.03
+    assert figure(results, "DCS(alpha=10)", "Spearman", "all encoders") < figure(
+        results, "AUC_mic", "Spearman", "all encoders"
     )

@@ -22,9 +22,9 @@ def texts(svg: str) -> list[str]:
 
 def test_the_heat_map_prints_every_value_and_leaves_the_diagonal_empty():
     svg = heat_map(("a", "b", "c"), OVERLAP, "Overlap")
-    said = texts(svg)
+    text = texts(svg)
     for value in ("12.3", "0.0", "100.0"):
-        assert said.count(value) == 2
+        assert text.count(value) == 2
     assert svg.count('class="heat-none"') == 3
     assert "nan" not in svg
 
@@ -62,7 +62,7 @@ def test_generators_and_others_differ_in_shape_and_word():
 def test_the_dot_plot_orders_by_value_and_puts_undefined_last():
     marks = [Mark("low", True, 0.1), Mark("none", False, math.nan), Mark("high", True, 0.9)]
     svg = dot_plot(marks, "AUC_mac")
-    assert [said for said in texts(svg) if said in ("low", "none", "high")] == ["high", "low", "none"]
+    assert [text for text in texts(svg) if text in ("low", "none", "high")] == ["high", "low", "none"]
     assert "undefined" in texts(svg)
     assert "nan" not in svg
     assert len(list(ElementTree.fromstring(svg).iter("polygon"))) == 1  # the legend's alone

@@ -124,14 +124,14 @@ def test_an_axis_holds_its_values_in_four_steps_or_fewer(values, ends):
 
 
 def test_findings_are_whole_sentences_with_their_measure_and_caution(page, report):
-    told = section(page, "What the labels show", "Compared with the ground truth")
-    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in told
-    assert "These labels also cannot separate dinov2 from argus" in told
+    texts = section(page, "What the labels show", "Compared with the ground truth")
+    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in texts
+    assert "These labels also cannot separate dinov2 from argus" in texts
     assert (
         "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p &lt;= 0.038 after Holm)."
-        in told
+        in texts
     )
-    assert "after Holm" in told
+    assert "after Holm" in texts
     shown = shown_findings(report.measures)
     assert [one.measure for one in shown] == ["DCS(alpha=10)", "EHR@5"]  # BPREF has nothing to say
     assert [bool(one.caution) for one in shown] == [False, True]
@@ -139,9 +139,9 @@ def test_findings_are_whole_sentences_with_their_measure_and_caution(page, repor
 
 
 def test_the_summary_leads_with_what_is_proved(report):
-    told = " ".join(summary(report))
-    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in told
-    assert "not tested" not in told
+    texts = " ".join(summary(report))
+    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in texts
+    assert "not tested" not in texts
 
 
 def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link():
@@ -155,12 +155,12 @@ def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link(
 
 
 def test_groups_stand_with_intervals_counts_and_what_is_missing(page):
-    told = section(page, "AUC_mac by category", "What the measures mean")
-    assert "90 of 92 queries" in told
-    assert "(none)" in told
-    assert "undefined" in told
-    assert "13 values of 41 without an interval" in told
-    assert "AUC_mac is undefined for the other one." in told
+    texts = section(page, "AUC_mac by category", "What the measures mean")
+    assert "90 of 92 queries" in texts
+    assert "(none)" in texts
+    assert "undefined" in texts
+    assert "13 values of 41 without an interval" in texts
+    assert "AUC_mac is undefined for the other one." in texts
 
 
 def test_encoders_that_count_other_queries_say_so():

@@ -132,9 +132,9 @@ def test_every_measure_is_explained_with_its_value(measure):
     assert words is not None
     assert words.asks.endswith("?")
     assert words.watch.endswith(".")
-    told = sentence(name, 0.83).replace("\N{NO-BREAK SPACE}", " ")
-    assert re.search(r"83\.0%|4\.2 of|4\.1 of", told)
-    assert "@0" not in words.asks + words.watch + told
+    text = sentence(name, 0.83).replace("\N{NO-BREAK SPACE}", " ")
+    assert re.search(r"83\.0%|4\.2 of|4\.1 of", text)
+    assert "@0" not in words.asks + words.watch + text
     assert sentence(name, math.nan) == ""
 
 
@@ -160,9 +160,9 @@ def test_a_measure_without_words_still_has_a_card(measure):
 
 
 def test_the_summary_names_the_leader_and_makes_no_claim_of_significance():
-    told = " ".join(summary(_report_with(table(("HR@5", "DCS(alpha=10)"), ga=(0.9, 0.6), gb=(0.8, 0.7)))))
-    assert "On DCS(alpha=10), gb has the highest value, 0.700; ga has 0.600." in told
-    assert "significant" in told
+    text = " ".join(summary(_report_with(table(("HR@5", "DCS(alpha=10)"), ga=(0.9, 0.6), gb=(0.8, 0.7)))))
+    assert "On DCS(alpha=10), gb has the highest value, 0.700; ga has 0.600." in text
+    assert "significant" in text
     level = " ".join(summary(_report_with(table(("AUC_mac",), a=(0.6,), b=(0.6,), c=(0.6,)))))
     assert "a, b and c share the highest value, 0.600" in level
 

@@ -12,13 +12,13 @@ from lookalike.report.parts.verdict import COLOURS, shown_verdict
 def test_the_verdict_stands_before_the_audit_with_words_advice_and_reasons(page):
     assert page.index(">Can these numbers be trusted?</h2>") < page.index(">The verdict</h3>")
     assert page.index(">The verdict</h3>") < page.index("Read this first") < page.index('id="results"')
-    told = section(page, "The verdict", "The tests behind the verdict")
+    text = section(page, "The verdict", "The tests behind the verdict")
     for word in COLOURS:
-        assert word in told
-    assert "right 55 in 100" in told
-    assert "HR@5 corrected for unjudged results: 0.71 [0.62, 0.80]. EHR@5 is 0.85." in told
-    assert "HR@5: HR@5 counts unjudged results as misses." in told
-    assert "100% of its first 5 labelled" in told
+        assert word in text
+    assert "right 55 in 100" in text
+    assert "HR@5 corrected for unjudged results: 0.71 [0.62, 0.80]. EHR@5 is 0.85." in text
+    assert "HR@5: HR@5 counts unjudged results as misses." in text
+    assert "100% of its first 5 labelled" in text
 
 
 def test_without_a_verdict_or_an_audit_the_other_still_stands(report):

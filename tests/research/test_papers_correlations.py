@@ -99,11 +99,11 @@ def test_micro_p_values_of_eds_table_3():
     possible = untied(6)[0]
     for names, printed in table.column("Micro ROC-AUC / SC").items():
         (sc,) = {round(one, 6) for one in possible if abs(one - float(printed)) <= 0.005 + 1e-9}
-        p, told = p_of(sc, 6), table.cell(*names, column="Micro ROC-AUC / p-value")
+        p, shown = p_of(sc, 6), table.cell(*names, column="Micro ROC-AUC / p-value")
         cut = f"{int(1000 * p) / 1000:.3f}"
-        assert told in (f"{p:.3f}", cut)
+        assert shown in (f"{p:.3f}", cut)
         marked = (*names, "Micro ROC-AUC / p-value") in noted(table, "(rounded)")
-        assert marked == (told != f"{p:.3f}")
+        assert marked == (shown != f"{p:.3f}")
     assert round(p_of(29 / 35, 6), 4) == 0.0416
     assert round(p_of(33 / 35, 6), 4) == 0.0048
 
@@ -117,8 +117,8 @@ def test_macro_correlations_of_eds_table_3_need_a_tie():
     for names, printed in table.column("Macro ROC-AUC / SC").items():
         assert np.abs(untied(6)[0] - float(printed)).min() > 0.005 + 1e-9
         (sc,) = {one for one in tied if abs(one - float(printed)) <= 0.005}
-        told = table.cell(*names, column="Macro ROC-AUC / p-value")
-        assert told == f"{int(1000 * p_of(sc, 6)) / 1000:.3f}"
+        shown = table.cell(*names, column="Macro ROC-AUC / p-value")
+        assert shown == f"{int(1000 * p_of(sc, 6)) / 1000:.3f}"
         assert ((*names, "Macro ROC-AUC / p-value") in noted(table, "told from zero")) == (p_of(sc, 6) > 0.05)
 
 

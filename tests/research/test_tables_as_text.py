@@ -94,77 +94,77 @@ def consistency() -> ComputedTable:
 
 @pytest.mark.parametrize("key", keys())
 def test_every_printed_figure_is_in_the_text(key: str):
-    table, said = published(key), lines(key, None)
+    table, printed = published(key), lines(key, None)
     for row in table.rows:
         names = " ".join(row.names).split()
-        line = next(line for line in said if line.split()[: len(names)] == names)
+        line = next(line for line in printed if line.split()[: len(names)] == names)
         assert all(cell in line for cell in row.cells)
-    assert [line for line in said if line.startswith(("- ", "a) ", "b) ", "c) "))] != []
-    assert max(map(len, said)) < 160
+    assert [line for line in printed if line.startswith(("- ", "a) ", "b) ", "c) "))] != []
+    assert max(map(len, printed)) < 160
 
 
 def test_an_encoder_with_a_models_name_stands_on_the_models_row():
-    said = lines("vsd-table-1", consistency())
-    (row,) = [line for line in said if line.startswith("DCS      DINO")]
+    printed = lines("vsd-table-1", consistency())
+    (row,) = [line for line in printed if line.startswith("DCS      DINO")]
     assert "78.97 ± 1.22" in row
     assert "50.00 ± 1.23" in row
     assert row.endswith("nan   nan   nan")
-    (clip,) = [line for line in said if line.startswith("DCS      CLIP")]
+    (clip,) = [line for line in printed if line.startswith("DCS      CLIP")]
     assert clip.endswith("0.88")  # nothing of ours
 
 
 def test_other_encoders_follow_the_papers_models_of_their_measure():
-    said = lines("vsd-table-1", consistency())
-    at = {line[:13]: number for number, line in enumerate(said) if line[:3] in ("DCS", "EHR", "BPF")}
+    printed = lines("vsd-table-1", consistency())
+    at = {line[:13]: number for number, line in enumerate(printed) if line[:3] in ("DCS", "EHR", "BPF")}
     assert (
         at["DCS      AS  "] + 1 == at["DCS      colo"] == at["DCS      late"] - 1 == at["EHR@5    DINO"] - 2
     )
     assert at["BPF      colo"] == at["BPF      AS  "] + 1
-    assert said[at["DCS      colo"]].split()[:5] == ["DCS", "color", "25.00", "±", "2.00"]
+    assert printed[at["DCS      colo"]].split()[:5] == ["DCS", "color", "25.00", "±", "2.00"]
 
 
 def test_an_encoder_that_is_no_generator_has_a_score_alone():
-    said = lines("vsd-table-1", consistency())
-    (late,) = [line for line in said if line.startswith("DCS      late")]
+    printed = lines("vsd-table-1", consistency())
+    (late,) = [line for line in printed if line.startswith("DCS      late")]
     assert late.split() == ["DCS", "late", "12.50", "±", "3.00", *["-"] * 6]
 
 
 def test_scores_over_fewer_label_sets_and_what_is_undefined_are_said():
-    said = lines("vsd-table-1", consistency())
-    assert "BPF is a mean over fewer label sets for dino (1 of 2): on the others why." in said
-    assert f"nan: undefined, because {FEW}; or why." in said
-    (dino,) = [line for line in said if line.startswith("BPF      DINO")]
+    printed = lines("vsd-table-1", consistency())
+    assert "BPF is a mean over fewer label sets for dino (1 of 2): on the others why." in printed
+    assert f"nan: undefined, because {FEW}; or why." in printed
+    (dino,) = [line for line in printed if line.startswith("BPF      DINO")]
     assert "40.00 ± nan" in dino
 
 
 def test_heads_of_groups_stand_above_their_columns():
-    said = lines("vsd-table-1", consistency())
-    first, second, third, leaf = said[5:9]
+    printed = lines("vsd-table-1", consistency())
+    first, second, third, leaf = printed[5:9]
     assert first.split() == ["paper", "this", "catalog"]
     assert second.split() == ["Fashion", "Furniture"]
     assert third.split() == ["Bias", "FC", "Bias", "FC", "Bias", "FC"]
     assert leaf.split() == ["Metric", "Model", *["Score", *["SC", "KT", "r"] * 2] * 3]
-    dino = next(line for line in said if line.startswith("DCS      DINO"))
-    widest = next(line for line in said if line.startswith("BPF      color"))
+    dino = next(line for line in printed if line.startswith("DCS      DINO"))
+    widest = next(line for line in printed if line.startswith("BPF      color"))
     assert first.index("this") == widest.index("40.00 ± 10.00")
     assert second.index("Furniture") <= dino.index("63.24")
 
 
 def test_it_is_said_over_how_many_encoders_a_correlation_is():
-    said = lines("vsd-table-1", consistency())
+    printed = lines("vsd-table-1", consistency())
     for words in ("Of 100 labels.", "Bias: over 1 to 3 encoders.", "FC: over 1 to 3 encoders."):
-        assert words in said
+        assert words in printed
 
 
 def test_coverage_rows_of_a_measure_stay_together():
     found = [(0.4, "EMRR@5", NONE), (0.2, "DCS(alpha=10)", SOME), (0.2, "EMRR@5", SOME)]
-    said = lines("vsd-table-5", coverage_table(sweep(found)))
-    (dcs,) = [line for line in said if line.startswith("0.2  DCS")]
+    printed = lines("vsd-table-5", coverage_table(sweep(found)))
+    (dcs,) = [line for line in printed if line.startswith("0.2  DCS")]
     assert dcs.split() == ["0.2", "DCS", "0.48", "0.32", "0.42", "0.70", "0.80", "0.90"]
-    at = [number for number, line in enumerate(said) if "EMRR@5" in line]
+    at = [number for number, line in enumerate(printed) if "EMRR@5" in line]
     assert at[1] == at[0] + 1
-    assert said[at[1]].split() == ["0.4", "EMRR@5", "nan", "nan", "nan"]
-    assert "mean over encoders: dino (7 queries), color (1,200 queries)." in " ".join(said)
+    assert printed[at[1]].split() == ["0.4", "EMRR@5", "nan", "nan", "nan"]
+    assert "mean over encoders: dino (7 queries), color (1,200 queries)." in " ".join(printed)
 
 
 def test_leave_one_out_rows_are_printed_like_eds_table_3():
@@ -179,13 +179,13 @@ def test_leave_one_out_rows_are_printed_like_eds_table_3():
         for name in ("dino", "color")
     }
     table = leave_one_out_table(left_out(spreads, bias))
-    said = lines("eds-table-3", table)
-    (line,) = [line for line in said if line.startswith("DINO  ")]
+    printed = lines("eds-table-3", table)
+    (line,) = [line for line in printed if line.startswith("DINO  ")]
     assert line.split()[-10:] == ["62.6", "±", "1.8", "0.83", "0.042", "78.5", "±", "1.7", "nan", "nan"]
     # a generator without vectors has no area of its own, but its labels can be left out
-    (color,) = [line for line in said if line.startswith("color  ")]
+    (color,) = [line for line in printed if line.startswith("color  ")]
     assert color.split() == ["color", "-", "0.83", "0.042", "-", "0.83", "0.042"]
-    assert "SC: over 1 to 6 encoders." in said
+    assert "SC: over 1 to 6 encoders." in printed
     (sc, p) = table.rows[0].figures[1:3]
     assert (sc.n, sc.p, p.value) == (6, 0.0416, 0.0416)
 
@@ -193,11 +193,11 @@ def test_leave_one_out_rows_are_printed_like_eds_table_3():
 def test_identification_rows_are_printed_like_eds_table_4():
     measures = ("HR@5", "HR@9", "MRR@5", "MRR@9")
     one = scores("color", dict(zip(measures, (0.152, 0.109, 1.0, math.nan), strict=True)))
-    said = lines("eds-table-4", identification_table([one], measures, ["Some photos."]))
-    (line,) = [line for line in said if line.startswith("color")]
+    printed = lines("eds-table-4", identification_table([one], measures, ["Some photos."]))
+    (line,) = [line for line in printed if line.startswith("color")]
     assert line.split() == ["color", "15.2", "10.9", "100.0", "nan"]
-    assert "Some photos." in said
-    assert "nan: undefined, because no reason." in said
+    assert "Some photos." in printed
+    assert "nan: undefined, because no reason." in printed
 
 
 def test_discovery_rows_are_printed_like_eds_table_5():
@@ -214,18 +214,18 @@ def test_discovery_rows_are_printed_like_eds_table_5():
 
 def test_a_table_of_other_columns_follows_the_papers():
     overlap = np.array([[np.nan, 50.0], [50.0, np.nan]])
-    said = lines("eds-table-2", overlap_table(["color", "hog"], overlap, ["Over 3 queries."]))
-    at = said.index("On this catalog:")
-    assert said[at + 1].split() == ["Generator", "color", "hog"]
-    assert said[at + 2].split() == ["color", "-", "50.0"]
-    assert said.index("Over 3 queries.") > at
-    assert any(line.startswith("ID+C") for line in said[:at])
+    printed = lines("eds-table-2", overlap_table(["color", "hog"], overlap, ["Over 3 queries."]))
+    at = printed.index("On this catalog:")
+    assert printed[at + 1].split() == ["Generator", "color", "hog"]
+    assert printed[at + 2].split() == ["color", "-", "50.0"]
+    assert printed.index("Over 3 queries.") > at
+    assert any(line.startswith("ID+C") for line in printed[:at])
 
 
 def test_queries_that_are_not_there_are_no_row():
     assert [row.names for row in ground_truth_table((3, 9), (0, 0)).rows] == [("Discovery",)]
-    said = lines("eds-table-1", ground_truth_table((3, 9), (2000, 4)))
-    (wild,) = [line for line in said if line.startswith("Wild")]
+    printed = lines("eds-table-1", ground_truth_table((3, 9), (2000, 4)))
+    (wild,) = [line for line in printed if line.startswith("Wild")]
     assert wild.split() == ["Wild", "2,000", "64,046", "b", "2,000", "4"]
 
 
@@ -249,9 +249,9 @@ def test_a_table_wider_than_the_page_is_parted_and_loses_no_figure(key: str, wid
     if key == "eds-table-5":
         values = {name: at / 7 for at, name in enumerate(discovery_measures(4))}
         ours = discovery_table([scores("new", values)], [], 4)
-    said = text_of(table, ours, width)
-    assert max(map(len, said.splitlines())) <= width
-    assert "this catalog" in said
+    text = text_of(table, ours, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "this catalog" in text
     both = [(row.names, row.cells) for row in table.rows]
     both += [
         (
@@ -263,13 +263,13 @@ def test_a_table_wider_than_the_page_is_parted_and_loses_no_figure(key: str, wid
     ]
     for names, cells in both:
         words = " ".join(names).split()
-        found = " ".join(line for line in said.splitlines() if line.split()[: len(words)] == words)
+        found = " ".join(line for line in text.splitlines() if line.split()[: len(words)] == words)
         assert all(cell in found for cell in cells)
 
 
 def test_a_part_has_no_row_without_a_cell_and_no_empty_line_of_heads():
-    said = text_of(published("vsd-table-1"), consistency(), 100).splitlines()
-    at = next(number for number, line in enumerate(said) if line.strip() == "this catalog")
-    assert said[at + 1].split() == ["Bias", "FC"]
-    assert [line.split()[1] for line in said[at + 3 : at + 6]] == ["DINO", "color", "late"]
-    assert said[at + 9] == ""
+    text = text_of(published("vsd-table-1"), consistency(), 100).splitlines()
+    at = next(number for number, line in enumerate(text) if line.strip() == "this catalog")
+    assert text[at + 1].split() == ["Bias", "FC"]
+    assert [line.split()[1] for line in text[at + 3 : at + 6]] == ["DINO", "color", "late"]
+    assert text[at + 9] == ""

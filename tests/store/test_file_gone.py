@@ -11,7 +11,7 @@ WRITE = text("INSERT INTO audit (at, action) VALUES (1, :what)")
 READ = text("SELECT action FROM audit ORDER BY id")
 
 
-def said(writer, what):
+def written(writer, what):
     return writer.submit(lambda connection: connection.execute(WRITE, {"what": what}).rowcount).result(30)
 
 
@@ -19,15 +19,15 @@ def test_what_goes_into_a_deleted_file_is_not_acknowledged(tmp_path):
     place = tmp_path / "lookalike.db"
     shop = Shop(place)
     writer = Writer(shop.database)
-    assert said(writer, "first") == 1
+    assert written(writer, "first") == 1
     away = tmp_path / "away.db"
     place.rename(away)
     for _ in range(2):
         with pytest.raises(StorageError, match="deleted or moved"):
-            said(writer, "nobody's")
+            written(writer, "nobody's")
     assert not place.exists()  # and no empty one is made in its place
     away.rename(place)
-    assert said(writer, "back again") == 1
+    assert written(writer, "back again") == 1
     writer.close()
     with shop.database.read() as connection:
         found = connection.execute(READ).scalars().all()
@@ -39,15 +39,15 @@ def test_a_file_that_takes_its_place_is_noticed(tmp_path):
     place = tmp_path / "lookalike.db"
     shop, other = Shop(place), Shop(tmp_path / "other.db")
     writer = Writer(shop.database)
-    assert said(writer, "old") == 1
+    assert written(writer, "old") == 1
     shop.database.close()
     other.database.close()
     (tmp_path / "other.db").replace(place)
     for left in ("-wal", "-shm"):
         (tmp_path / f"lookalike.db{left}").unlink(missing_ok=True)
     with pytest.raises(StorageError, match="replaced by another"):
-        said(writer, "into the old one")
-    assert said(writer, "new") == 1
+        written(writer, "into the old one")
+    assert written(writer, "new") == 1
     writer.close()
     with shop.database.read() as connection:
         assert connection.execute(READ).scalars().all() == ["new"]

@@ -90,15 +90,19 @@ def consistent(database):
 
 
 def test_acknowledged_votes_survive_kill_9_at_any_moment(database_place):
-    database, draw, told = opened(database_place, people=4, pairs=5_000), random.Random(1), set()
+    database, draw, acknowledged_answers = (
+        opened(database_place, people=4, pairs=5_000),
+        random.Random(1),
+        set(),
+    )
     for _ in range(3):
         with vote(address_of(database), 1, 4) as process:
             lines = [process.stdout.readline() for _ in range(draw.randint(5, 120))]
             process.kill()
             lines += process.stdout.read().splitlines()
-        told |= acknowledged(lines)
-    assert len(told) > 20
-    assert told <= kept(database)
+        acknowledged_answers |= acknowledged(lines)
+    assert len(acknowledged_answers) > 20
+    assert acknowledged_answers <= kept(database)
     consistent(database)
 
 
@@ -113,9 +117,9 @@ def test_acknowledged_votes_survive_a_database_server_that_stops_dead():
                 lines.append(process.stdout.readline())
             process.kill()
             lines += process.stdout.read().splitlines()
-        told = acknowledged(lines)
-        assert len(told) > 60
-        assert told <= kept(database)
+        acknowledged_answers = acknowledged(lines)
+        assert len(acknowledged_answers) > 60
+        assert acknowledged_answers <= kept(database)
         consistent(database)
 
 
@@ -257,8 +261,8 @@ def life_of_a_second_annotator(place, secret, monkeypatch):
         look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
         with shop.database.write() as connection:
             mine = next_pairs(connection, shop.rules, 2, shop.now, shop.draw)[0]
-        for said in ("similar", "similar", "dissimilar", "skip"):
-            look(lambda c, s=said, t=mine.token: answer(c, shop.rules, 2, t, s, shop.now, shop.draw))
+        for given_answer in ("similar", "similar", "dissimilar", "skip"):
+            look(lambda c, s=given_answer, t=mine.token: answer(c, shop.rules, 2, t, s, shop.now, shop.draw))
         look(lambda c, n=mine.question: thread(c, n))  # both are in, but may still be undone
         look(lambda c: discussions(c, state="open", who=2))
     look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
@@ -287,9 +291,9 @@ def test_nothing_anybody_sees_depends_on_anothers_vote_before_the_pair_is_closed
 def test_the_newest_history_of_a_pair_is_what_stands(database_place):
     shop = Shop(database_place, people=2, pairs=1)
     token = shop.give(1)[0].token
-    for said in ("similar", "dissimilar", "unsure", "similar"):
+    for given_answer in ("similar", "dissimilar", "unsure", "similar"):
         shop.now += 1_000
-        shop.say(1, token, said)
+        shop.say(1, token, given_answer)
         shop.now += 1_000
         token = shop.undo(1, token).token
     shop.say(1, token, "dissimilar")

@@ -108,9 +108,9 @@ def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
 def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
     draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0))
     with shop.write() as connection:
-        for who, said in ((1, "similar"), (2, "dissimilar")):
+        for who, given_answer in ((1, "similar"), (2, "dissimilar")):
             given = next_pairs(connection, rules, who, NOW, draw)[0]
-            answer(connection, rules, who, given.token, said, NOW, draw, took=90_000)
+            answer(connection, rules, who, given.token, given_answer, NOW, draw, took=90_000)
         apply_due(connection, rules, NOW + 1)
         stands = annotator_progress(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
         assert (stands.answered, stands.today, stands.open, stands.discussion) == (1, 1, 0, 1)
@@ -122,9 +122,9 @@ def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
 def test_a_verdict_button_pressed_twice_is_one_verdict(shop):
     draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0))
     with shop.write() as connection:
-        for who, said in ((1, "similar"), (2, "dissimilar")):
+        for who, given_answer in ((1, "similar"), (2, "dissimilar")):
             given = next_pairs(connection, rules, who, NOW, draw)[0]
-            answer(connection, rules, who, given.token, said, NOW, draw)
+            answer(connection, rules, who, given.token, given_answer, NOW, draw)
         apply_due(connection, rules, NOW + 1)
         for _ in range(2):
             add_proposal(connection, 1, 1, "similar", NOW + 2)

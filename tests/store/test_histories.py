@@ -74,12 +74,12 @@ class Model:
         self.verdicts: dict[int, tuple] = {}  # of each pair the last one, and when
         self.said = 0
 
-    def receipt(self, token: str, said: str) -> Receipt | None:
+    def receipt(self, token: str, answer: str) -> Receipt | None:
         for _, _, kept, at, of in self.history:
             if of == token:
-                if kept != said:
+                if kept != answer:
                     raise rules.refused("answered")
-                return Receipt(token, said, at)
+                return Receipt(token, answer, at)
         return None
 
     def admit(self, annotator: int, owner: int) -> None:
@@ -91,39 +91,39 @@ class Model:
         if annotator in self.removed:
             raise AccessError("", fix="", code="removed")
 
-    def say(self, annotator: int, owner: int, token: str, said: str) -> Receipt:
+    def say(self, annotator: int, owner: int, token: str, answer: str) -> Receipt:
         self.admit(annotator, owner)
         now, ticket = self.shop.now, self.shop.ticket(token)
         if ticket.check:
-            return self.say_check(ticket.check, annotator, token, said)
+            return self.say_check(ticket.check, annotator, token, answer)
         before = self.questions[ticket.question]
         mine = before.of(annotator)
         if mine is None or (mine.kind, mine.token) != (LEASE, token):
-            again = self.receipt(token, said)
+            again = self.receipt(token, answer)
             if again is not None:
                 return again
-        if said == SKIP:
+        if answer == SKIP:
             after = rules.skip(before, annotator, token, now, ticket.side)
         else:
             grace = self.shop.rules.campaign.grace
-            after = rules.vote(before, annotator, token, said, now, grace, ticket.side)
+            after = rules.vote(before, annotator, token, answer, now, grace, ticket.side)
             self.count(annotator)
         self.questions[ticket.question] = after
-        self.history.append((ticket.question, annotator, said, now, token))
-        return Receipt(token, said, now)
+        self.history.append((ticket.question, annotator, answer, now, token))
+        return Receipt(token, answer, now)
 
-    def say_check(self, check: int, annotator: int, token: str, said: str) -> Receipt:
+    def say_check(self, check: int, annotator: int, token: str, given_answer: str) -> Receipt:
         now_token, answer, at = self.checks[check]
         if token != now_token:
-            return Receipt(token, said, self.asked(check))
-        if answer and answer != said:
+            return Receipt(token, given_answer, self.asked(check))
+        if answer and answer != given_answer:
             raise rules.refused("answered")
         if not answer:
             at = self.shop.now
-            self.checks[check] = token, said, at
-            if said != SKIP:
+            self.checks[check] = token, given_answer, at
+            if given_answer != SKIP:
                 self.count(annotator)
-        return Receipt(token, said, at)
+        return Receipt(token, given_answer, at)
 
     def asked(self, check: int) -> int:
         return self.shop.rows(select(tables.check.c.since).where(tables.check.c.id == check))[0][0]
@@ -239,20 +239,20 @@ class Pair:
             self.model.given(annotator, got)
         return got or ()
 
-    def work(self, annotator: int, said: str) -> None:
+    def work(self, annotator: int, answer: str) -> None:
         for pair in self.give(annotator)[:1]:
-            self.answered(annotator, annotator, pair.token, said)
+            self.answered(annotator, annotator, pair.token, answer)
 
-    def everybody(self, said: str) -> None:
+    def everybody(self, answer: str) -> None:
         for annotator in range(1, PEOPLE + 1):
-            self.work(annotator, said)
+            self.work(annotator, answer)
         self.clock(31_000)
         self.sweep()
 
-    def answered(self, annotator: int, owner: int, token: str, said: str) -> None:
+    def answered(self, annotator: int, owner: int, token: str, answer: str) -> None:
         expected, got = self.same(
-            lambda: self.model.say(annotator, owner, token, said),
-            lambda: self.shop.say(annotator, token, said),
+            lambda: self.model.say(annotator, owner, token, answer),
+            lambda: self.shop.say(annotator, token, answer),
         )
         assert got == expected
 
@@ -260,15 +260,15 @@ class Pair:
         known = [one for one in self.model.tokens if owner is None or one[0] == owner]
         return known[-1 - back % len(known)] if known else None
 
-    def say(self, annotator: int, back: int, said: str) -> None:
+    def say(self, annotator: int, back: int, answer: str) -> None:
         found = self.token(back, annotator)
         if found is not None:
-            self.answered(annotator, *found, said)
+            self.answered(annotator, *found, answer)
 
-    def steal(self, annotator: int, back: int, said: str) -> None:
+    def steal(self, annotator: int, back: int, answer: str) -> None:
         found = self.token(back, None)
         if found is not None:
-            self.answered(annotator, *found, said)
+            self.answered(annotator, *found, answer)
 
     def undo(self, annotator: int, back: int) -> None:
         found = self.token(back, annotator)
@@ -296,19 +296,19 @@ class Pair:
         with self.shop.database.write() as connection:
             return does(connection, *rest, self.shop.now)
 
-    def propose(self, annotator: int, number: int, said: str) -> None:
+    def propose(self, annotator: int, number: int, answer: str) -> None:
         def ours():
             self.model.present(annotator)
-            verdict = annotator, "proposal", said
-            self.rule(number, verdict, lambda one: rules.propose(one, annotator, said), reader=annotator)
+            verdict = annotator, "proposal", answer
+            self.rule(number, verdict, lambda one: rules.propose(one, annotator, answer), reader=annotator)
 
-        self.same(ours, lambda: self.write(add_proposal, number, annotator, said))
+        self.same(ours, lambda: self.write(add_proposal, number, annotator, answer))
 
-    def decide(self, number: int, said: str) -> None:
+    def decide(self, number: int, answer: str) -> None:
         def ours():
-            self.rule(number, (1, "decision", said), lambda one: rules.decide(one, said))
+            self.rule(number, (1, "decision", answer), lambda one: rules.decide(one, answer))
 
-        self.same(ours, lambda: self.write(add_decision, number, 1, said))
+        self.same(ours, lambda: self.write(add_decision, number, 1, answer))
 
     def hidden(self, number: int, reader: int | None) -> bool:
         """Whether a pair is shown to nobody yet, or not to a reader who will be asked it again."""

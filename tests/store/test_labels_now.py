@@ -30,10 +30,10 @@ def shop(database_place):
         connection.execute(update(tables.question).where(tables.question.c.query == "q2").values(both=1))
     for who in (1, 2):
         while given := shop.give(who):
-            said = (
+            answer = (
                 "dissimilar" if given[0].query == "q3" or (who == 2 and given[0].query == "q1") else "similar"
             )
-            shop.say(who, given[0].token, said)
+            shop.say(who, given[0].token, answer)
     return shop
 
 

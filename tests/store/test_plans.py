@@ -55,9 +55,9 @@ def work(shop):
         for who in (1, 2):
             given = shop.give(who)
             kinds.add(bool(shop.ticket(given[0].token).check))
-            said = ("similar", "dissimilar", "skip", "similar")[turn % 4]
-            shop.say(who, given[0].token, said)
-            shop.say(who, given[0].token, said)
+            answer = ("similar", "dissimilar", "skip", "similar")[turn % 4]
+            shop.say(who, given[0].token, answer)
+            shop.say(who, given[0].token, answer)
             if turn % 5 == 0:
                 shop.undo(who, given[0].token)
         shop.sweep()

@@ -20,10 +20,10 @@ def put(shop, *ends, **more):
         return ask(connection, listed, 2, NOW)
 
 
-def settle(shop, said="similar"):
+def settle(shop, answer="similar"):
     for who in (1, 2):
         while given := shop.give(who):
-            shop.say(who, given[0].token, said)
+            shop.say(who, given[0].token, answer)
     shop.wait(1)
 
 

@@ -11,7 +11,7 @@ from lookalike.store.sql import rows
 from lookalike.store.workspace import Workspace
 
 
-def drawn(*names: str) -> RandomPairs:
+def random_pairs_of(*names: str) -> RandomPairs:
     return RandomPairs(strings(f"q{n}" for n in names), strings(names), strings(f"{n}.jpg" for n in names))
 
 
@@ -39,25 +39,25 @@ def kept(workspace: Workspace) -> list[str]:
 
 def test_they_come_back_in_their_order(workspace):
     assert kept(workspace) == []
-    workspace.save_pool(pool("x"), drawn("c", "a", "b"))
+    workspace.save_pool(pool("x"), random_pairs_of("c", "a", "b"))
     assert kept(workspace) == ["c", "a", "b"]
     assert kept(Workspace(workspace.folder)) == ["c", "a", "b"]
 
 
 def test_they_are_replaced_only_where_others_are_given(workspace):
-    workspace.save_pool(pool("x"), drawn("c", "a"))
+    workspace.save_pool(pool("x"), random_pairs_of("c", "a"))
     workspace.save_pool(pool("x", "y"))
     assert kept(workspace) == ["c", "a"]
-    workspace.save_pool(pool("x", "y"), drawn("d"))
+    workspace.save_pool(pool("x", "y"), random_pairs_of("d"))
     assert kept(workspace) == ["d"]
-    workspace.save_pool(pool("x"), drawn())
+    workspace.save_pool(pool("x"), random_pairs_of())
     assert kept(workspace) == []
 
 
 def test_a_failure_leaves_pool_and_random_pairs_as_they_were(workspace, monkeypatch):
-    workspace.save_pool(pool("x"), drawn("c"))
+    workspace.save_pool(pool("x"), random_pairs_of("c"))
     monkeypatch.setattr(rows, "BATCH", 1)
     with pytest.raises(Exception, match="UNIQUE"):
-        workspace.save_pool(pool("x", "y"), drawn("d", "d"))
+        workspace.save_pool(pool("x", "y"), random_pairs_of("d", "d"))
     assert kept(workspace) == ["c"]
     assert workspace.pool().item.tolist() == ["x"]

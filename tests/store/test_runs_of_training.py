@@ -102,9 +102,12 @@ def test_an_unfinished_run_goes_on_only_with_what_it_was_told(folder):
 
 def test_a_finished_run_is_not_written_over(folder):
     finished(folder)
-    for told, said in ((IDENTITY, "same settings and data"), (IDENTITY | {"views": 3}, "views is 3, not 1")):
+    for identity, said in (
+        (IDENTITY, "same settings and data"),
+        (IDENTITY | {"views": 3}, "views is 3, not 1"),
+    ):
         with pytest.raises(LearningError, match="There is a finished run") as error:
-            models.begin(folder, "one", told)
+            models.begin(folder, "one", identity)
         assert said in error.value.problem
     assert (folder / "models/one/head.safetensors").read_bytes() == b"head"
     models.begin(folder, "one", IDENTITY, replace=True)

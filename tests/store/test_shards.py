@@ -126,9 +126,9 @@ def test_a_photo_changed_since_init_is_named_and_the_rest_is_kept(workspace, des
 
 def test_the_manifest_says_what_made_the_vectors(workspace):
     embed(workspace, "descriptor:color")
-    said = json.loads((workspace.folder / "embeddings/color/manifest.json").read_text())
-    assert (said["spec"], said["rows"], said["dimension"]) == ("descriptor:color", 20, 486)
-    assert "white square" in said["preprocessing"]
+    record = json.loads((workspace.folder / "embeddings/color/manifest.json").read_text())
+    assert (record["spec"], record["rows"], record["dimension"]) == ("descriptor:color", 20, 486)
+    assert "white square" in record["preprocessing"]
 
 
 def test_rows_of_photos_that_did_not_change_are_copied(workspace, described):

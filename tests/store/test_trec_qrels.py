@@ -31,7 +31,7 @@ def written(folder: Path, content: str | bytes, name: str = "some.qrels") -> Pat
     return path
 
 
-def said(path: Path, format: str | None = None) -> str:
+def refusal_of(path: Path, format: str | None = None) -> str:
     """The complaint about a file, faults and ways out."""
     with pytest.raises(LabelsError) as refused:
         require_faultless(read_label_file(path, CATALOG, format).faults, path.name)
@@ -112,7 +112,7 @@ def test_a_format_that_is_named_is_not_guessed(tmp_path):
     ],
 )
 def test_faulty_lines_refuse_the_file_as_a_whole(tmp_path, text, words):
-    complaint = said(written(tmp_path, text))
+    complaint = refusal_of(written(tmp_path, text))
     for word in ["nothing was imported", "--skip-invalid", *words]:
         assert word in complaint
 
@@ -144,7 +144,7 @@ def test_all_faults_are_listed_and_the_rest_can_be_used(tmp_path):
     ],
 )
 def test_files_that_are_none(tmp_path, content, words):
-    complaint = said(written(tmp_path, content))
+    complaint = refusal_of(written(tmp_path, content))
     for word in words:
         assert word in complaint, complaint
 
@@ -152,15 +152,15 @@ def test_files_that_are_none(tmp_path, content, words):
 @pytest.mark.parametrize("kept", [12, 2000, -9, -1])
 def test_a_gzip_file_that_is_cut_off_says_where(tmp_path, kept):
     text = "".join(f"i{at % 6} 0 i{at * 7919 % 10007} {at % 2}\n" for at in range(4000))
-    complaint = said(written(tmp_path, gzip.compress(text.encode())[:kept], "some.qrels.gz"))
+    complaint = refusal_of(written(tmp_path, gzip.compress(text.encode())[:kept], "some.qrels.gz"))
     assert "ends in the middle of its compressed data, after line" in complaint
     assert complaint.endswith("Copy or download the file again.")
 
 
 def test_missing_files_and_folders(tmp_path):
-    assert "does not exist" in said(tmp_path / "none.qrels")
+    assert "does not exist" in refusal_of(tmp_path / "none.qrels")
     (tmp_path / "folder.qrels").mkdir()
-    assert "is a folder" in said(tmp_path / "folder.qrels")
+    assert "is a folder" in refusal_of(tmp_path / "folder.qrels")
 
 
 def test_lines_on_left_out_images_are_counted(tmp_path):

@@ -46,7 +46,7 @@ def written(folder: Path, content: str | bytes, name: str = "other.run") -> Path
     return path
 
 
-def said(path: Path) -> str:
+def refusal_of(path: Path) -> str:
     with pytest.raises(RunError) as refused:
         read_run(path)
     return str(refused.value)
@@ -106,13 +106,13 @@ def test_the_name_is_the_tag_or_with_several_tags_the_name_of_the_file(tmp_path)
     ],
 )
 def test_faulty_lines_refuse_the_run_as_a_whole(tmp_path, line, words):
-    complaint = said(written(tmp_path, f"q Q0 z 1 2.0 me\n\n{line}\n"))
+    complaint = refusal_of(written(tmp_path, f"q Q0 z 1 2.0 me\n\n{line}\n"))
     for word in ["1 line cannot be used, so the run is not scored", "Correct those lines", *words]:
         assert word in complaint, complaint
 
 
 def test_many_faults_are_counted_and_the_first_are_listed(tmp_path):
-    complaint = said(written(tmp_path, "bad\n" * 8 + "q Q0 a 1 x me\n"))
+    complaint = refusal_of(written(tmp_path, "bad\n" * 8 + "q Q0 a 1 x me\n"))
     assert "9 lines cannot be used" in complaint
     assert "lines 1, 2, 3, 4, 5 and 3 more (the first: 'bad')" in complaint
     assert "line 9 (the first" in complaint
@@ -127,13 +127,13 @@ def test_many_faults_are_counted_and_the_first_are_listed(tmp_path):
     ],
 )
 def test_files_that_are_none(tmp_path, content, words):
-    complaint = said(written(tmp_path, content))
+    complaint = refusal_of(written(tmp_path, content))
     for word in words:
         assert word in complaint
 
 
 def test_distances_are_refused(tmp_path):
-    complaint = said(written(tmp_path, "q Q0 a 1 0.1 me\nq Q0 b 2 0.4 me\nq Q0 c 3 0.9 me\n"))
+    complaint = refusal_of(written(tmp_path, "q Q0 a 1 0.1 me\nq Q0 b 2 0.4 me\nq Q0 c 3 0.9 me\n"))
     assert "from 0.1 at rank 1 to 0.4 at rank 2" in complaint
     assert "minus the distance" in complaint
 

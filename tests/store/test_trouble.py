@@ -134,10 +134,10 @@ def test_a_connection_that_was_cut_is_opened_again_without_anybody_noticing(serv
 
 def until_full(served, tokens):
     """Answers until the disk is full; what was acknowledged before."""
-    told = []
+    receipts = []
     with pytest.raises(StorageError, match="disk is full"):
-        told.extend(served.send(token).token for token in tokens)
-    return told
+        receipts.extend(served.send(token).token for token in tokens)
+    return receipts
 
 
 def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
@@ -148,11 +148,11 @@ def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
     small = lambda connection, _: connection.execute(f"PRAGMA max_page_count={pages}")  # noqa: E731
     engine = served.writer.database._engine
     event.listen(engine, "connect", small)
-    told = until_full(served, tokens)
+    printed = until_full(served, tokens)
     event.remove(engine, "connect", small)
-    assert served.votes() == told == tokens[: len(told)]
-    assert 0 < len(told) < len(tokens)
-    assert served.send(tokens[len(told)]).token == tokens[len(told)]
+    assert served.votes() == printed == tokens[: len(printed)]
+    assert 0 < len(printed) < len(tokens)
+    assert served.send(tokens[len(printed)]).token == tokens[len(printed)]
     served.writer.close()
 
 
@@ -188,11 +188,11 @@ def test_a_full_disk_under_postgresql_is_said_so_and_works_again(own_server, sma
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-    told = until_full(served, tokens)
+    printed = until_full(served, tokens)
     filler.unlink()
-    assert served.votes() == told == tokens[: len(told)]
-    assert len(told) < len(tokens)
-    assert served.send(tokens[len(told)]).token == tokens[len(told)]
+    assert served.votes() == printed == tokens[: len(printed)]
+    assert len(printed) < len(tokens)
+    assert served.send(tokens[len(printed)]).token == tokens[len(printed)]
     served.writer.close()
 
 

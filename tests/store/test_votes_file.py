@@ -88,7 +88,7 @@ def test_a_file_of_one_kind_of_database_is_that_of_the_other(tmp_path, postgresq
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-def asked(workspace, pairs: int) -> None:
+def fill_queue(workspace, pairs: int) -> None:
     """Pairs in the queue, and three people to answer them."""
     images = workspace.catalog.image
     with workspace.database.write() as connection:
@@ -115,8 +115,8 @@ def labels_on(place, who: int, stop: threading.Event, done: list[int]) -> None:
             rules = rules_of(connection)
             given = next_pairs(connection, rules, who, now, draw)
             for pair in given[:1]:
-                said = draw.choice(("similar", "dissimilar", "unsure", "skip"))
-                votes.answer(connection, rules, who, pair.token, said, now, draw, took=5)
+                answer = draw.choice(("similar", "dissimilar", "unsure", "skip"))
+                votes.answer(connection, rules, who, pair.token, answer, now, draw, took=5)
                 done.append(who)
         if not given:
             return
@@ -124,7 +124,7 @@ def labels_on(place, who: int, stop: threading.Event, done: list[int]) -> None:
 
 def test_an_export_while_people_vote_is_one_snapshot(tmp_path, places):
     workspace = shop(tmp_path / "w", places[0])
-    asked(workspace, 60)
+    fill_queue(workspace, 60)
     with workspace.database.read() as connection:
         people = connection.execute(select(annotator.c.id)).scalars().all()
     place = places[0] if isinstance(places[0], str) else tmp_path / "w/lookalike.db"
@@ -224,7 +224,7 @@ def test_a_faulty_history_is_refused_whole(tmp_path, exported, fault):
 def test_what_both_sides_have_and_only_one_has_is_merged_or_refused(tmp_path):
     here, there = shop(tmp_path / "here", ""), shop(tmp_path / "there", "")
     for workspace in (here, there):
-        asked(workspace, 4)
+        fill_queue(workspace, 4)
     rng = random.Random(1)
     for workspace, who in ((here, 1), (there, 2)):
         with workspace.database.write() as connection:

@@ -38,11 +38,11 @@ def test_studio_tells_all_ways_and_runs_no_trial_twice(tmp_path, photos, capsys)
         *photos,
     ]
     study("studio")["main"](arguments)
-    told, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
+    printed, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
     assert len(kept.splitlines()) == 18
     for way in ("pretrained", "SupCon", "Con SPA", "TRPL NSPA"):
-        assert f"| {way} | 0." in told
-    assert "Without squeezenet1_0" in told
+        assert f"| {way} | 0." in printed
+    assert "Without squeezenet1_0" in printed
     assert len((tmp_path / "out" / "studio.csv").read_text().splitlines()) > 100
     assert "<svg" in (tmp_path / "out" / "studio.svg").read_text()
     study("studio")["main"](arguments)
@@ -79,9 +79,9 @@ def test_softness_lays_out_the_grid_and_says_what_would_be_chosen(tmp_path, phot
     grid = ["--hops", "2", "7", "--betas", "0.1", "0.7"]
     where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
     study("softness")["main"](["studio", *where, *FEW, *SMALL, *photos, *grid])
-    told = capsys.readouterr().out
-    assert "| L | beta 0.1 | beta 0.7 |" in told
-    assert "chosen by DCS(alpha=10)" in told
+    printed = capsys.readouterr().out
+    assert "| L | beta 0.1 | beta 0.7 |" in printed
+    assert "chosen by DCS(alpha=10)" in printed
     assert len((tmp_path / "softness-studio.csv").read_text().splitlines()) == 5
 
 
@@ -99,8 +99,8 @@ def test_distances_count_every_training_pair_once(tmp_path, photos, capsys):
 def test_people_learns_from_the_pool_and_scores_on_all_pairs(tmp_path, capsys):
     where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path / "out")]
     study("people")["main"]([str(DATA), *where, *FEW])
-    told = capsys.readouterr().out
-    assert "## people, 2 splits" in told
+    printed = capsys.readouterr().out
+    assert "## people, 2 splits" in printed
     assert len((tmp_path / "j.jsonl").read_text().splitlines()) == 18
 
 
@@ -114,11 +114,11 @@ def test_people_with_wrong_labels(tmp_path, capsys):
 
 def test_agreement_tells_foreseen_errors_beside_true_ones(capsys):
     study("agreement")["main"](["--images", "400", "--repeats", "50", "--gold", "100"])
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for part in (
         "krippendorff",
         "experts 3 and 4: Cohen's kappa 0.",
         "expert 4 again",
         "from 100 gold pairs",
     ):
-        assert part in told
+        assert part in printed

@@ -174,13 +174,13 @@ def log_in(
     return page
 
 
-def until(page: Page, said: str, given: object = None) -> None:
+def until(page: Page, condition: str, given: object = None) -> None:
     """Wait until a function of the page says true. Asked from here: the page's own policy lets no text become code."""
     for _ in range(600):
-        if page.evaluate(said, given):
+        if page.evaluate(condition, given):
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"{said}: {page.inner_text('body')[:1000]}")
+    raise AssertionError(f"{condition}: {page.inner_text('body')[:1000]}")
 
 
 def ready(page: Page) -> None:

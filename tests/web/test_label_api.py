@@ -115,9 +115,9 @@ def test_the_plain_form_labels_and_undoes_without_a_script(shop):
     token = field(page, 'id="answers"')
     page = ann.post("/label", data={"token": token, "answer": "similar"}).text
     assert field(page, 'id="undo-form"') == token
-    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
     ann.post("/label", data={"token": token, "answer": "undo"})
-    assert [said for _, said in shop.votes(ANN)] == ["similar", "undo"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar", "undo"]
     refused = ann.post("/label", data={"token": "made up", "answer": "similar"})
     assert (refused.status_code, 'class="failure"' in refused.text) == (409, True)
 
@@ -125,7 +125,7 @@ def test_the_plain_form_labels_and_undoes_without_a_script(shop):
 def test_a_missing_photo_is_told_once(shop):
     ann = shop.client(ANN)
     image = ann.get("/api/label/next").json()["given"][0]["left"]["image"]
-    told = [ann.post("/api/label/missing", json={"image": image}).json()["new"] for _ in range(2)]
-    assert told == [True, False]
+    result = [ann.post("/api/label/missing", json={"image": image}).json()["new"] for _ in range(2)]
+    assert result == [True, False]
     assert ann.post("/api/label/missing", json={"image": "nothing.png"}).status_code == 400
     assert "photo missing" in shop.client(LEA).get("/team/audit").text

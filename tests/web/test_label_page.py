@@ -63,7 +63,7 @@ def test_every_key_says_what_the_page_says_it_does(context, shop):
     for key, _ in ANSWER_KEYS:
         press(page, key)
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == [said for _, said in ANSWER_KEYS]
+    assert [answer for _, answer in shop.votes(ANN)] == [answer for _, answer in ANSWER_KEYS]
     page.keyboard.press("?")
     assert page.locator("#keys-box").is_visible()
     page.keyboard.press("s")
@@ -83,7 +83,7 @@ def test_buttons_say_the_same_and_keep_their_own_enter(context, shop):
     page.get_by_role("button", name="Similar", exact=False).last.focus()
     page.keyboard.press("Enter")
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["dissimilar", "similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["dissimilar", "similar"]
 
 
 def test_a_key_that_is_held_down_answers_once(context, shop):
@@ -139,7 +139,7 @@ def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(conte
     context.set_offline(False)
     sent(page)
     page.locator("#waiting").wait_for(state="hidden")
-    assert [said for _, said in shop.votes(ANN)] == ["similar", "dissimilar", "similar", "undo", "unsure"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar", "dissimilar", "similar", "undo", "unsure"]
     assert sorted(shop.standing_votes(ANN).values()) == ["dissimilar", "similar", "unsure"]
 
 
@@ -153,7 +153,7 @@ def test_unsent_answers_outlive_the_page(context, shop):
     page.unroute("**/api/label/answer")
     page.reload()
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["similar", "dissimilar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar", "dissimilar"]
 
 
 def test_an_answer_whose_receipt_was_lost_is_counted_once(context, shop):
@@ -171,7 +171,7 @@ def test_an_answer_whose_receipt_was_lost_is_counted_once(context, shop):
     press(page, "s")
     sent(page)
     assert lost == [200]
-    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
 
 
 def test_two_tabs_share_the_work(context, shop):
@@ -190,8 +190,8 @@ def test_two_tabs_share_the_work(context, shop):
         changed(beside, held)
     sent(one)
     sent(other)
-    said = shop.votes(ANN)
-    assert len(said) == len({which for which, _ in said}) == 7
+    answer = shop.votes(ANN)
+    assert len(answer) == len({which for which, _ in answer}) == 7
     assert one.locator("#refusals").inner_text().strip() == ""
 
 
@@ -234,7 +234,7 @@ def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
     context.add_cookies(cookies)
     page.reload()
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_what_is_not_said_by_the_app_ends_no_answer(context, shop, status, kind,
     assert page.locator("#refusals").inner_text().strip() == ""
     page.unroute("**/api/label/answer")
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
 
 
 def test_answers_of_another_workspace_at_this_address_are_left_alone(context, shop):
@@ -272,7 +272,7 @@ def test_answers_of_another_workspace_at_this_address_are_left_alone(context, sh
     until(page, "key => Object.keys(localStorage).filter(one => / [0-9]{16} /.test(one)).length === 1")
     assert page.evaluate("key => localStorage.getItem(key)", other) == entry
     assert page.locator("#refusals").inner_text().strip() == ""
-    assert [said for _, said in shop.votes(ANN)] == ["similar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
 
 
 def test_zoom_enlarges_the_same_part_of_both(context, shop):
@@ -312,7 +312,7 @@ def test_a_missing_photo_is_told_and_can_be_skipped_and_reported(context, shop):
     page.locator(".photo .why button:disabled").first.wait_for()
     page.get_by_role("button", name="Skip this pair").first.click()
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["skip"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["skip"]
     fresh.close()
 
 
@@ -325,7 +325,7 @@ def test_on_a_phone_the_photos_are_stacked_and_fingers_answer(browser, shop):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Dissimilar").tap()
     sent(page)
-    assert [said for _, said in shop.votes(ANN)] == ["dissimilar"]
+    assert [answer for _, answer in shop.votes(ANN)] == ["dissimilar"]
     phone.close()
 
 

@@ -32,10 +32,10 @@ def pair(shop):
             given = client.get("/api/label/next").json()["given"][0]
             if given["question"] <= BOTH:
                 done.add(given["question"])
-                said = "similar" if given["question"] % 2 or name == ANN else "dissimilar"
+                answer = "similar" if given["question"] % 2 or name == ANN else "dissimilar"
             else:
-                said = "skip"
-            client.post("/api/label/answer", json={"token": given["token"], "answer": said})
+                answer = "skip"
+            client.post("/api/label/answer", json={"token": given["token"], "answer": answer})
     for _ in range(100):  # the server applies what is due every second
         found = lea.get("/api/discussions").json()["pairs"]
         settled = lea.get("/api/discussions?state=settled").json()["pairs"]

@@ -128,8 +128,8 @@ def test_a_token_asks_for_its_owner_until_it_is_revoked(served_on):
     (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="sorter").text)
     assert token not in ann.get("/account").text
     program = served_on.browser()
-    asked = program.get("/api/me", Authorization=f"Bearer {token}")
-    assert json.loads(asked.body)["name"] == "Ann"
+    result = program.get("/api/me", Authorization=f"Bearer {token}")
+    assert json.loads(result.body)["name"] == "Ann"
     assert program.get("/images/240/bowl/000/1.png", Authorization=f"Bearer {token}").status == 200
     assert program.get("/account", Authorization=f"Bearer {token}").status == 303  # pages take cookies only
     assert program.get("/api/me", Authorization="Bearer lk_wrong").status == 401

@@ -320,10 +320,10 @@ def test_a_database_that_cannot_be_written_is_503_and_says_so_to_leads(served, m
     ann, lea = served.logged_in("Ann"), served.logged_in("Lea", "lead")
     with served.site.database.write() as connection:
         connection.exec_driver_sql("DROP TABLE api_token")
-    for browser, told in ((ann, False), (lea, True)):
+    for browser, is_lead in ((ann, False), (lea, True)):
         answer = browser.post("/account/tokens", name="x")
         assert (answer.status, answer.headers["retry-after"]) == (503, "10")
-        assert ("api_token" in answer.text) is told
+        assert ("api_token" in answer.text) is is_lead
 
 
 def test_programs_get_errors_as_json(served):

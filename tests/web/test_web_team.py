@@ -83,8 +83,8 @@ def test_what_unsure_leads_to_is_said_by_the_protocol(team, protocol):
 def test_a_form_without_an_answer_says_what_to_press(team):
     ann = team.browser().log_in("Ann")
     ann.get("/label")
-    said = ann.post("/label", token="any")
-    assert said.status == 400
+    result = ann.post("/label", token="any")
+    assert result.status == 400
 
 
 @pytest.mark.parametrize("address", ["/team/review", "/plan"])
@@ -123,7 +123,7 @@ def test_contradicting_labels_are_listed_with_what_speaks_against_them(served):
 def test_encoders_that_are_not_there_cannot_be_told_apart(served):
     lead = served.logged_in("Lead", "lead")
     lead.get("/plan")
-    said = lead.post("/plan/forecast", encoder="<script>alert(1)</script>")
-    assert said.status == 400
-    assert b"<script>alert" not in said.body
+    result = lead.post("/plan/forecast", encoder="<script>alert(1)</script>")
+    assert result.status == 400
+    assert b"<script>alert" not in result.body
     assert lead.post("/plan/first").status == 400

@@ -42,10 +42,10 @@ QUICK = TrainingSettings(epochs=4, rate=3e-3, measure="AUC_mic", batch=512)
 @pytest.fixture(scope="module")
 def ground() -> Ground:
     """200 items of the studio seen by as-if encoders: no photo is drawn."""
-    drawn = studio(200, photos_per_item=1, seed=1)
-    catalog, encoders = drawn.catalog(), as_if_encoders(drawn)
+    generated = studio(200, photos_per_item=1, seed=1)
+    catalog, encoders = generated.catalog(), as_if_encoders(generated)
     pool = lookalike.make_pool(catalog, encoders[:2], top=5)
-    truth = complete_labels(drawn, catalog, pool)
+    truth = complete_labels(generated, catalog, pool)
     known = {
         (a, b): label for a, b, label in zip(truth.query, truth.candidate, truth.label.tolist(), strict=True)
     }
@@ -200,8 +200,8 @@ def test_what_chose_the_epoch_is_told_over_all_methods():
     for entry, epoch in zip(made, (1, 1, 3, 7), strict=True):
         entry |= {"settings": {"epochs": 9}, "best": {"DCS": epoch}}
         entry["values"]["DCS"] = {"truth": {"AUC_mic": 0.5}}
-    told = choices(made, "AUC_mic").splitlines()
-    assert told[2:] == ["| last | 0.750 | 9 | 0% |", "| DCS | 0.500 | 2 | 50% |"]
+    text = choices(made, "AUC_mic").splitlines()
+    assert text[2:] == ["| last | 0.750 | 9 | 0% |", "| DCS | 0.500 | 2 | 50% |"]
 
 
 def test_two_trials_of_one_name_are_refused():

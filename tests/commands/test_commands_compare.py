@@ -17,27 +17,27 @@ def fill(path):
 
 
 def test_labelling_what_it_names_decides(lookalike, workspace):
-    before = lookalike("settle", "color", "hog", "--width", "1", "--pairs", "next.csv", "--json").json
+    before = lookalike("compare", "color", "hog", "--width", "1", "--pairs", "next.csv", "--json").json
     assert before["queries"] == 36
     assert (before["judged"], before["encoders"][0]["decision"]) == (0, "open")
     assert before["next"]["pairs"] == before["wanted"]["labels"] == fill(workspace / "next.csv")
     assert lookalike("labels", "import", "next.csv").status == 0
-    after = lookalike("settle", "color", "hog", "--width", "1", "--json").json
+    after = lookalike("compare", "color", "hog", "--width", "1", "--json").json
     assert after["judged"] >= before["wanted"]["queries"]
     one = after["encoders"][0]
     assert one["least"] <= one["most"]
-    said = lookalike("settle", "color", "hog", "--width", "1").out
-    assert "hog is better than color" in said
-    assert "No pair is left to label" in said
+    result = lookalike("compare", "color", "hog", "--width", "1").out
+    assert "hog is better than color" in result
+    assert "No pair is left to label" in result
 
 
 def test_mistakes_are_told(lookalike, workspace):
-    assert "takes two" in lookalike("settle", "color").err
-    assert "takes two" in lookalike("settle", "color", "color").err
+    assert "takes two" in lookalike("compare", "color").err
+    assert "takes two" in lookalike("compare", "color", "color").err
     assert (
-        "no embeddings" in lookalike("settle", "color", "nobody").err.lower()
-        or "nobody" in lookalike("settle", "color", "nobody").err
+        "no embeddings" in lookalike("compare", "color", "nobody").err.lower()
+        or "nobody" in lookalike("compare", "color", "nobody").err
     )
-    assert "width" in lookalike("settle", "color", "hog", "--width", "0").err
-    said = lookalike("settle", "color", "hog", "--width", "0.01")
-    assert "wider than --width even if all queries are judged" in said.out
+    assert "width" in lookalike("compare", "color", "hog", "--width", "0").err
+    result = lookalike("compare", "color", "hog", "--width", "0.01")
+    assert "wider than --width even if all queries are judged" in result.out

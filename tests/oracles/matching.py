@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from oracles.ranking import Photo, Rules, may_be_asked, may_be_found
+from oracles.ranking import Photo, Rules, may_be_found, may_be_query
 
 
 class Vote(NamedTuple):
@@ -15,14 +15,14 @@ class Vote(NamedTuple):
     label: int
 
 
-class Settled(NamedTuple):
+class MatchedVotes(NamedTuple):
     """(query image, candidate unit) -> label, and how many votes were left out for each reason."""
 
     label: dict[tuple[str, str], int]
     left_out: Counter[str]
 
 
-def settle(photos: Sequence[Photo], votes: Sequence[Vote], rules: Rules) -> Settled:
+def match_votes(photos: Sequence[Photo], votes: Sequence[Vote], rules: Rules) -> MatchedVotes:
     """Leave out, one reason after the other, what cannot be ranked or contradicts itself.
 
     A contradicted vote is no evidence, whether or not the photos that contradict it may be asked about or found.
@@ -44,13 +44,13 @@ def settle(photos: Sequence[Photo], votes: Sequence[Vote], rules: Rules) -> Sett
             left_out["both ways"] += 1
         elif vote in in_unit:
             left_out["within an item"] += 1
-        elif not may_be_asked(by_name[vote.query], rules.split):
+        elif not may_be_query(by_name[vote.query], rules.split):
             left_out["may not be asked"] += 1
         elif not may_be_found(by_name[vote.candidate], rules.split):
             left_out["not in the gallery"] += 1
         else:
             standing[unit(vote)] = vote.label
-    return Settled(standing, left_out)
+    return MatchedVotes(standing, left_out)
 
 
 def fault(by_name: dict[str, Photo], vote: Vote) -> str:
