@@ -94,7 +94,9 @@ def neighbours(a: np.ndarray, b: np.ndarray, count: int) -> Neighbours:
     """
     one, other = np.concatenate([a, b]).astype(np.int64), np.concatenate([b, a]).astype(np.int64)
     code = np.sort(one * count + other)
-    return by_node(code // max(count, 1), code % max(count, 1), count)
+    return Neighbours(
+        np.searchsorted(code, np.arange(count + 1) * count), (code % max(count, 1)).astype(np.int32)
+    )
 
 
 def by_node(node: np.ndarray, values: np.ndarray, count: int) -> Neighbours:
@@ -103,6 +105,5 @@ def by_node(node: np.ndarray, values: np.ndarray, count: int) -> Neighbours:
     >>> by_node(np.array([2, 0, 2]), np.array([7, 8, 9]), 3).node.tolist()
     [8, 7, 9]
     """
-    start = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(node, minlength=count), out=start[1:])
-    return Neighbours(start, values[np.argsort(node, kind="stable")].astype(np.int32))
+    order = np.argsort(node, kind="stable")
+    return Neighbours(np.searchsorted(node[order], np.arange(count + 1)), values[order].astype(np.int32))
