@@ -71,7 +71,7 @@ def test_the_oracles_give_the_printed_values_too():
     assert float(agreeing.ac1(units, 5)) == pytest.approx(0.77544, abs=5e-6)
 
 
-def test_unsure_is_a_missing_vote_and_counted_apart():
+def test_unsure_is_a_missing_vote_and_counted_separately():
     rows = [("", "1+ 2+", 20), ("", "1- 2-", 20), ("", "1? 2+", 10), ("", "1? 2?", 10)]
     found = agreement(vote_table(rows).counts, replicates=0)
     assert (found.pairs, found.shared, found["percent"].value) == (60, 40, 1.0)

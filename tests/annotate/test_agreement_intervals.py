@@ -48,7 +48,7 @@ def test_a_seed_repeats_its_interval_and_another_moves_it_a_little():
     assert one.low == pytest.approx(other.low, abs=0.02)
 
 
-def test_collapsed_draws_are_distributed_as_draws_of_single_pairs():
+def test_grouped_samples_are_distributed_as_samples_of_single_pairs():
     """One multinomial draw of cells against pairs drawn one by one: the same mean and spread of each cell."""
     pairs = np.array([30, 5, 2, 63])
     fast = drawn(pairs, 0, 20_000)
@@ -70,7 +70,7 @@ def test_shares_have_wilsons_interval_also_where_all_or_none():
 @pytest.mark.slow
 @pytest.mark.parametrize("similar", [0.6, 0.15])
 @pytest.mark.parametrize("pairs", [50, 200, 1000])
-def test_intervals_hold_the_truth_about_as_often_as_they_say(similar, pairs):
+def test_intervals_cover_the_true_value_at_about_their_level(similar, pairs):
     """Two experts err on 10 % of pairs each; 400 samples. Within 3.5 standard errors of 95 %, or above it."""
     right = 0.9
     both = similar * right**2 + (1 - similar) * (1 - right) ** 2

@@ -19,7 +19,7 @@ def values(found, names=ALL):
 
 
 @given(units(), st.permutations(range(4)))
-def test_who_is_who_does_not_matter(listed, order):
+def test_the_order_of_annotators_does_not_matter(listed, order):
     mixed = [tuple(unit[place] for place in order) for unit in listed]
     one, other = agreement(table(listed).counts, replicates=0), agreement(table(mixed).counts, replicates=0)
     assert values(one) == pytest.approx(values(other), nan_ok=True)
@@ -77,7 +77,7 @@ def test_of_two_the_pooled_table_with_the_others_is_the_table_of_the_two(listed)
             assert values(found, EACH_TWO) == pytest.approx(wanted, nan_ok=True)
 
 
-def test_one_answer_only_is_0_over_0_and_said_so():
+def test_one_answer_only_is_0_over_0_with_a_reason():
     found = agreement(vote_table([("", "1+ 2+", 50)]).counts)
     assert math.isnan(found["fleiss"].value)
     assert math.isnan(found["krippendorff"].value)
@@ -86,7 +86,7 @@ def test_one_answer_only_is_0_over_0_and_said_so():
     assert found["gwet"].value == 1.0
 
 
-def test_no_pair_with_two_votes_is_undefined_and_said_so():
+def test_no_pair_with_two_votes_is_undefined_with_a_reason():
     for rows in ([], [("", "1+", 50)], [("", "1+ 2?", 50)]):
         found = agreement(vote_table(rows).counts)
         assert [found[name].reason for name in ALL] == ["no pair has two votes"] * 4

@@ -39,7 +39,7 @@ def test_unsure_is_an_answer_of_its_own_here():
     assert (found.same.value, found.flips.value) == (0.0, 1.0)
 
 
-def test_nothing_asked_a_second_time_is_undefined_with_a_reason():
+def test_no_repeat_is_undefined_with_a_reason():
     for repeats in ({}, {("similar", "", ""): 4}):
         found = consistency(repeats)
         assert math.isnan(found.own.value)
@@ -47,7 +47,7 @@ def test_nothing_asked_a_second_time_is_undefined_with_a_reason():
         assert math.isnan(found.same.value)
 
 
-def test_the_studios_experts_repeat_themselves_as_often_as_their_claims_say():
+def test_the_studios_experts_repeat_their_answers_as_often_as_claimed():
     generated = studio(1000)
     a, b, _ = demanding_pool(generated)
     people = []

@@ -84,7 +84,7 @@ def test_what_cannot_be_is_undefined():
             consensus_error(error, 2)
 
 
-def test_votes_simulated_as_the_model_says_come_out_as_foreseen():
+def test_votes_simulated_from_the_model_match_its_forecast():
     random, error, pairs = np.random.default_rng(3), 0.08, 400_000
     errs = random.random((5, pairs)) < error
     agreed = np.mean(errs[0] == errs[1])

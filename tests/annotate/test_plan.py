@@ -28,7 +28,7 @@ def test_hours_left_turn_the_interval_of_the_pace_around():
     assert hours_left(2_600, Figure(130.0, 0.0, 260.0, 40)).high == math.inf
 
 
-def test_nothing_left_takes_no_time_and_no_pace_tells_no_time():
+def test_no_remaining_pair_takes_no_time_and_no_pace_gives_no_estimate():
     assert hours_left(0, pace([]).per_hour).value == 0.0
     found = hours_left(5, pace([]).per_hour)
     assert math.isnan(found.value)
@@ -101,7 +101,7 @@ def test_too_few_queries_have_no_forecast():
     assert (none.value.reason, none.steps) == ("no query has a label", ())
 
 
-def test_forecasts_come_true_where_queries_are_drawn_alike():
+def test_forecasts_are_right_where_queries_are_sampled_alike():
     """From 50 queries, the half-width at 800 within a quarter of what 800 then have."""
     random = np.random.default_rng(1)
     labels = random.integers(5, 21, 800).astype(float)

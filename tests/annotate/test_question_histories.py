@@ -101,7 +101,9 @@ def walk(name, needed, history):
 
 
 @histories
-def test_leases_and_votes_never_exceed_what_a_pair_needs_and_nobody_has_two_claims(name, needed, history):
+def test_leases_and_votes_never_exceed_what_a_pair_needs_and_no_annotator_has_two_claims(
+    name, needed, history
+):
     for _, after, _, now in walk(name, needed, history):
         live = [claim for claim in after.claims if claim.kind == VOTE or claim.is_live(now)]
         held = [claim for claim in after.claims if claim.kind != SKIP]
@@ -139,7 +141,7 @@ def test_a_label_comes_from_all_votes_from_agreement_in_discussion_or_from_a_lea
 
 
 @histories
-def test_a_vote_goes_by_undo_of_its_own_annotator_only_and_never_once_settled(name, needed, history):
+def test_only_its_annotator_can_undo_a_vote_and_only_before_the_pair_is_resolved(name, needed, history):
     for before, after, what, now in walk(name, needed, history):
         gone = set(before.votes) - set(after.votes)
         if gone:
@@ -176,7 +178,7 @@ def test_outcomes_are_those_of_the_slow_count(name, answers):
     assert Protocol(name, len(answers)).outcome(answers) == expected(name, answers)
 
 
-def test_majority_ties_are_negative_and_what_nobody_judged_is_excluded():
+def test_majority_ties_are_negative_and_unjudged_pairs_are_excluded():
     assert Protocol("majority", 4).outcome(["similar", "dissimilar", "unsure", "unsure"]) == Outcome(
         SETTLED, 0
     )
@@ -184,7 +186,7 @@ def test_majority_ties_are_negative_and_what_nobody_judged_is_excluded():
     assert Protocol("majority", 2).outcome(["unsure", "unsure"]) == Outcome(EXCLUDED)
 
 
-def test_an_expert_who_was_offline_loses_nothing_while_the_seat_is_free():
+def test_an_offline_annotator_loses_no_answer_while_the_pair_needs_votes():
     held = rules.lease(Question(1), 1, "t", 0, LASTS, 0)
     gone = rules.expire(held, LASTS + 1)
     assert gone.claims == ()

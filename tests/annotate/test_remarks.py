@@ -36,7 +36,7 @@ def test_good_figures_need_no_remark():
     assert of(rows, 3, consistency=steady, gold=right, pace=worked) == {}
 
 
-def test_votes_that_have_nothing_to_do_with_the_others_are_named_and_stand_apart():
+def test_an_annotator_who_votes_at_random_gets_a_remark():
     rows = [*GOOD, *(("", pattern, 40) for pattern in ("1+ 3+", "1+ 3-", "1- 3+", "1- 3-"))]
     found = of(rows, 3)
     assert set(found) == {"chance", "apart"}
@@ -50,12 +50,12 @@ def test_few_votes_carry_no_remark():
     assert of([*GOOD, ("", "1+ 3-", 5), ("", "1- 3+", 4)], 3) == {}
 
 
-def test_of_two_nobody_stands_apart():
+def test_of_two_annotators_neither_gets_a_remark():
     rows = [("", "1+ 2+", 40), ("", "1+ 2-", 40), ("", "1- 2+", 40), ("", "1- 2-", 40)]
     assert set(of(rows, 1)) == set(of(rows, 2)) == {"chance"}
 
 
-def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figures():
+def test_inconsistent_guessing_unsure_or_hasty_annotators_get_remarks_with_figures():
     rows = [*GOOD, ("", "1+ 3+", 60), ("", "1- 3-", 59), ("", "1- 3+", 1), ("", "1+ 3?", 40)]
     found = of(
         rows,
@@ -72,5 +72,5 @@ def test_who_wavers_guesses_at_gold_is_often_unsure_or_hasty_is_told_with_figure
     assert "1.8 s" in found["haste"]
 
 
-def test_nothing_known_is_nothing_said():
+def test_without_data_there_is_no_remark():
     assert remarks({1: AnnotatorFigures("Kim"), 2: AnnotatorFigures("Ann")}) == ()

@@ -99,7 +99,7 @@ def drawn_tree() -> dict[str, str]:
     return parent
 
 
-def test_the_docstring_draws_the_tree_as_it_is():
+def test_the_docstring_shows_the_tree_as_it_is():
     assert drawn_tree() == ERRORS
 
 

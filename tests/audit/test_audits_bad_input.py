@@ -192,5 +192,5 @@ def test_the_sweep_by_hand():
     assert found.cell(0.0, "EHR@2").over_queries.reason
 
 
-def test_it_can_be_told_as_json():
+def test_results_can_be_json():
     assert json.loads(json.dumps(asdict(check(WORLD)))).keys() >= {"leave_one_out", "cautions", "basis"}

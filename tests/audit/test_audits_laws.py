@@ -77,7 +77,7 @@ def test_what_is_left_at_a_coverage(world):
 
 
 @given(worlds)
-def test_the_same_draws_give_the_same_intervals_and_hold_the_value_of_a_self_correlation(world):
+def test_the_same_samples_give_the_same_intervals_and_cover_a_self_correlation(world):
     ranks, surfaced = judged(world), two_generators(world)
     resampling = Resampling(ranks[0].query_codes[0], 70, seed=3)
     found = [leave_one_out(subsets(ranks, MEASURES, surfaced), resampling) for _ in range(2)]
@@ -89,7 +89,7 @@ def test_the_same_draws_give_the_same_intervals_and_hold_the_value_of_a_self_cor
             assert np.isnan(x.low) or x.low <= x.high
 
 
-def test_replicates_of_every_audit_equal_scoring_the_drawn_queries_again():
+def test_replicates_of_every_audit_equal_scoring_the_sampled_queries_again():
     """One replicate by hand: the drawn queries' rows, as often as they were drawn, scored as new queries."""
     rows = [[_row(q, c, e) for q in range(4) for c in range(5)] for e in range(4)]
     ranks = [replace(judged_of(part), encoder=f"e{e}") for e, part in enumerate(rows)]

@@ -83,7 +83,7 @@ def test_bands_hold_their_lower_edge():
     assert bands(np.array([0.0, 0.19, 0.2, 0.6, 1.0])).tolist() == [0, 0, 1, 3, 4]
 
 
-def test_the_interval_draws_whole_pools():
+def test_the_interval_resamples_whole_pools():
     """Two pools that say 0 and 1 on many pairs: nothing narrower than 0 to 1 would be honest."""
     wide = pooled_mean(np.repeat([0.0, 1.0], 500), np.repeat([0, 1], 500), 2)
     assert (wide.value, wide.low, wide.high, wide.n, wide.pools) == (0.5, 0.0, 1.0, 1000, 2)

@@ -38,7 +38,7 @@ def test_separable_labels_have_finite_weights():
     assert weights[1] > 1
 
 
-def test_unjudged_candidates_count_with_the_curve_at_nobody_found_it():
+def test_unjudged_candidates_count_with_the_curve_at_no_generator():
     """The score says nothing and the share everything: all share 1 similar at .8, share .5 at .5; so .2 at 0."""
     label = np.array(([1] * 8 + [0] * 2 + [1] * 5 + [0] * 5) * 30).reshape(30, 20)
     share = np.tile([1.0] * 10 + [0.5] * 10, 30)

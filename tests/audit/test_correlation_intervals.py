@@ -45,12 +45,12 @@ def test_an_undefined_value_has_no_interval():
 
 
 @pytest.mark.parametrize("replicates", [1, 50, 99, -1])
-def test_too_few_draws_are_refused(replicates):
+def test_too_few_replicates_are_refused(replicates):
     with pytest.raises(ArgumentError, match="100 to 1,000,000"):
         AuditSettings(replicates=replicates)
 
 
-def test_none_and_enough_draws_are_taken():
+def test_zero_and_enough_replicates_are_accepted():
     assert [AuditSettings(replicates=number).replicates for number in (0, 100)] == [0, 100]
 
 

@@ -73,7 +73,7 @@ def test_nothing_found_alone_leaves_the_rates_undefined_with_a_reason():
         assert score.queries == 0
 
 
-def test_annotators_who_settle_none_of_the_further_pairs_leave_the_judged_ones():
+def test_if_no_further_pair_is_resolved_the_judged_ones_remain():
     seen = encoder_outside()
     open_ones = Seen(**{**seen.__dict__, "open_label": np.array([-1, -1])})
     assert estimates(open_ones)["HR@4 with 100 labels"].value == pytest.approx(1.0)

@@ -65,7 +65,7 @@ def test_difference_and_bounds_by_hand():
     assert len(next_pairs(lists, 25)) == 50
 
 
-def test_what_experts_left_open_widens_the_interval_and_a_batch_nobody_judged_ends_the_run():
+def test_open_pairs_widen_the_interval_and_an_unjudged_batch_ends_the_run():
     random = np.random.default_rng(3)
     whole = world(random, queries=200, quality=(0.7, 0.4))
     label = whole.label.copy()
@@ -124,7 +124,7 @@ def test_wider_intervals_take_fewer_labels_and_what_cannot_be_reached_is_none():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoders", [2, 3])
-def test_who_looks_five_times_and_stops_when_it_suits_is_wrong_at_most_one_time_in_twenty(encoders):
+def test_five_interim_looks_with_early_stopping_err_at_most_one_time_in_twenty(encoders):
     """Encoders that are equally good: a decision that one is better is wrong."""
     random = np.random.default_rng(11)
     wrong, runs = 0, 250
@@ -138,7 +138,7 @@ def test_who_looks_five_times_and_stops_when_it_suits_is_wrong_at_most_one_time_
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_alike_only_when_the_whole_interval_lies_within_the_margin():
+def test_equal_only_if_the_whole_interval_is_within_the_margin():
     random = np.random.default_rng(2)
     lists = world(random, queries=3000, quality=(0.5, 0.5))
     one = standings(lists, margin=0.05)[0]

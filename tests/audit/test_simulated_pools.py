@@ -38,7 +38,7 @@ def test_random_pairs_come_on_top_and_belong_to_no_generator():
     assert np.isin(complete.query[only_random], sample.queries).all()
 
 
-def test_annotators_who_settle_nothing_leave_a_pair_open():
+def test_a_pair_without_a_result_stays_open():
     complete = world()
     label = complete.answers[TRUTH].copy()
     label[::3] = -1

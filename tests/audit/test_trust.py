@@ -43,7 +43,7 @@ def test_what_was_not_calibrated_is_unknown(measure, kind):
     assert trust(measure, kind, 0.5, True, TABLE).word == "unknown"
 
 
-def test_few_pairs_or_pools_are_unknown_whatever_their_share():
+def test_few_pairs_or_pools_are_unknown_at_any_share():
     assert word(0.99, 29, 20) == "unknown"
     assert word(0.99, 300, 9) == "unknown"
     assert word(0.99, 30, 10) == "trusted"

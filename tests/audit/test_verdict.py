@@ -37,7 +37,7 @@ def of(found, measure, encoder):
     return next(one for one in found if (one.measure, one.encoder) == (measure, encoder))
 
 
-def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_not():
+def test_a_claim_between_generators_is_trusted_and_one_about_an_encoder_outside_with_low_coverage_is_not():
     found = verdicts(
         [compared("color", "hog", 0.1, 0.001), compared("new", "color", 0.2, 0.001)], COVERAGE, FED
     )
@@ -53,7 +53,7 @@ def test_a_claim_between_generators_is_trusted_and_one_about_a_rare_newcomer_is_
     assert [(order.other, order.better) for order in color.orders] == [("hog", True), ("new", False)]
 
 
-def test_without_a_claim_nothing_can_be_told():
+def test_without_a_claim_the_word_is_cannot_tell():
     found = verdicts([compared("color", "hog", 0.1, 0.2)], COVERAGE, FED)
     assert {one.word for one in found} == {"cannot tell"}
     assert all(isnan(one.right) and not one.claims for one in found)
@@ -67,7 +67,7 @@ def test_what_was_never_simulated_is_unknown():
     assert "unknown" in nowhere[0].because[0]
 
 
-def test_where_nobody_recorded_who_fed_the_pool_no_word_is_given():
+def test_without_recorded_generators_no_word_is_given():
     found = verdicts([compared("color", "hog", 0.1, 0.001)], COVERAGE, None)
     assert {one.word for one in found} == {"unknown"}
     assert "not recorded" in found[0].because[0]
@@ -119,7 +119,7 @@ def test_reasons_name_what_the_verdict_rests_on():
     assert all(part in steadiness for part in ("changes the order", "4 encoders", "0.60", "hog"))
 
 
-def test_advice_names_the_best_two_that_no_trusted_claim_tells_apart():
+def test_advice_names_the_best_two_that_no_trusted_claim_separates():
     found = verdicts(
         [compared("color", "hog", 0.1, 0.001), compared("color", "new", 0.1, 0.3)], COVERAGE, FED
     )
@@ -128,7 +128,7 @@ def test_advice_names_the_best_two_that_no_trusted_claim_tells_apart():
     assert advice(["color"], found) is None
 
 
-def test_kinds_count_newcomers():
+def test_kinds_count_encoders_outside_the_pool():
     assert [kind_of(a, b, FED) for a, b in (("color", "hog"), ("new", "hog"), ("new", "other"))] == [
         "both generators",
         "one outside",

@@ -58,7 +58,7 @@ def test_a_split_folder_beside_another_is_a_category(tmp_path):
     assert set(rows.split) == {""}
 
 
-def test_a_layout_says_it_instead(tmp_path):
+def test_a_given_layout_overrides_the_guess(tmp_path):
     folder_of(tmp_path, "train/lamp/x/7/1.jpg", "test/lamp/y/7/1.jpg", "test/lamp/y/7/2.jpg")
     rows = read_folder(tmp_path, layout="split/category/-/item/photo")
     assert rows.item.tolist() == ["test/lamp/7", "test/lamp/7", "train/lamp/7"]
@@ -160,7 +160,7 @@ def test_no_photos(tmp_path):
         read_folder(tmp_path / "a.heic")
 
 
-def test_a_closed_folder_is_told(tmp_path, monkeypatch):
+def test_a_folder_without_permission_is_reported(tmp_path, monkeypatch):
     folder_of(tmp_path, "a.jpg", "b/c.jpg")
     scandir = os.scandir
 

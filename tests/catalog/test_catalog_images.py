@@ -149,7 +149,7 @@ def test_what_stops_the_caller_stops_the_check(tmp_path):
         check_images(["a.png"] * 3000, tmp_path, progress=interrupted)
 
 
-def test_whatever_passes_can_be_loaded(tmp_path):
+def test_every_photo_that_passes_can_be_loaded(tmp_path):
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "I", "F", "YCbCr"):
         path = tmp_path / f"{mode.replace(';', '')}.{'png' if mode in ('LA', 'P') else 'tiff'}"
         Image.new(mode, (12, 9)).save(path)

@@ -58,7 +58,7 @@ def test_a_bad_exif_block_fails_nothing(tmp_path):
     assert load_rgb(photo(tmp_path / "b.jpg", exif=exif)).size == (32, 24)
 
 
-def test_transparency_lies_on_white(tmp_path):
+def test_transparency_becomes_white(tmp_path):
     palette = Image.new("P", (10, 10), 0)
     palette.putpalette([255, 0, 0, 0, 0, 255])
     palette.paste(1, (5, 0, 10, 10))
@@ -157,7 +157,7 @@ def test_an_open_file_will_do(tmp_path):
         load_rgb(io.BytesIO(b"hello"))
 
 
-def test_what_cannot_be_read_says_why(tmp_path):
+def test_an_unreadable_photo_has_a_reason(tmp_path):
     with pytest.raises(CatalogError, match=r"a\.jpg' cannot be read as a photo: truncated"):
         load_rgb(truncated(tmp_path / "a.jpg"))
     with pytest.raises(CatalogError, match="missing file"):

@@ -71,7 +71,7 @@ def test_a_bad_photo_moves_no_other_photos_split(tmp_path):
     )
 
 
-def test_splits_are_told(tmp_path):
+def test_splits_are_reported(tmp_path):
     photos(tmp_path, 20)
     assert (
         "Splits (20 drawn with seed 5): train 12, validation 3, test 5."

@@ -37,7 +37,7 @@ def test_new_images_come_last_in_the_split_of_their_item():
     assert (change.added, change.replaced, change.gone, change.kept) == (("c-1", "a-2"), (), (), 2)
 
 
-def test_what_the_source_says_now_is_taken_over():
+def test_new_values_of_the_source_are_taken_over():
     old = made({"a-1": "x", "b-1": "y"}, category=["one", "one"], colour=["red", "blue"])
     read = made({"b-1": "new photo", "a-1": "x"}, category=["two", "one"], price=["5", "6"])
     new, change = merged(old, read, seed=0, whole=True)

@@ -70,7 +70,7 @@ def test_items_that_share_a_duplicate_go_together_with_all_their_photos(tmp_path
         assert len(set(catalog.split[rows])) == 1
 
 
-def test_given_splits_stay_and_are_told(tmp_path):
+def test_given_splits_stay_and_are_reported(tmp_path):
     shop(tmp_path, 4)
     copied(tmp_path, "00.png", "01.png")
     copied(tmp_path, "00.png", "02.png")
@@ -94,7 +94,7 @@ def test_bad_photos_and_photos_not_looked_at_have_no_duplicates(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_together_keeps_names_together_and_all_else_as_drawn(seed):
+def test_together_keeps_names_together_and_all_other_splits(seed):
     random = np.random.default_rng(seed)
     item = strings(random.integers(0, 60, 200))
     rows, group = random.permutation(200)[:30], random.integers(-1, 10, 30)

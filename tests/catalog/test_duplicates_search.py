@@ -97,7 +97,7 @@ def test_the_order_of_rows_does_not_matter(seed: int):
 
 
 @given(st.integers(0, 10_000))
-def test_every_pair_says_what_it_is_and_how_far(seed: int):
+def test_every_pair_has_its_kind_and_distance(seed: int):
     digest, signatures = a_small_world(seed)
     found = find_duplicates(digest, signatures)
     assert len(found.of) == (found.group >= 0).sum() - found.groups

@@ -118,7 +118,7 @@ def test_families_of_a_trio_differ_from_its_first_in_one_respect_and_glaringly()
 
 
 @pytest.mark.parametrize("items", [2_000, 60_000])
-def test_no_two_families_own_what_looks_alike(items):
+def test_no_two_families_contain_similar_items(items):
     """Whatever two families of a kind share, they differ in a strong outline, a proportion, an ornament or a look."""
     generated = families(items, seed=3)
     for kind, strong in enumerate(STRONG):
@@ -149,7 +149,7 @@ def test_more_items_than_there_is_room_for_are_refused_with_a_way_out():
     assert "photos_per_item of 2 or more" in refused.value.fix
 
 
-def test_colours_of_a_material_are_well_apart():
+def test_colours_of_a_material_differ_clearly():
     for colours in COLOURS:
         apart = colour_distance(colours[:, None], colours[None])
         assert apart[~np.eye(len(colours), dtype=bool)].min() >= 0.22
@@ -167,7 +167,7 @@ def test_numbers_are_within_0_and_1():
         assert column.max() <= 1.0
 
 
-def test_draws_are_even_and_pinned():
+def test_random_numbers_are_uniform_and_pinned():
     assert hashed(1, "a", np.array([2, 3])).tolist() == [key_of(1, "a", 2), key_of(1, "a", 3)]
     assert key_of(0) == 16294208416658607535  # splitmix64's first output for seed 0
     sampled = uniform(3, np.arange(100_000))

@@ -20,7 +20,7 @@ def pictures():
 
 
 @pytest.mark.parametrize("name", ["studio.png", "likeness.png"])
-def test_the_pictures_are_those_that_this_version_draws(pictures, name):
+def test_the_pictures_are_those_of_this_version(pictures, name):
     assert f"images/{name}" in PAGE
     shown = np.asarray(Image.open(ROOT / "docs" / "images" / name))
     assert np.array_equal(shown, np.asarray(pictures[name]))

@@ -32,7 +32,7 @@ def test_pixels_are_pinned():
 
 
 @pytest.mark.slow
-def test_a_plain_processor_draws_the_same_pixels(tmp_path):
+def test_a_plain_processor_renders_the_same_pixels(tmp_path):
     plain = os.environ | {
         "NUMBA_CPU_NAME": "generic",
         "NUMBA_CPU_FEATURES": "",
@@ -74,7 +74,7 @@ def test_photos_are_neither_black_nor_white_and_use_their_range():
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_written_photos_are_the_drawn_ones(tmp_path, workers):
+def test_written_photos_are_the_rendered_ones(tmp_path, workers):
     one, seen = studio(200, seed=8), []
     rows = list(range(0, 80, 2))
     write_photos(one, tmp_path, rows=rows, size=32, workers=workers, progress=lambda *step: seen.append(step))

@@ -73,7 +73,7 @@ def test_every_respect_alone_makes_two_items_unlike(small):
     assert (1.0 - IMPORTANCE).max() <= THRESHOLD - 0.15
 
 
-def test_each_respect_but_the_outline_alone_tells_some_families_apart(small):
+def test_every_aspect_but_the_outline_separates_some_families_alone(small):
     a, b = all_pairs(small.items)
     of = small.of
     use = (of.kind[a] == of.kind[b]) & (of.family[a] != of.family[b])
@@ -105,7 +105,7 @@ def test_disagreement_is_excluded():
     assert consensus(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])).tolist() == [0, -1, -1, 1]
 
 
-def test_an_expert_asked_again_mostly_says_the_same(small):
+def test_an_expert_mostly_repeats_an_answer(small):
     expert = experts(1, seed=0)[0]
     a, b = likely_pairs(small, 200)
     first, second = (vote(small, expert, a, b, time=time) for time in (0, 1))

@@ -88,7 +88,7 @@ def test_a_workspace_with_complete_labels_is_its_own_truth(lookalike, shop, tmp_
     assert "5 simulated pools" in result.out
 
 
-def test_a_workspace_with_a_gap_is_refused_and_told_what_is_missing(lookalike, shop, tmp_path):
+def test_a_workspace_with_missing_labels_is_refused_with_what_is_missing(lookalike, shop, tmp_path):
     (tmp_path / "labels.csv").write_text(every_pair(shop, leave_out=12))
     assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
     result = lookalike("bias", "-w", "shop", "--pools", 5)

@@ -31,7 +31,7 @@ def test_labelling_what_it_names_decides(lookalike, workspace):
     assert "No pair is left to label" in result
 
 
-def test_mistakes_are_told(lookalike, workspace):
+def test_mistakes_are_errors(lookalike, workspace):
     assert "takes two" in lookalike("compare", "color").err
     assert "takes two" in lookalike("compare", "color", "color").err
     assert (

@@ -63,7 +63,7 @@ def test_random_pairs_from_the_draw_to_the_rate(lookalike, workspace):
     assert "discovery gain" in (workspace / "reports/report.html").read_text()
 
 
-def test_the_file_for_experts_does_not_tell_which_pairs_are_random(lookalike, workspace):
+def test_the_file_for_annotators_does_not_show_which_pairs_are_random(lookalike, workspace):
     before = lookalike("discover", "--pairs", "pool.csv", "--json").json
     after = lookalike(
         "discover", "--random", 60, "--pairs", "both.csv", "--provenance", "who.csv", "--json"
@@ -83,7 +83,7 @@ def test_the_file_for_experts_does_not_tell_which_pairs_are_random(lookalike, wo
     assert (workspace / "again.csv").read_bytes() == (workspace / "both.csv").read_bytes()
 
 
-def test_a_drawn_pair_that_is_labelled_already_is_not_asked_again(lookalike, workspace):
+def test_a_random_pair_that_has_a_label_is_not_labelled_again(lookalike, workspace):
     lookalike("discover", "--pairs", "pool.csv")
     fill_in(workspace / "pool.csv")
     lookalike("labels", "import", "pool.csv")
@@ -112,7 +112,7 @@ def test_a_few_blanks_leave_the_rate_and_many_do_not(lookalike, workspace):
     assert some["positive_rate"]["value"] == some["random"]["positives"] / some["random"]["labelled"]
 
 
-def test_asking_for_as_many_again_draws_nothing_and_for_more_draws_the_rest(lookalike, workspace):
+def test_the_same_number_of_random_pairs_adds_none_and_a_larger_one_adds_the_rest(lookalike, workspace):
     counts = [lookalike("discover", "--random", n, "--json").json["random"] for n in (40, 40, 70, 10)]
     assert [count["drawn"] for count in counts] == [40, 40, 70, 70]
     assert [count["new"] for count in counts] == [40, 0, 30, 0]
@@ -146,7 +146,7 @@ def test_random_pairs_of_an_earlier_catalog_are_neither_mixed_nor_hidden(lookali
     assert afresh["sample_of_this_catalog"] is True
 
 
-def test_a_later_generator_says_what_it_brought_and_what_that_costs(lookalike, workspace):
+def test_a_later_generator_prints_the_added_pairs_and_their_cost(lookalike, workspace):
     before = lookalike("discover", "--json").json
     assert before["extra"] is None
     lookalike("discover", "--pairs", "first.csv")
@@ -206,7 +206,7 @@ def test_queries_with_certain_values(lookalike, workspace, tmp_path):
         (["--where", "category=box", "--generators", "color"], ["--overwrite"]),
     ],
 )
-def test_what_cannot_be_asked(lookalike, workspace, options, words):
+def test_options_that_are_refused(lookalike, workspace, options, words):
     (workspace / "list.txt").write_text("bowl/000/1.png\n")
     replace = [] if "--generators" in options else ["--overwrite"]
     before = lookalike("status", "--json").json["pool"]

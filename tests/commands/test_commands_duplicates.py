@@ -21,7 +21,7 @@ def doubled(lookalike, photos, tmp_path):
     return folder
 
 
-def test_init_tells_and_status_lists_them(lookalike, doubled):
+def test_init_reports_and_status_lists_them(lookalike, doubled):
     made = lookalike("init", doubled)
     assert "2 photos are duplicates of others (1 exact, 1 near), in 2 groups (1 across items)." in made.out
     assert "lookalike status --duplicates" in made.out

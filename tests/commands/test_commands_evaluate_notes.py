@@ -59,7 +59,7 @@ def test_the_audit_comes_next_and_then_the_report(labelled, lookalike):
     assert [line.split()[-1] for line in result.split("Next: ")[1].splitlines()] == ["audit", "report"]
 
 
-def test_a_list_shorter_than_k_is_told(labelled, lookalike):
+def test_a_list_shorter_than_k_is_reported(labelled, lookalike):
     result, _ = evaluated(lookalike, "--measures", "HR@100000,coverage@17,coverage@18,EHR@100000,MRR@99")
     for name in ("HR@100000", "coverage@18", "MRR@99"):
         assert f"K is larger than the 17 candidates of a query, so {name} cannot reach 1." in result
@@ -97,7 +97,7 @@ def test_by_a_column_two_measures_are_printed_and_all_are_in_json(labelled, look
     assert "only, as with" not in named
 
 
-def test_too_few_draws_are_told_with_what_to_give(outside_pool, lookalike):
+def test_too_few_replicates_are_reported_with_the_number_needed(outside_pool, lookalike):
     """Three pairs by a pooled measure: 300 draws decide at 0.95, not at 0.995."""
     result, made = evaluated(lookalike, "--measures", "AUC_mic", "--confidence", 0.995)
     least = [one for one in made["comparisons"]["AUC_mic"] if one["p_bootstrap"] == one["least_p"]]

@@ -91,7 +91,7 @@ def test_labels_of_random_pairs_can_be_left_out_or_taken_alone(lookalike, labell
     assert lookalike("evaluate", "--pairs", "none").status != 0
 
 
-def test_negatives_are_drawn_where_a_measure_asks(lookalike, labelled):
+def test_negatives_are_sampled_for_measures_that_need_them(lookalike, labelled):
     asked = "AUC_mac,AUC_mac(n=5;negatives=catalog),AUC_mac(negatives=sampled)".replace(";", ",")
     found = lookalike("evaluate", "--measures", asked, "--json").json
     plain = lookalike("evaluate", "--measures", "AUC_mac", "--json").json

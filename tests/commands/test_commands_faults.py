@@ -328,7 +328,7 @@ def test_photos_that_moved_are_noticed(lookalike, photos, tmp_path):
     assert re.search(r"[1-9]\d* photos of this page cannot be read", page)
 
 
-def test_numbers_nobody_can_mean(lookalike, workspace, photos):
+def test_impossible_numbers(lookalike, workspace, photos):
     assert lookalike("init", photos, "-w", "x", "--seed", -1).status == 2
     assert lookalike("discover", "--seed", -5, "--overwrite").status == 2
     assert lookalike("discover", "--top", 99999999999999999999, "--overwrite").status == 2

@@ -134,7 +134,7 @@ def test_json_says_the_same(lookalike, shop):
     assert TrainingRequest(**learned["settings"]).epochs == 6
 
 
-def test_the_last_epoch_is_kept_where_that_is_asked_for(lookalike, shop):
+def test_the_last_epoch_is_kept_with_keep_last(lookalike, shop):
     result = lookalike(*ON, "--keep", "last")
     assert result.status == 0, result.err
     assert "better: 6 epochs; the last is kept" in flat(result.out)
@@ -422,7 +422,7 @@ def test_vectors_that_have_changed_since_the_run_began(lookalike, shop):
     assert lookalike(*ON, "--replace").status == 0
 
 
-def test_other_labels_and_other_settings_are_told_by_name(lookalike, shop):
+def test_changed_labels_and_settings_are_named(lookalike, shop):
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), 2)
     result = lookalike(*ON, "--rate", "0.01")

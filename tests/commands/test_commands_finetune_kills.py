@@ -120,7 +120,7 @@ def test_killed_at_several_moments_it_ends_with_the_same_bytes(shop, lookalike):
 
 
 @pytest.mark.slow
-def test_interrupted_it_says_no_traceback_and_goes_on(shop, lookalike):
+def test_an_interrupted_run_prints_no_traceback_and_resumes(shop, lookalike):
     result = stopped(shop, 5, signal.SIGINT)
     assert "Traceback" not in result
     assert "Files written so far are complete and kept; later work is lost." in result

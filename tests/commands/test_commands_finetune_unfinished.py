@@ -39,7 +39,7 @@ def stop_at_once(opened: Workspace, request: TrainingRequest) -> None:
         TrainingRequest(epochs=3),
     ],
 )
-def test_the_command_of_status_goes_on_with_the_run(lookalike, shop, training):  # noqa: F811
+def test_the_command_of_status_resumes_the_run(lookalike, shop, training):  # noqa: F811
     stop_at_once(Workspace(shop), training)
     (command,) = lookalike("status", "--json").json["run_commands"]
     result = flat(lookalike("status").out)

@@ -84,7 +84,7 @@ def test_the_run_of_an_encoder_scores_as_the_encoder(lookalike, mine, level):
         assert found["theirs"][name] == pytest.approx(value, abs=1e-3 if name in micro else 1e-9), name
 
 
-def test_runs_stand_in_the_table_and_what_they_lack_is_said(lookalike, mine):
+def test_runs_are_in_the_table_and_what_they_lack_is_reported(lookalike, mine):
     lookalike("evaluate", "mine", "--runs", "runs", "--depth", 3)
     lines = (mine / "runs/mine.run").read_text().splitlines()
     queries = list(dict.fromkeys(line.split()[0] for line in lines))
@@ -166,7 +166,7 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
     mistyped(lookalike("labels", "import", "judgements", "--format", "csv"), "--format", "table, qrels")
 
 
-def test_pairs_with_both_labels_are_left_out_of_qrels_and_said(lookalike, labelled):
+def test_pairs_with_both_labels_are_left_out_of_qrels_and_reported(lookalike, labelled):
     labels = Workspace(labelled).labels()
     q, c, y = labels.query[0], labels.candidate[0], labels.label[0]
     (labelled / "again.csv").write_text(f"query,candidate,label\n{q},{c},{1 - y}\n")

@@ -159,7 +159,7 @@ def test_vectors_of_another_length_are_refused(lookalike, blind):
     assert "takes 6 numbers" in " ".join(refused.err.split())
 
 
-def test_a_stopped_run_goes_on(blind, lookalike, monkeypatch):
+def test_a_stopped_run_resumes(blind, lookalike, monkeypatch):
     """Slices that were finished are not computed again, unless the vectors beneath have become others."""
     assert lookalike("embed", "precomputed:v.npy").status == 0
     monkeypatch.setattr(heads, "STEP", 8)

@@ -75,7 +75,7 @@ def test_stopped_anywhere_the_workspace_is_whole_or_absent(started, lookalike, p
         assert not list(folder.glob(".*.new")) + list((folder / "embeddings").glob(".*.new"))
 
 
-def test_a_second_command_is_told_who_is_at_work(lookalike, workspace, photos):
+def test_a_second_command_is_refused_with_the_running_process(lookalike, workspace, photos):
     with lock(workspace / "embeddings", "color", "embed color"):
         result = lookalike("embed", "descriptor:color")
         assert result.status == 1

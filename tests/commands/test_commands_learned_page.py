@@ -51,7 +51,7 @@ def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):
     assert "DCS(alpha=10) was 0.710" in shown
 
 
-def test_all_else_on_the_page_is_of_the_others(lookalike, taught):
+def test_the_rest_of_the_page_shows_the_other_encoders(lookalike, taught):
     assert lookalike("report").status == 0
     found = parts(taught.folder)
     assert "run-7 was trained on these labels and left out here" in text(found["measures"])
@@ -131,7 +131,7 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
         ({"value": 0.5, "before": None}, ("There its measure was 0.500.",)),
     ],
 )  # fmt: skip
-def test_how_it_was_trained_is_told_as_far_as_it_is_known(told, said):
+def test_the_page_describes_the_training_as_far_as_known(told, said):
     assert how(told) == said
 
 

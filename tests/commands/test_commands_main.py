@@ -94,7 +94,7 @@ def test_precomputed_vectors_follow_the_table_left_out_rows_included(lookalike, 
     assert [(r["image"], r["item"], round(r["score"], 6)) for r in found] == [("box/000/1.png", "009", 0.6)]
 
 
-def test_ids_beside_the_vectors_say_which_is_which(lookalike, photos, tmp_path):
+def test_ids_beside_the_vectors_assign_the_rows(lookalike, photos, tmp_path):
     (tmp_path / "catalog.csv").write_text("image\nbowl/000/1.png\nbox/000/1.png\n")
     lookalike("init", "catalog.csv", "--images", photos)
     np.save("vectors.npy", np.array([[9.0, 9.0], [0.0, 2.0], [3.0, 4.0]], np.float32))
@@ -214,7 +214,7 @@ def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
     assert len(calls) == 2
 
 
-def test_a_pool_is_shown_and_written_as_it_is_when_nothing_else_is_asked_for(lookalike, workspace):
+def test_without_options_a_pool_is_shown_and_written_unchanged(lookalike, workspace):
     small = lookalike(
         "discover", "--generators", "color,hog", "--top", 2, "--queries", 5, "--overwrite", "--json"
     ).json

@@ -106,7 +106,7 @@ def test_what_is_printed(lookalike, chain):
     assert len(rows_of(folder.parent / "soft.csv")) == 14
 
 
-def test_photos_that_are_not_joined_are_told(lookalike, labelled):
+def test_photos_that_are_not_joined_are_reported(lookalike, labelled):
     done = " ".join(lookalike("positiveness").out.split())
     assert "A label holds for its two photos only." in done
     assert "`lookalike finetune` uses it for all photos of the two items: --nodes item" in done
@@ -115,7 +115,7 @@ def test_photos_that_are_not_joined_are_told(lookalike, labelled):
     assert "two photos only" not in result.out
 
 
-def test_a_least_positiveness_looks_no_further_than_needed(lookalike, chain):
+def test_a_minimum_positiveness_limits_the_distance(lookalike, chain):
     folder = chain(*LINKS, splits=TRAIN)
     options = ("--workspace", folder, "--out", "soft.csv", "--min-positiveness", 0.1)
     result = lookalike("positiveness", *options)

@@ -74,7 +74,7 @@ def test_ground_truth_counts_the_labelled_pairs_of_the_pool(lookalike, labelled)
     assert done["missing"] is None
 
 
-def test_what_ours_lack_is_said(lookalike, photos, workspace):
+def test_missing_figures_are_explained(lookalike, photos, workspace):
     result = lookalike("reproduce", "eds-table-1")
     assert "The workspace has no labels." in result.out
     assert "54,170" in result.out
@@ -97,7 +97,7 @@ def test_a_table_is_written_as_text_cells_and_json(lookalike, workspace):
     assert ours["column"] == "hog"
 
 
-def test_the_figure_is_drawn_from_the_credit(lookalike, tmp_path):
+def test_the_figure_shows_the_credit(lookalike, tmp_path):
     assert lookalike("reproduce", "vsd-figure-1", "--output", "curves.svg").status == 0
     root = ElementTree.fromstring((tmp_path / "curves.svg").read_text())
     lines = [one for one in root.iter() if one.tag.endswith("polyline")]

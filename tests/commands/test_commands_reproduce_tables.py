@@ -197,7 +197,7 @@ def test_correlations_of_two_encoders_are_nan_and_it_says_what_to_do(lookalike, 
         assert all(figure["reason"] for figure in undefined)
 
 
-def test_what_a_workspace_lacks_is_said_with_the_command_that_mends_it(lookalike, photos, labelled):
+def test_what_a_workspace_lacks_is_reported_with_the_command_that_adds_it(lookalike, photos, labelled):
     # the pool is of the top 3, so no list of five is labelled
     for key in ("vsd-table-5", "vsd-table-6"):
         assert "lookalike discover --top 5" in lookalike("reproduce", key, "--json").json["missing"]

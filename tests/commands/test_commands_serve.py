@@ -55,13 +55,13 @@ def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch)
         (("users", "reset", "Nobody"), "'Nobody'"),
     ],
 )
-def test_what_is_refused_says_why(lookalike, shop, monkeypatch, arguments, said):
+def test_refusals_have_a_reason(lookalike, shop, monkeypatch, arguments, said):
     add(lookalike, monkeypatch, "Lea", "--role", "lead")
     refused = lookalike(*arguments)
     assert (refused.status, said in refused.err) == (1, True), refused.err
 
 
-def test_a_short_password_adds_nobody(lookalike, shop, monkeypatch):
+def test_a_short_password_adds_no_account(lookalike, shop, monkeypatch):
     assert " 10" in add(lookalike, monkeypatch, "Ann", password="short").err
     assert lookalike("users", "list", "--json").json == {"people": []}
 
@@ -106,7 +106,7 @@ def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
     assert (refused.status, "no photos" in refused.err) == (1, True)
 
 
-def test_it_serves_until_it_is_told_to_stop(shop, started):
+def test_it_serves_until_it_is_stopped(shop, started):
     process = started("serve", "--port", 0, cwd=shop)
     printed = process.stdout.readline()
     assert printed, process.stderr.read()

@@ -40,7 +40,7 @@ def test_photos_lie_in_category_item_photo_and_init_reads_them(lookalike, tmp_pa
     assert "200 of 100 items" in lookalike("status", "-w", "shop photos-workspace").out
 
 
-def test_photos_that_are_there_are_not_drawn_again(lookalike, tmp_path):
+def test_existing_photos_are_not_rendered_again(lookalike, tmp_path):
     assert lookalike("studio", "shop", *SMALL).status == 0
     before = photos_of(tmp_path / "shop")
     gone = sorted(before)[::50]
@@ -110,7 +110,7 @@ def test_the_estimate_is_of_what_is_left_to_draw(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_stopped_run_goes_on_and_ends_the_same(started, completed, tmp_path, how):
+def test_a_stopped_run_resumes_with_the_same_result(started, completed, tmp_path, how):
     arguments = ("--images", 600, "--size", 64)
     process = started("studio", "shop", *arguments, cwd=tmp_path)
     deadline = time.monotonic() + 120
@@ -148,7 +148,7 @@ def test_claims_are_printed_and_are_those_of_the_json(lookalike):
         assert number in result, number
 
 
-def test_without_a_folder_and_without_claims_the_way_out_is_said(lookalike):
+def test_without_a_folder_and_without_claims_the_error_has_a_fix(lookalike):
     result = lookalike("studio")
     assert result.status == 1
     assert "lookalike studio FOLDER" in result.err
@@ -161,7 +161,7 @@ def test_too_many_items_are_refused(lookalike):
     assert "photos_per_item of 2 or more" in result.err
 
 
-def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
+def test_the_demo_writes_to_its_own_folder_only(lookalike, tmp_path):
     (tmp_path / "mine" / "photos").mkdir(parents=True)
     (tmp_path / "mine" / "photos" / "aunt.jpg").write_bytes(b"dear")
     result = lookalike("demo", "--output", "mine", "--images", 200, "--queries", 10)
@@ -176,7 +176,7 @@ def test_the_demo_draws_into_a_folder_of_its_own_only(lookalike, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_demo_says_which_encoder_is_better_and_how_sure_that_is(lookalike, studio_demo):
+def test_the_demo_names_the_better_encoder_and_the_significance(lookalike, studio_demo):
     made = json.loads((studio_demo / "printed.json").read_text(encoding="utf-8"))
     jsonschema_rs.validator_for(lookalike("demo", "--json-schema").json).validate(made)
     assert set(made["verdicts"]) == {"HR@5", "EHR@5", "AUC_mac"}

@@ -35,7 +35,7 @@ def test_without_a_trained_encoder_all_labels_count(lookalike, shop):
     assert (result["split"], result["labels"]) == (None, len(shop.labels()))
 
 
-def test_with_one_all_are_scored_on_the_test_split_and_told_so(lookalike, taught):
+def test_with_a_trained_encoder_all_are_scored_on_the_test_split_with_a_note(lookalike, taught):
     labels = taught.labels()
     inside = sum(
         split_of(int(q[1:])) == split_of(int(c[1:])) == "test"
@@ -175,7 +175,7 @@ def test_the_papers_tables_leave_them_out(lookalike, shop):
     assert "run-7" not in str(before)
 
 
-def test_settle_asks_about_the_test_split(lookalike, taught, tmp_path):
+def test_compare_selects_pairs_of_the_test_split(lookalike, taught, tmp_path):
     result = lookalike("compare", "plain", "run-7", "-k", 3, "--pairs", "next.csv", "--json").json
     assert (result["split"], result["queries"]) == ("test", 24)
     assert "run-7 was trained" in result["notes"][0]

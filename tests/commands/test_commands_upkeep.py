@@ -104,7 +104,7 @@ def test_photos_are_added_from_anywhere_and_refreshed_with_the_rest(lookalike, s
     unchanged(lookalike("catalog", "add", elsewhere, "--json").json, 38)
 
 
-def test_the_same_ids_with_other_photos_replace_only_if_told(lookalike, shop):
+def test_the_same_ids_with_other_photos_replace_only_with_the_option(lookalike, shop):
     Path("more").mkdir()
     shutil.copytree("photos/bowl/000", "more/bowl/000")
     unchanged(lookalike("catalog", "add", "more", "--json").json, 36)
@@ -174,7 +174,7 @@ def test_old_vectors_are_removed_by_name(lookalike, shop):
         (["remove", "--images-file", "none.txt"], "none.txt"),
     ],
 )
-def test_what_cannot_be_done_is_said(lookalike, shop, arguments, words):
+def test_impossible_updates_are_errors(lookalike, shop, arguments, words):
     before = Workspace(shop).catalog.fingerprint
     refused = lookalike("catalog", *arguments)
     assert refused.status == 1
@@ -214,7 +214,7 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(lookalike, shop):
     assert "changed since the catalog was made" in deep.out
 
 
-def test_the_doctor_without_a_workspace_looks_at_the_machine(lookalike):
+def test_the_doctor_without_a_workspace_checks_the_machine(lookalike):
     result = lookalike("doctor")
     assert result.status == 0
     assert "lookalike init" in result.out
@@ -280,7 +280,7 @@ def test_duplicates_follow_and_join_the_split_of_their_like(lookalike, shop):
     assert (catalog.duplicate == catalog.duplicate[old]).sum() != 1 or catalog.duplicate[old] == -1
 
 
-def test_what_cannot_be_used_is_said_with_its_reason(lookalike, shop):
+def test_unusable_photos_are_reported_with_their_reason(lookalike, shop):
     (shop / "photos/bowl/bad").mkdir()
     (shop / "photos/bowl/bad/1.png").write_bytes(b"no photo")
     (shop / "photos/bowl/000/2.png").write_bytes(b"")
@@ -334,7 +334,7 @@ def test_a_workspace_is_moved_with_all_its_photos(lookalike, shop, tmp_path_fact
     unchanged(lookalike("catalog", "refresh", "--json").json, 37)
 
 
-def test_marking_photos_that_are_there_is_said(lookalike, shop):
+def test_marking_existing_photos_is_reported(lookalike, shop):
     result = lookalike("catalog", "add", "photos", "--set", "season=winter", "--json").json
     assert (result["added"], result["updated"]) == ([], 36)
 

@@ -20,7 +20,7 @@ def labelled(lookalike, workspace):
     return workspace
 
 
-def test_the_verdict_comes_first_and_says_because_of_what(lookalike, labelled):
+def test_the_verdict_comes_first_with_its_reasons(lookalike, labelled):
     result = lookalike("audit", "--replicates", 200)
     assert result.status == 0, result.err
     assert "HR@5 corrected" in result.out.partition("Which measure can be trusted for which encoder")[0]

@@ -82,7 +82,7 @@ def test_only_what_changed_is_made_again(lookalike, shop, computed):
     assert sum(computed) == 0
 
 
-def test_a_stopped_run_goes_on(shop, computed, monkeypatch):
+def test_a_stopped_run_resumes(shop, computed, monkeypatch):
     """A view that was finished stays, and so do the finished shards of the next one."""
     monkeypatch.setattr(run, "SHARD", 8)
     monkeypatch.setattr(run, "CHUNK", 8)

@@ -70,7 +70,7 @@ def test_a_later_generator_keeps_the_wild_queries(lookalike, wild):
     assert (more["queries"], more["extra"]["generators"]) == (9, ["hog"])
 
 
-def test_photos_of_the_shop_may_not_be_asked_there(lookalike, wild):
+def test_photos_of_the_shop_are_no_queries_there(lookalike, wild):
     result = lookalike("discover", "--where", "domain=shop")
     assert result.status == 1
     assert "36 images have domain='shop', but none of them can be a query" in result.err

@@ -92,7 +92,7 @@ def test_a_stopped_run_keeps_its_shards_and_leaves_no_worker(started, completed,
     assert [shard["first"] for shard in record] == [SHARD * n for n in range(done)]
 
 
-def test_a_killed_worker_is_said_and_the_rest_is_kept(started, completed, many, tmp_path):
+def test_a_killed_worker_is_reported_and_the_rest_is_kept(started, completed, many, tmp_path):
     shutil.copytree(many, tmp_path, dirs_exist_ok=True)
     process = started("embed", "descriptor:lbp", "--workers", 2, cwd=tmp_path)
     until = time.monotonic() + MINUTES

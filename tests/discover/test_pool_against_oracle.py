@@ -164,7 +164,7 @@ def test_a_wild_query_has_every_image_of_the_gallery_as_a_candidate():
     assert pool_figures(found, 3, outside=1).saving_pairs == pytest.approx((2 + 2 + 3) / len(found))
 
 
-def test_one_generator_overlaps_with_nobody():
+def test_one_generator_has_no_overlap():
     w = World([Photo("a", "a"), Photo("b", "b")], [[1], [1]], [])
     figures = pool_figures(made(w, ("color",), 1, 0).pool, 2)
     assert np.isnan(figures.mean_overlap)
@@ -229,7 +229,7 @@ def test_pools_of_different_queries_or_depth_are_not_united():
 
 
 @given(worlds.filter(can_be_pooled), st.integers(1, 20), st.integers(0, 99))
-def test_sampled_queries_may_be_asked_stand_in_catalog_order_and_repeat_with_the_seed(
+def test_sampled_queries_are_eligible_in_catalog_order_and_repeat_with_the_seed(
     w: World, count: int, seed: int
 ):
     catalog = catalog_of(w.photos)
@@ -254,7 +254,7 @@ def test_queries_keep_within_a_split():
     assert sample_queries(catalog_of(photos), None, 0, split="test").tolist() == [1]
 
 
-def test_nobody_to_ask_is_an_error_with_a_way_out():
+def test_no_eligible_query_is_an_error_with_a_fix():
     with pytest.raises(PoolError) as caught:
         sample_queries(catalog_of([Photo("a", "a", "gallery")]), None, 0)
     assert "role" in caught.value.fix

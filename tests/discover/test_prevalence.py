@@ -49,7 +49,7 @@ def test_the_interval_holds_its_share_of_a_posterior_of_rare_positives(labelled,
 
 
 @pytest.mark.parametrize(("labelled", "bound", "level"), [(30, 0.0, 0.9), (30, 0.2, 0.95), (200, 0.01, 0.5)])
-def test_over_its_prior_the_interval_is_right_exactly_as_often_as_it_says(labelled, bound, level):
+def test_over_its_prior_the_interval_has_exactly_its_level(labelled, bound, level):
     """p uniform on [p_LB, 1], a binomial: P(p in the interval) is the level, by adding up all cases."""
     p = bound + (np.arange(20_000) + 0.5) * (1 - bound) / 20_000
     right = np.zeros_like(p)
@@ -60,7 +60,7 @@ def test_over_its_prior_the_interval_is_right_exactly_as_often_as_it_says(labell
 
 
 @pytest.mark.parametrize("labelled", [500, 2_000, 20_000])
-def test_for_any_one_rare_rate_the_interval_is_right_nearly_as_often_as_it_says(labelled: int):
+def test_for_any_one_rare_rate_the_interval_has_nearly_its_level(labelled: int):
     """A rate is one number, not a draw from the prior: at worst 90 % instead of 95 %, and more where it is tiny."""
     rates = np.geomspace(1e-5, 2e-2, 300)
     right = np.zeros_like(rates)

@@ -32,7 +32,7 @@ def sampled(count: int, seed: int) -> int:
     return int(true_labels(DRAWN, a, b).sum())
 
 
-def test_the_interval_holds_the_true_rate_as_often_as_it_says():
+def test_the_interval_covers_the_true_rate_at_its_level():
     rate = true_rate()
     assert 0.005 < rate < 0.02
     intervals = [credible_interval(300, found, 0.2 * rate, 0.9) for found in range(60)]

@@ -32,7 +32,7 @@ def test_shares_are_the_nearest_with_a_place_for_everyone(sizes: list[int], data
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=9), st.data())
-def test_shares_are_the_largest_remainder_where_nobody_is_too_small(sizes: list[int], data):
+def test_shares_are_the_largest_remainder_where_no_group_is_too_small(sizes: list[int], data):
     count = data.draw(st.integers(1, sum(sizes)))
     word_by_word = sampling.largest_remainder(sizes, count)
     assume(min(word_by_word) >= 1)
@@ -114,7 +114,7 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest_names():
     assert "It has: category, split, role, item, image, path, domain." in caught.value.fix
 
 
-def test_a_value_nobody_has_is_refused_with_the_most_frequent_ones():
+def test_an_unknown_value_is_refused_with_the_most_frequent_ones():
     photos = [Photo(f"i{n}", f"p{n}", "gallery" if n == 9 else "both") for n in range(10)]
     catalog = with_column(photos, ["shop"] * 6 + ["wild"] * 3 + ["attic"])
     with pytest.raises(PoolError, match="No image has domain='Wild'") as caught:
@@ -135,7 +135,7 @@ def test_a_value_nobody_has_is_refused_with_the_most_frequent_ones():
         (2, "nothing", "no column"),
     ],
 )
-def test_strata_that_say_nothing_are_refused(count: int | None, column: str, words: str):
+def test_strata_without_information_are_refused(count: int | None, column: str, words: str):
     catalog = with_column([Photo("a", "a"), Photo("b", "b")], ["wild", "shop"])
     with pytest.raises(LookalikeError, match=words):
         sample_queries(catalog, count, 0, stratify=column)

@@ -32,7 +32,7 @@ def test_all_pairs_are_counted_and_numbered_without_being_listed(w: World):
 
 
 @given(worlds, st.integers(0, 40), st.integers(0, 99))
-def test_random_pairs_may_be_asked_and_none_comes_twice(w: World, count: int, seed: int):
+def test_random_pairs_are_eligible_and_distinct(w: World, count: int, seed: int):
     catalog, rows = catalog_of(w.photos), query_rows(w)
     exist = sampling.possible_random_pairs(w.photos, rows)
     if count > len(exist):
@@ -86,14 +86,14 @@ def test_every_pair_and_every_photo_is_as_likely():
     assert abs(photos["b1"] - photos["b2"]) < 4.5 * sum(photos.values()) ** 0.5
 
 
-def test_all_of_them_can_be_drawn():
+def test_all_pairs_can_be_sampled():
     catalog, rows = catalog_of(SHOP), np.array([0, 1, 2, 3, 6])
     exist = sampling.possible_random_pairs(SHOP, rows.tolist())
     found = random_pairs(catalog, rows, len(exist), 5)
     assert sorted(zip(found.query, found.item, strict=True)) == sorted(exist)
 
 
-def test_the_draws_of_a_seed_are_these_on_every_machine():
+def test_the_pairs_of_a_seed_are_the_same_on_every_machine():
     found = random_pairs(catalog_of(SHOP), np.array([0, 1, 2, 3, 6]), 4, 0)
     sampled = [("c1", "a1"), ("b1", "a1"), ("b1", "d1"), ("a1", "b1")]
     assert list(zip(found.query, found.candidate, strict=True)) == sampled
@@ -144,7 +144,7 @@ unique_ends = st.lists(ends, unique_by=lambda pair: pair[:2], max_size=12)
 
 
 @given(unique_ends, unique_ends, st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("pqrs"))))
-def test_each_unlabelled_pair_is_asked_once_under_its_query(put_forward, at_random, labelled):
+def test_each_unlabelled_pair_is_listed_once_under_its_query(put_forward, at_random, labelled):
     found = questions(pool_of(put_forward, ["b", "a", "c"]), random_pairs_of(at_random), labelled)
     listed = list(zip(found.query, found.item, strict=True))
     assert len(set(listed)) == len(listed)
@@ -157,7 +157,7 @@ def test_each_unlabelled_pair_is_asked_once_under_its_query(put_forward, at_rand
 
 
 @given(unique_ends, unique_ends)
-def test_the_order_says_nothing_of_who_put_a_pair_forward(some, others):
+def test_the_order_does_not_show_who_proposed_a_pair(some, others):
     """The same pairs in the same order, whichever of the two lists they came from."""
     there = {pair[:2] for pair in some}
     others = [pair for pair in others if pair[:2] not in there]
@@ -168,7 +168,7 @@ def test_the_order_says_nothing_of_who_put_a_pair_forward(some, others):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
 
-def test_random_pairs_stand_anywhere_among_the_others():
+def test_random_pairs_are_anywhere_among_the_others():
     forward = [("q", f"p{n}", f"c{n}") for n in range(200)]
     at_random = [("q", f"r{n}", f"d{n}") for n in range(50)]
     found = questions(pool_of(forward, ["q"]), random_pairs_of(at_random), set())

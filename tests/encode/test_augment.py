@@ -46,7 +46,7 @@ assert "torch" not in sys.modules
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 10_000))
-def test_a_crop_lies_in_the_photo_and_has_the_area_and_ratio(width, height, seed):
+def test_a_crop_is_within_the_photo_and_has_the_area_and_ratio(width, height, seed):
     left, top, wide, high = crop_box(np.random.default_rng(seed), width, height)
     assert 0 <= left <= left + wide <= width
     assert 0 <= top <= top + high <= height

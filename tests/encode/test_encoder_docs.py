@@ -16,7 +16,7 @@ def test_every_string_of_the_page_names_a_source_that_can_be_computed():
     assert found == set(SOURCES)
 
 
-def test_every_option_stands_in_the_table():
+def test_every_option_is_in_the_table():
     rows = [line for line in TEXT.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     assert named == set(OWN)

@@ -118,7 +118,7 @@ def test_a_head_by_itself_at_any_length(home):
     close(run(onnx_bytes(head), vectors), apply_head(head, vectors), head)
 
 
-def test_the_file_says_what_it_is_of(exported):
+def test_the_file_describes_its_encoder(exported):
     encoder, _, _, content = exported
     model = onnx.load_from_string(content)
     onnx.checker.check_model(model)
@@ -130,7 +130,7 @@ def test_the_file_says_what_it_is_of(exported):
     assert [one.name for one in model.graph.output] == ["found"]
 
 
-def test_the_file_says_nothing_of_this_machine_s_folders(exported, home):
+def test_the_file_contains_no_folder_of_this_machine(exported, home):
     content = exported[-1]
     for part in (b".py", b"stack_trace", str(home).encode(), b"site-packages"):
         assert part not in content

@@ -97,7 +97,7 @@ def test_where_a_checkpoint_is_looked_for(tmp_path, monkeypatch):
     assert found == [1, 2, 3]
 
 
-def test_a_name_is_kept_as_it_lies_in_the_workspace(home, monkeypatch, tmp_path_factory):
+def test_a_name_is_kept_relative_to_the_workspace(home, monkeypatch, tmp_path_factory):
     """So that the workspace can be moved, and two ways to say it are one encoder."""
     for text in ("checkpoint:run", "checkpoint:models/run"):
         assert str(located(parse(text), home)) == "checkpoint:models/run"
@@ -124,7 +124,7 @@ def test_an_encoder_that_has_become_another_is_refused(home):
         ({"weights": "ab" * 32}, "weights are none"),
     ],
 )
-def test_what_differs_is_said(tmp_path, changed, match):
+def test_differences_are_named(tmp_path, changed, match):
     base = opened("descriptor:color", tmp_path)
     fields = {
         "spec": base.origin.spec,

@@ -41,7 +41,7 @@ def test_a_large_jpeg_is_decoded_smaller_and_looks_the_same(network, tmp_path):
     assert cosine(encode_photo(small, encoder), encode_photo(whole, encoder)) > 0.999
 
 
-def test_lower_precision_is_said_and_close(network):
+def test_lower_precision_is_recorded_and_close(network):
     photo = Image.fromarray(np.random.default_rng(1).integers(0, 255, (90, 90, 3), dtype=np.uint8))
     exact, rough = open_encoder(parse(network)), open_encoder(parse(network + "&precision=bfloat16"))
     assert (exact.origin.precision, rough.origin.precision) == ("float32", "bfloat16")

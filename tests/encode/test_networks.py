@@ -123,7 +123,7 @@ def test_files_that_are_no_weights(tmp_path, name, content):
         ("checkpoint:.", "checkpoint.json is not what Lookalike writes", "weights.safetensors"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_is(text, problem, fix, tmp_path, monkeypatch):
+def test_an_unknown_name_is_reported_with_known_ones(text, problem, fix, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(EncoderError) as refused:
         opened(text)
@@ -152,7 +152,7 @@ def test_an_unknown_source_is_refused_with_those_that_are_known(text):
 
 
 @pytest.mark.parametrize("text", ["timm:resnet50.a1_in1k", "torchvision:resnet18"])
-def test_weights_that_cannot_be_fetched_are_said_to_come_from_somewhere(text, tmp_path, monkeypatch):
+def test_weights_that_cannot_be_fetched_are_reported_with_their_source(text, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise socket.gaierror(-2, "Name or service not known")
 

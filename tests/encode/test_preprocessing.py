@@ -136,6 +136,6 @@ def test_a_border_that_is_no_square_is_refused():
         Preprocessing((224, 224)).with_options({"size": "224,112", "crop_mode": "border"}, "timm:x")
 
 
-def test_it_is_told_in_words():
+def test_it_is_described_in_words():
     text = str(Preprocessing((224, 224), crop_mode="border", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)))
     assert text == "centred on a white square, then 224 x 224, bicubic, mean 0.5, std 0.5"

@@ -20,7 +20,7 @@ def basis(photos: list[Photo] = SHOP, votes: list[Vote] = VOTES, rule: Rule | No
     return evaluate(judged_ranks(catalog, embeddings, labels_of(votes), rule)).basis
 
 
-def test_one_basis_compares_whatever_the_order_of_the_labels():
+def test_one_basis_is_comparable_for_any_order_of_the_labels():
     basis().require_same(basis(votes=VOTES[::-1]))
 
 

@@ -212,7 +212,7 @@ def clear(count: int) -> list[Scores]:
 
 
 @pytest.mark.parametrize("given", [Settings(), Settings(replicates=100)])
-def test_fifteen_encoders_far_apart_are_told_apart(given: Settings):
+def test_fifteen_very_different_encoders_are_separated(given: Settings):
     """105 pairs: the least p of 2,000 swaps is 1/2001, times 105 more than 0.05."""
     family = significance(clear(15), given).comparisons
     assert len(family["AUC_mac"]) == 105
@@ -229,7 +229,7 @@ def apart_by_bootstrap(replicates: int) -> tuple[Comparison, ...]:
     return significance(scores, Settings(replicates=replicates)).comparisons["AUC_mic"]
 
 
-def test_too_few_draws_of_a_pooled_measure_are_said_to_be_too_few_and_enough_decide():
+def test_too_few_replicates_of_a_pooled_measure_are_reported_and_enough_decide():
     few = apart_by_bootstrap(100)
     first = next(one for one in few if one.encoders == ("0", "7"))
     assert (first.p, first.replicates_needed) == (1 / 101, 560)

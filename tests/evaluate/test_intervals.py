@@ -132,7 +132,7 @@ def test_settings_that_mean_nothing_are_refused(settings: dict[str, object]):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_intervals_hold_about_as_often_as_they_say(method: str):
+def test_intervals_cover_the_value_at_about_their_level(method: str):
     """Means of 80 skewed values; docs/research/calibration.md has the measures themselves."""
     random = np.random.default_rng(11)
     held = 0

@@ -46,7 +46,7 @@ def test_names_parse_back_to_themselves(text: str):
 
 
 @given(measures(), rankings)
-def test_the_name_stands_for_the_same_number(text: str, ranked: list[Ranking]):
+def test_the_name_gives_the_same_number(text: str, ranked: list[Ranking]):
     judged = judged_of(rows_of([*ranked, [Candidate(1, tied=False), Candidate(0, tied=False)]]))
     measure = parse(text)
     score, again = measure(judged), parse(measure.name)(judged)
@@ -159,7 +159,7 @@ def test_one_parameter_given_twice_is_not_guessed():
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", " , "])
-def test_an_empty_list_says_what_there_is(text: str):
+def test_an_empty_list_names_the_known_measures(text: str):
     with pytest.raises(MeasureError) as caught:
         parse_list(text)
     assert "DCS" in caught.value.fix

@@ -120,7 +120,7 @@ SAME = [
 
 @pytest.mark.parametrize("measure", SAME, ids=str)
 @pytest.mark.parametrize("seed", SEEDS[:6])
-def test_names_of_ir_measures_stand_for_the_same_numbers(seed: int, measure: object):
+def test_names_of_ir_measures_give_the_same_numbers(seed: int, measure: object):
     """Without ties; a query without positives, where ours may be undefined, aside."""
     for query in by_query(labelled(seed, ties=False)):
         if any(row.label for row in query):

@@ -171,7 +171,7 @@ def test_k_below_one_is_refused_from_python_too(family: str, k: int):
 
 @pytest.mark.parametrize("how", ["sampled", "catalog"])
 @pytest.mark.parametrize("family", [name for name, family in FAMILIES.items() if family.samples_negatives])
-def test_negatives_that_nobody_drew(family: str, how: str):
+def test_negatives_that_were_not_sampled(family: str, how: str):
     found = score(f"{family}(negatives={how})", ranked(1, 0, None))
     is_undefined(found)
     assert how in found.reason

@@ -32,7 +32,7 @@ def world(seed: int, queries: int = 12) -> JudgedRanks:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_replicate_is_the_score_of_the_queries_drawn(seed):
+def test_a_replicate_is_the_score_of_the_sampled_queries(seed):
     judged = world(seed)
     found = evaluate(judged)
     asked = [found[name] for name in found.scores]
@@ -64,7 +64,7 @@ def test_replicates_repeat_by_seed_and_do_not_depend_on_how_many_are_held_at_onc
     assert (np.concatenate(list(Resampling(queries, 10, 5).weights())) != few).any()
 
 
-def test_rows_of_a_mask_keep_queries_in_their_order_and_stand_on_another_basis():
+def test_rows_of_a_mask_keep_queries_in_their_order_and_have_another_basis():
     judged = world(1)
     which = np.arange(len(judged)) % 3 != 0
     part = judged.only(which)

@@ -107,11 +107,11 @@ def test_a_verdict_is_full_against_the_next_and_short_for_the_rest():
 
 
 @pytest.mark.parametrize("best", ["lbp", "nobody"])
-def test_a_verdict_looks_at_its_own_pairs_only(best: str):
+def test_a_verdict_uses_its_own_pairs_only(best: str):
     assert len(verdict(best, [BETTER, OPEN])) == (1 if best == "lbp" else 0)
 
 
-def test_too_few_draws_are_no_verdict_on_the_labels():
+def test_too_few_replicates_are_no_verdict_on_the_labels():
     """p is the least there can be, and only Holm keeps it above 0.05."""
     short = replace(BETTER, family=105, p_permutation=1 / 2001, least_p=1 / 2001, p_holm=105 / 2001)
     assert sentence(short).startswith(

@@ -57,7 +57,7 @@ def eds_pool() -> PoolFigures:
     )
 
 
-def test_every_published_number_says_where_it_stands():
+def test_every_published_number_has_its_place_in_the_paper():
     for entry in chain(EDS.values(), VSD.values()):
         assert entry["paper"] in ("EDS", "VSD")
         assert entry["where"]
@@ -92,7 +92,7 @@ def test_eds_positive_rates_of_the_pool_and_of_random_pairs():
     assert found.low == found.lower_bound  # 2 of 2,000 say nothing more than the pool's own positives do
 
 
-def test_eds_gain_is_far_above_100_whatever_the_interval_leaves_open():
+def test_eds_gain_is_far_above_100_at_any_point_of_the_interval():
     """The pool is 848 times as rich as chance, 106 times if the estimate errs by a factor of 8; ours: 266 to 1,946."""
     rate, found = EDS["positive_rate"], eds_rate()
     assert found.gain / rate["printed_error_factor"] > number(rate["printed_gain"])

@@ -140,7 +140,7 @@ def test_an_anchor_with_a_thousand_labels_comes_as_often_as_one_with_one():
     assert times[1_001:].sum() == 2 * (len(batches) - 1_001)
 
 
-def test_positives_are_drawn_with_equal_chances():
+def test_positives_are_sampled_with_equal_chances():
     given_anchors, _ = around(items=40, clusters=2, share=1.0)
     plan, anchor = BatchPlan(size=2, positives=2, negatives=0, soft=0), int(given_anchors.node[0])
     positive = sorted(neighbours_of(given_anchors.graph.positive, anchor))

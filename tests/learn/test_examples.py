@@ -72,7 +72,7 @@ def test_a_batch_is_a_function_of_seed_epoch_and_place():
     assert one[0].rows.tolist() != later[0].rows.tolist()
 
 
-def test_a_batch_says_which_rows_it_holds():
+def test_a_batch_lists_its_rows():
     batch = next(examples([world().features]).epoch(0)[1])
     assert str(batch).startswith(f"{len(batch.rows)} images, catalog rows {batch.rows[0]}, ")
     assert str(batch).endswith(", ...")

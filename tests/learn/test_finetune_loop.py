@@ -111,7 +111,7 @@ def test_patience_ends_the_run(values, patience, epochs):
     assert (len(found.history), found.stopped) == (epochs, "")
 
 
-def test_the_last_epoch_is_kept_where_that_is_asked_for():
+def test_the_last_epoch_is_kept_with_keep_last():
     found, _ = run(TrainingSettings(epochs=4, keep="last"), [0.5, 0.9, 0.4, 0.3])
     assert found.best == 4
     best, _ = run(TrainingSettings(epochs=4), [0.5, 0.9, 0.4, 0.3])
@@ -206,7 +206,7 @@ def test_a_run_that_stopped_stays_stopped():
     assert again.stopped == found.stopped
 
 
-def test_progress_and_epochs_are_told():
+def test_progress_and_epochs_are_reported():
     steps, epochs = [], []
     found, _ = run(
         TrainingSettings(epochs=3),

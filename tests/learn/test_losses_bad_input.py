@@ -53,7 +53,7 @@ def test_nothing_to_learn_is_zero_with_a_slope_of_zero(kind: Kind):
 
 
 @each_kind
-def test_a_zero_vector_gets_no_slope_and_lies_one_away(kind: Kind):
+def test_a_zero_vector_has_no_gradient_and_distance_one(kind: Kind):
     sample = batch(0)
     sample.vectors[3] = 0
     sample.weight[3] = (

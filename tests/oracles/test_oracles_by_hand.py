@@ -32,7 +32,7 @@ def test_split_keeps_candidates_within_it():
     assert ranking.candidate_rows(SHOP, 0, Rules(split="train")) == [1, 2]
 
 
-def test_an_item_stands_at_its_best_photo():
+def test_an_item_ranks_at_its_best_photo():
     assert ranking.place(SHOP, VECTORS, 0, "stool", Rules())[:3] == Place(0, 1, 2, 0)[:3]
     assert ranking.place(SHOP, VECTORS, 0, "stool/1", Rules(level="image"))[:3] == (2, 0, 3)
 
@@ -46,7 +46,7 @@ def test_top_lists_equals_in_catalog_order():
     assert ranking.top(SHOP, VECTORS, 3, 9, Rules()) == [2, 5, 0]
 
 
-def test_votes_settle_or_are_counted_out():
+def test_votes_become_labels_or_are_counted_as_left_out():
     votes = [
         Vote("chair/1", "stool/1", 1),
         Vote("chair/1", "stool/2", 0),

@@ -127,7 +127,9 @@ def test_a_negative_that_changes_places_with_a_worse_unjudged_never_lowers(chang
 
 
 @given(exchanges(better=[0], worse=[None]))
-def test_under_ehr_a_negative_that_leaves_the_top_k_never_lowers_unless_nobody_is_left_there(change: Change):
+def test_under_ehr_a_negative_that_leaves_the_top_k_never_lowers_unless_no_label_is_left_there(
+    change: Change,
+):
     """A query it leaves uncovered had earned 0, so the mean of the others is no lower; with no others it is NaN."""
     before, after = (rows_of(asked) for asked in change)
     defined = [measure for measure, score in scores(only("EHR"), after).items() if not isnan(score.value)]

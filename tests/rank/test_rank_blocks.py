@@ -113,7 +113,7 @@ print(same.count(False))
 
 
 @needs_avx2
-def test_one_photo_asked_at_every_place_of_a_block_moves_by_one_place_at_most():
+def test_one_query_at_every_place_of_a_block_moves_by_one_place_at_most():
     """Candidates stand as densely as in a catalog of a million: 4e-7 of cosine apart, of which rounding is a sixth.
 
     On this kernel the last bits depend on the place in the block, so a candidate on the edge of the tie tolerance may

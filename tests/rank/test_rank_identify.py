@@ -47,7 +47,7 @@ def test_identification_equals_its_definition(w: World):
         assert hits.queries == task.queries
 
 
-def test_who_finds_all_of_its_item_first_gets_one():
+def test_all_photos_of_the_item_first_give_one():
     photos = [Photo(f"{item}{photo}", item) for item in "abc" for photo in range(3)]
     vectors = [[9 if i == "abc".index(p.item) else 0 for i in range(3)] for p in photos]
     catalog = catalog_of(photos)

@@ -59,14 +59,14 @@ def of_shop(
 
 
 @given(worlds, rules)
-def test_random_votes_settle_as_on_paper(w: World, r: Rules):
+def test_random_votes_give_the_labels_of_the_oracle(w: World, r: Rules):
     pairs, paper = pairs_of(w.photos, w.votes, r), match_votes(w.photos, w.votes, r)
     assert label_by_pair(w.photos, pairs) == paper.label
     assert reasons(pairs) == paper.left_out
 
 
 @given(worlds, rules)
-def test_every_vote_stands_or_is_reported_once(w: World, r: Rules):
+def test_every_vote_counts_or_is_reported_once(w: World, r: Rules):
     pairs = pairs_of(w.photos, w.votes, r)
     reported = sum(unusable.count for unusable in pairs.unusable)
     unit = {photo.image: photo.item if r.level == "item" else photo.image for photo in w.photos}
@@ -95,7 +95,7 @@ def test_a_pair_and_its_mirror_with_one_label_both_count():
     assert of_shop(("a1", "b1", 1), ("b1", "a1", 1)) == ({("a1", "b"): 1, ("b1", "a"): 1}, {})
 
 
-def test_the_mirror_contradicts_even_where_it_may_not_be_asked():
+def test_the_mirrored_pair_contradicts_even_if_it_is_no_query():
     assert of_shop(("query", "a1", 1), ("a1", "query", 0)) == ({}, {"both ways": 2})
 
 
@@ -121,7 +121,7 @@ def test_photos_of_one_item_with_one_label_are_one_label():
     assert of_shop(("a1", "b1", 0), ("a1", "b2", 0)) == ({("a1", "b"): 0}, {})
 
 
-def test_roles_decide_what_may_be_asked_and_found():
+def test_roles_decide_what_is_a_query_or_a_result():
     votes = ("gallery", "a1", 1), ("a1", "query", 1), ("query", "gallery", 1)
     assert of_shop(*votes) == ({("query", "e"): 1}, {"may not be asked": 1, "not in the gallery": 1})
 
@@ -176,20 +176,20 @@ def test_labels_have_columns_of_one_length():
         Labels.of(["a1"], ["b1", "c1"], [1, 0, 1])
 
 
-def test_labels_settled_on_another_catalog_are_refused():
+def test_labels_matched_to_another_catalog_are_refused():
     pairs = pairs_of(SHOP, [Vote("a1", "b1", 1)], Rules())
     other = catalog_of(SHOP[::-1])
     with pytest.raises(LookalikeError):
         judged_ranks(other, embeddings_of(other, FLAT), pairs)
 
 
-def test_labels_settled_for_another_rule_are_refused():
+def test_labels_matched_for_another_rule_are_refused():
     catalog, pairs = catalog_of(SHOP), pairs_of(SHOP, [Vote("a1", "b1", 1)], Rules())
     with pytest.raises(LookalikeError):
         judged_ranks(catalog, embeddings_of(catalog, FLAT), pairs, Rule(level="image"))
 
 
-def test_judged_ranks_stand_query_by_query():
+def test_judged_ranks_are_ordered_by_query():
     votes = [Vote(q, c, 1) for q in ("c1", "a1", "b1") for c in ("b2", "a1", "c1", "gallery") if q != c]
     catalog = catalog_of(SHOP)
     found = judged_ranks(catalog, embeddings_of(catalog, FLAT), labels_of(votes))

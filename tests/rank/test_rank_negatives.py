@@ -90,7 +90,7 @@ HOWS = pytest.mark.parametrize("how", ["sampled", "catalog"])
 @LEVELS
 @HOWS
 @pytest.mark.parametrize("seed", range(4))
-def test_drawn_negatives_are_eligible_and_as_many_as_asked_for_or_all(level: str, how: str, seed: int):
+def test_sampled_negatives_are_eligible_and_n_or_all(level: str, how: str, seed: int):
     shop = Shop(seed, level)
     for n in (1, 3, 1000):
         pairs = add_negatives(shop.catalog, shop.pairs, how, n, seed, shop.encoders)
@@ -105,7 +105,7 @@ def test_drawn_negatives_are_eligible_and_as_many_as_asked_for_or_all(level: str
 
 
 @HOWS
-def test_every_eligible_candidate_is_drawn_equally_often(how: str):
+def test_every_eligible_candidate_is_sampled_equally_often(how: str):
     shop, times = Shop(1, "image"), 300
     count: dict[str, int] = {}
     for seed in range(times):
@@ -213,7 +213,7 @@ def test_two_numbers_at_once_and_no_baselines_are_refused():
         add_negatives(shop.catalog, shop.pairs, "sampled", 2, 0, [])
 
 
-def test_the_whole_of_a_large_gallery_can_be_drawn_from():
+def test_the_whole_of_a_large_gallery_can_be_sampled():
     """More candidates than are listed one by one: drawn by number, without repeats."""
     photos = [Photo(f"i{row:04d}", f"p{row // 2}") for row in range(3000)]
     catalog = catalog_of(photos)

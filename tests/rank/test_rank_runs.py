@@ -73,7 +73,7 @@ def test_ranks_of_a_run_are_those_counted_by_hand(w: World, r: Rules, seed: int)
 
 
 @given(worlds, rules, st.integers(0, 2**32))
-def test_item_ids_say_the_same_as_photos_of_the_items(w: World, r: Rules, seed: int):
+def test_item_ids_give_the_same_as_photos_of_the_items(w: World, r: Rules, seed: int):
     r = r._replace(level="item")
     labels = match_votes(w.photos, w.votes, r).label
     row = {photo.image: i for i, photo in enumerate(w.photos)}
@@ -197,7 +197,7 @@ def test_the_own_item_by_name_is_a_candidate_where_another_photo_of_it_is(role: 
     assert found.not_candidates == 1 - above
 
 
-def test_pairs_settled_for_another_rule_are_refused():
+def test_pairs_matched_for_another_rule_are_refused():
     catalog, _, labels, rule = tie_free(0, "item")
     pairs = judged_pairs(catalog, labels, rule)
     with pytest.raises(NotComparableError, match="rule"):

@@ -37,7 +37,7 @@ def test_unit_vectors_within_a_millionth_of_cosine_tie(cosine: float, similarity
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("cosine", [-0.7, 0.0, 0.5, 0.9])
-def test_unit_vectors_further_apart_do_not(cosine: float, similarity: str):
+def test_unit_vectors_with_larger_distances_do_not(cosine: float, similarity: str):
     """3e-5 apart: more than the tolerance of 1e-6 and twice the error of a score in two dimensions (`score_error`)."""
     found = at_cosines(cosine - 3e-5, cosine, similarity=similarity)
     assert (found.above.tolist(), found.tied.tolist()) == ([1, 0], [0, 0])

@@ -52,7 +52,7 @@ def test_no_better_unit_is_left_out_and_the_order_is_the_similarity(w: World, r:
 
 
 @given(worlds, rules, st.integers(1, 9))
-def test_photos_with_one_vector_stand_in_catalog_order(w: World, r: Rules, k: int):
+def test_photos_with_one_vector_are_in_catalog_order(w: World, r: Rules, k: int):
     r = r._replace(level="image")
     assume(someone_may_be_found(w, r))
     for found in lists(w, r, k).row:
@@ -62,7 +62,7 @@ def test_photos_with_one_vector_stand_in_catalog_order(w: World, r: Rules, k: in
 
 
 @given(worlds, rules, st.integers(1, 9))
-def test_scores_stand_beside_rows_and_are_nan_past_the_end(w: World, r: Rules, k: int):
+def test_scores_match_rows_and_are_nan_past_the_end(w: World, r: Rules, k: int):
     assume(someone_may_be_found(w, r))
     found = lists(w, r, k)
     assert np.array_equal(np.isnan(found.score), found.row < 0)
@@ -96,7 +96,7 @@ def test_an_item_is_shown_by_its_nearest_photo_the_first_of_equals():
     assert lists(w, Rules(), 5).row[0].tolist()[:2] == [2, 4]
 
 
-def test_items_with_one_vector_stand_as_they_first_appear():
+def test_items_with_one_vector_are_ordered_by_first_appearance():
     photos = [Photo(f"i{row}", f"p{(row * 7) % 10}") for row in range(30)]
     w = World(photos, [[1, 2, 3]] * 30, [])
     found = [photos[row].item for row in lists(w, Rules(), 30).row[0] if row >= 0]

@@ -48,7 +48,7 @@ def test_thirteen_encoders_have_a_true_hit_rate(results):
     assert results["true_hr5"]["mobilenetv2_100"] == pytest.approx(0.633, abs=0.001)
 
 
-def test_ehr_lies_above_the_truth_for_encoders_outside_the_pool_and_hr_below(results):
+def test_ehr_is_above_the_true_value_for_encoders_outside_the_pool_and_hr_below(results):
     assert figure(results, "EHR@5", "bias", "outside") > 0.06
     assert figure(results, "HR@5", "bias", "outside") < -0.06
 

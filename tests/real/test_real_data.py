@@ -42,7 +42,7 @@ def test_search_over_clothing_gives_the_reference_shares(monkeypatch, capsys):
     assert set(names["NETWORKS"]) == set(SAME_CATEGORY)
 
 
-def test_human_judgments_example_says_what_the_documentation_says(monkeypatch, capsys):
+def test_human_judgments_example_prints_the_documented_figures(monkeypatch, capsys):
     example("human_judgments", monkeypatch)
     printed = capsys.readouterr().out
     assert "All 8,372 labels, 10.0% similar" in printed

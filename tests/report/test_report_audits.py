@@ -49,7 +49,7 @@ def test_the_page_shows_the_cautions_and_escapes_names(report):
     assert "<script>alert(1)" not in page.split("</style>")[1]
 
 
-def test_scores_by_omitted_generator_are_drawn_and_told():
+def test_scores_by_omitted_generator_are_in_figure_and_text():
     lines = [ScoreLine("one", (0.5, 0.4, GONE), rings=(1,)), ScoreLine("two", (0.7, 0.6, 0.65), dashed=True)]
     figure = score_figure(lines, ("all labels", "no one", "no three"), "DCS")
     root = ElementTree.fromstring(figure)

@@ -29,7 +29,7 @@ def test_the_heat_map_prints_every_value_and_leaves_the_diagonal_empty():
     assert "nan" not in svg
 
 
-def test_the_heat_map_is_told_in_words_too():
+def test_the_heat_map_has_a_text_alternative():
     root = ElementTree.fromstring(heat_map(("a", "b", "c"), OVERLAP, "Overlap"))
     assert root.get("role") == "img"
     assert root.findtext("title") == "Overlap"
@@ -48,7 +48,7 @@ def test_an_overlap_of_another_shape_is_refused():
         heat_map(("a", "b"), OVERLAP, "Overlap")
 
 
-def test_a_heat_map_of_one_or_of_nothing_but_nan_is_drawn():
+def test_a_heat_map_of_one_value_or_only_nan_is_shown():
     ElementTree.fromstring(heat_map(("a",), np.array([[np.nan]]), "Overlap"))
 
 

@@ -42,7 +42,7 @@ def none(reason: str = FEW) -> Interval:
 # ---- intervals
 
 
-def test_every_value_stands_with_its_interval_in_table_and_card(page):
+def test_every_value_has_its_interval_in_table_and_card(page):
     assert '0.676<span class="sub">[0.642, 0.707]</span>' in page.replace("</strong>", "")
     card = page.split('id="measure-1"')[1].split("</article>")[0]
     assert "[0.642, 0.707]" in card
@@ -52,12 +52,12 @@ def test_every_value_stands_with_its_interval_in_table_and_card(page):
     assert "the bias of labels that favour an encoder" in text(page)
 
 
-def test_the_confidence_is_the_one_that_was_asked_for():
+def test_the_confidence_is_the_given_one():
     table = made(score(0.5, 50, interval=around(0.5, 0.1)), settings=Settings(level=0.9))
     assert "its 90% confidence interval" in text(page_of(table))
 
 
-def test_without_draws_the_page_says_nothing_of_intervals():
+def test_without_replicates_the_page_mentions_no_intervals():
     table = made(score(0.5, 50), score(0.6, 50), settings=None)
     page = page_of(table)
     assert "interval" not in text(page.split("<main")[1].split('id="words"')[0])
@@ -72,7 +72,7 @@ def test_few_queries_give_values_without_intervals_and_the_reason_once(count):
     assert "nan" not in text(page.split("<main")[1]).lower()
 
 
-def test_some_values_without_an_interval_are_told_by_measure_and_undefined_ones_are_not():
+def test_some_values_without_an_interval_are_listed_by_measure_and_undefined_ones_are_not():
     cells = (score(0.5, 50, interval=around(0.5, 0.1)), score(0.6, 7, interval=none()))
     undefined = score(math.nan, 0, "no query has both", none("the value is undefined"))
     shown = shown_table(made(*cells, undefined), ())
@@ -87,7 +87,7 @@ def test_one_query_and_one_encoder_make_a_page():
     assert "What the labels show" not in page
 
 
-def test_an_interval_is_drawn_to_scale_and_told():
+def test_an_interval_is_shown_to_scale_and_in_words():
     marks = [Mark("a", True, 0.5, low=0.4, high=0.6), Mark("b", False, 0.45, 0.3)]
     root = ElementTree.fromstring(dot_plot(marks, "x"))
     bar = next(e for e in root.iter("rect") if e.get("class") == "span span-generator")
@@ -101,7 +101,7 @@ def test_an_interval_is_drawn_to_scale_and_told():
     assert "b (not a generator): 0.450, ground truth" in root.findtext("desc")
 
 
-def test_an_undefined_value_has_no_interval_drawn():
+def test_an_undefined_value_shows_no_interval():
     svg = dot_plot([Mark("a", True, math.nan, low=0.4, high=0.6)], "x")
     assert "span" not in svg
     assert "nan" not in svg
@@ -144,7 +144,7 @@ def test_the_summary_leads_with_what_is_proved(report):
     assert "not tested" not in texts
 
 
-def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link():
+def test_a_finding_on_a_measure_outside_the_table_has_no_link():
     table = made(score(0.5, 50), findings={"EHR@5": ("a is better than <b> (p < 0.001)",)})
     page = page_of(table)
     assert "a is better than &lt;b&gt; (p &lt; 0.001)." in page
@@ -154,7 +154,7 @@ def test_a_finding_on_a_measure_that_is_not_in_the_table_is_told_without_a_link(
 # ---- one measure by category
 
 
-def test_groups_stand_with_intervals_counts_and_what_is_missing(page):
+def test_groups_have_intervals_counts_and_what_is_missing(page):
     texts = section(page, "AUC_mac by category", "What the measures mean")
     assert "90 of 92 queries" in texts
     assert "(none)" in texts

@@ -32,7 +32,7 @@ def rows_of(table: str) -> dict[str, list[str]]:
     return found
 
 
-def test_before_and_after_stand_side_by_side_with_intervals_and_difference(section):
+def test_before_and_after_are_side_by_side_with_intervals_and_difference(section):
     rows = rows_of(section.split('aria-label="dinov2-finetuned by the labels"')[1])
     assert rows["DCS(alpha=10)"] == ["0.676[0.610, 0.736]", "0.731[0.665, 0.791]", "+0.055[0.005, 0.105]"]
     assert rows["EHR@5"][2].startswith("-0.059")
@@ -106,7 +106,7 @@ def test_without_a_trained_encoder_there_is_no_such_part(report):
     assert Reader(page).open == []
 
 
-def test_it_is_told_in_short(page, part):
+def test_it_has_a_summary(page, part):
     short = text(page.split('<section id="short"')[1].split("</section>")[0])
     assert "Training on the labels: dinov2-finetuned is better than dinov2 (p = 0.002 after Holm)." in short
     assert learned_in_short(part).endswith("HR@5 went from 0.748 to 0.803.")

@@ -63,7 +63,7 @@ def test_nothing_is_bold_where_nothing_is_higher(values):
     assert not any(row.cells[0].best for row in shown.rows)
 
 
-def test_the_number_of_queries_stands_with_the_measure_or_with_each_value():
+def test_the_number_of_queries_is_shown_with_the_measure_or_with_each_value():
     same = table(("AUC_mac",), a=(0.5,), b=(0.6,))
     assert shown_table(same, ()).columns[0].note == "50 queries"
     other = replace(same, values=same.values | {"b": {"AUC_mac": score("AUC_mac", 0.6, 1_234)}})
@@ -146,7 +146,7 @@ def test_the_options_of_a_measure_are_in_its_words():
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1, 1.0, 5.0, 10.0, 500.0])
-def test_half_of_the_credit_is_where_the_formula_says(alpha):
+def test_half_of_the_credit_is_at_the_rank_of_the_formula(alpha):
     percentile = 1 - half_credit(alpha)
     credit = math.expm1(alpha * percentile) / math.expm1(alpha)
     assert credit == pytest.approx(0.5, rel=1e-5)

@@ -77,7 +77,7 @@ def test_headings_go_down_one_step_at_a_time(page):
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
-def test_the_page_says_what_it_was_given(page, report):
+def test_the_page_shows_the_given_values(page, report):
     shown = text(page)
     for said in ("3,941", "17.9%", "54 to 68", "120 times", "3,902", "2,310 similar (59.2%)", "27.8"):
         assert said in shown
@@ -208,7 +208,7 @@ def test_a_thumbnail_that_is_no_jpeg_is_refused():
         render(replace(EMPTY, samples=(ReportPhoto("a.png", "a", "", b"\x89PNG"),)))
 
 
-def test_labels_are_told_in_words_and_a_missing_label_is_no_negative():
+def test_labels_are_words_and_a_missing_label_is_no_negative():
     query = photo("chair", 1)
     hits = tuple(Hit(photo("chair", 2 + i), 0.5, label) for i, label in enumerate((1, 0, None)))
     page = render(replace(EMPTY, strips=(StripGroup("g", "", (Strip(query, "e", hits),)),)))
@@ -225,7 +225,7 @@ def test_an_unknown_label_is_refused():
         render(replace(EMPTY, strips=(StripGroup("g", "", (strip,)),)))
 
 
-def test_encoders_of_one_query_stand_under_one_another(report):
+def test_encoders_of_one_query_are_below_one_another(report):
     page = render(replace(report, strips=report.strips[:1], learning=None))
     assert len(re.findall(r'<article class="query"', page)) == 2
     assert len(re.findall(r'<div class="answer">', page)) == 4
@@ -260,7 +260,7 @@ def rate_of(**counts) -> PositiveRate:
     return positive_rate(**(given | {"pool_labelled": 54_170, "pool_positives": 45_920} | counts))
 
 
-def test_the_positive_rate_stands_with_its_interval_and_the_gain(report):
+def test_the_positive_rate_is_shown_with_its_interval_and_the_gain(report):
     page = text(render(replace(report, pool=replace(report.pool, rate=rate_of()))))
     assert "0.1%positive rateof all 105,422,000 pairs are similar, by 2,000 random pairs" in page
     assert "95% confidence interval 0.044% to 0.32%" in page
@@ -278,7 +278,7 @@ def test_the_positive_rate_stands_with_its_interval_and_the_gain(report):
         ({"drawn": 0, "labelled": 0, "positives": 0}, "labelled pairs", "positive rate"),
     ],
 )
-def test_what_random_pairs_do_not_tell_yet_is_said(report, counts, said, not_said):
+def test_a_positive_rate_that_is_not_known_yet_is_explained(report, counts, said, not_said):
     page = text(render(replace(report, pool=replace(report.pool, rate=rate_of(**counts)))))
     assert said in page
     assert not_said not in page
@@ -293,5 +293,5 @@ def test_a_gain_without_an_upper_end_says_at_least(report):
     assert "by a factor of at least 3.0" in page
 
 
-def test_without_random_pairs_the_page_says_nothing_of_a_rate(page):
+def test_without_random_pairs_the_page_shows_no_rate(page):
     assert "positive rate" not in text(page)

@@ -15,7 +15,7 @@ def numbers(element, *names: str) -> list[float]:
     return [float(element.get(name)) for name in names]
 
 
-def test_dots_stand_where_their_values_are_and_whiskers_reach_the_ends():
+def test_dots_are_at_their_values_and_whiskers_reach_the_ends():
     means = {
         "pretrained": OverSplits(0.6, 0.6, 0.6, 50),
         "SupCon": OverSplits(0.8, 0.7, 0.9, 50),

@@ -9,7 +9,7 @@ from lookalike.report.page import render
 from lookalike.report.parts.verdict import COLOURS, shown_verdict
 
 
-def test_the_verdict_stands_before_the_audit_with_words_advice_and_reasons(page):
+def test_the_verdict_comes_before_the_audit_with_words_advice_and_reasons(page):
     assert page.index(">Can these numbers be trusted?</h2>") < page.index(">The verdict</h3>")
     assert page.index(">The verdict</h3>") < page.index("Read this first") < page.index('id="results"')
     text = section(page, "The verdict", "The tests behind the verdict")
@@ -21,7 +21,7 @@ def test_the_verdict_stands_before_the_audit_with_words_advice_and_reasons(page)
     assert "100% of its first 5 labelled" in text
 
 
-def test_without_a_verdict_or_an_audit_the_other_still_stands(report):
+def test_without_a_verdict_or_an_audit_the_other_is_shown(report):
     alone = render(replace(report, audit=None))
     assert "The verdict</h3>" in alone
     assert "The tests behind the verdict" not in alone
@@ -37,6 +37,6 @@ def test_every_word_has_a_colour_of_its_own_kind():
     assert len({COLOURS[word] for word in ("trusted", "with care", "not to be trusted", "unknown")}) == 4
 
 
-def test_equal_sentences_are_said_once_with_all_their_measures():
+def test_equal_sentences_appear_once_with_all_their_measures():
     shown = shown_verdict(judgement(("a",), ())).rows[0]
     assert shown.sentences[0][0] == "DCS(alpha=10), HR@5"

@@ -110,7 +110,7 @@ def binormal_pr_auc(roc_auc: float, base: float) -> float:
     return float(-np.trapezoid(base * hits / (base * hits + (1 - base) * false), hits))
 
 
-def test_the_bound_holds_on_drawn_lists_and_is_reached():
+def test_the_bound_holds_on_random_lists_and_is_reached():
     random = np.random.default_rng(1)
 
     def both(labels: np.ndarray) -> tuple[float, float]:
@@ -185,7 +185,7 @@ def test_drawing_negatives_made_them_fewer_in_eds_table_6():
     assert 3 < positives * (1 - negatives) / negatives < 5
 
 
-def test_five_cells_of_eds_table_5_stand_there_twice():
+def test_five_cells_of_eds_table_5_are_printed_twice():
     table = published("eds-table-5")
     (note,) = (note for note in table.notes if "repeat" in note.text)
     rows = {row.names[1]: row.cells for row in table.rows}

@@ -89,7 +89,7 @@ def p_of(sc: float, n: int) -> float:
     return float(2 * t.sf(sc * np.sqrt((n - 2) / (1 - sc**2)), n - 2)) if sc < 1 else 0.0
 
 
-def test_a_correlation_of_four_models_tells_little():
+def test_a_correlation_of_four_models_is_weak_evidence():
     assert spearmanr([1, 2, 3, 4], [1, 2, 4, 3]).statistic == pytest.approx(0.8)
     assert p_of(0.8, 4) == pytest.approx(0.2)
 

@@ -103,7 +103,7 @@ def test_every_printed_figure_is_in_the_text(key: str):
     assert max(map(len, printed)) < 160
 
 
-def test_an_encoder_with_a_models_name_stands_on_the_models_row():
+def test_an_encoder_with_a_models_name_is_on_the_models_row():
     printed = lines("vsd-table-1", consistency())
     (row,) = [line for line in printed if line.startswith("DCS      DINO")]
     assert "78.97 ± 1.22" in row
@@ -129,7 +129,7 @@ def test_an_encoder_that_is_no_generator_has_a_score_alone():
     assert late.split() == ["DCS", "late", "12.50", "±", "3.00", *["-"] * 6]
 
 
-def test_scores_over_fewer_label_sets_and_what_is_undefined_are_said():
+def test_scores_over_fewer_label_sets_and_undefined_ones_are_reported():
     printed = lines("vsd-table-1", consistency())
     assert "BPF is a mean over fewer label sets for dino (1 of 2): on the others why." in printed
     assert f"nan: undefined, because {FEW}; or why." in printed
@@ -137,7 +137,7 @@ def test_scores_over_fewer_label_sets_and_what_is_undefined_are_said():
     assert "40.00 ± nan" in dino
 
 
-def test_heads_of_groups_stand_above_their_columns():
+def test_headings_of_groups_are_above_their_columns():
     printed = lines("vsd-table-1", consistency())
     first, second, third, leaf = printed[5:9]
     assert first.split() == ["paper", "this", "catalog"]
@@ -150,7 +150,7 @@ def test_heads_of_groups_stand_above_their_columns():
     assert second.index("Furniture") <= dino.index("63.24")
 
 
-def test_it_is_said_over_how_many_encoders_a_correlation_is():
+def test_a_correlation_has_its_number_of_encoders():
     printed = lines("vsd-table-1", consistency())
     for words in ("Of 100 labels.", "Bias: over 1 to 3 encoders.", "FC: over 1 to 3 encoders."):
         assert words in printed

@@ -65,7 +65,7 @@ def test_every_row_comes_back_on_either_kind(worked, tmp_path, other_place):
     assert rows(Workspace(tmp_path / "other").database) == rows(worked.database)
 
 
-def test_voting_goes_on_after_a_restore(worked, tmp_path, other_place):
+def test_voting_continues_after_a_restore(worked, tmp_path, other_place):
     backup(worked, tmp_path / "kept.backup")
     emptied(worked, tmp_path / "other", other_place)
     restore(tmp_path / "other", tmp_path / "kept.backup")
@@ -137,7 +137,7 @@ def test_a_backup_while_others_vote_is_one_moment(worked, tmp_path):
     assert seen[-1] > had
 
 
-def test_a_full_target_is_replaced_only_when_asked(worked, tmp_path):
+def test_a_full_target_is_replaced_only_with_the_option(worked, tmp_path):
     backup(worked, tmp_path / "kept.backup")
     before = rows(worked.database)
     with worked.database.write() as connection:

@@ -123,7 +123,7 @@ def test_acknowledged_votes_survive_a_database_server_that_stops_dead():
         consistent(database)
 
 
-def test_thirty_annotators_at_once_answer_everything_once_and_nobody_starves(database_place):
+def test_thirty_annotators_at_once_answer_everything_once_and_all_get_pairs(database_place):
     people, pairs = 30, 60
     database = opened(database_place, people=people, pairs=pairs)
     seen, lines = [], []
@@ -166,7 +166,7 @@ def test_the_same_answer_sent_by_many_at_once_is_one_vote_with_one_receipt(datab
     assert len(shop.rows(select(tables.vote))) == 1
 
 
-def test_of_two_different_answers_at_once_the_first_stands_and_the_other_is_refused(database_place):
+def test_of_two_different_answers_at_once_the_first_counts_and_the_other_is_refused(database_place):
     shop = Shop(database_place)
     token, writer, found = shop.give(1)[0].token, Writer(shop.database), []
 
@@ -196,7 +196,7 @@ def test_history_cannot_be_changed_or_taken_away(database_place):
     assert [row.answer for row in shop.rows(select(tables.vote))] == ["similar"]
 
 
-def test_a_second_annotator_gets_any_pair_that_waits_for_one_whatever_stands_before_it(database_place):
+def test_a_second_annotator_gets_a_waiting_pair_at_any_position_in_the_queue(database_place):
     shop = Shop(database_place, people=3, pairs=120)
     for _ in range(110):  # far more than are looked at first
         shop.now += 10
@@ -288,7 +288,7 @@ def test_nothing_anybody_sees_depends_on_anothers_vote_before_the_pair_is_closed
     assert len({after for _, after in lives}) == 3  # once closed, each shows what was voted
 
 
-def test_the_newest_history_of_a_pair_is_what_stands(database_place):
+def test_the_newest_history_of_a_pair_counts(database_place):
     shop = Shop(database_place, people=2, pairs=1)
     token = shop.give(1)[0].token
     for given_answer in ("similar", "dissimilar", "unsure", "similar"):

@@ -49,7 +49,7 @@ def shop(database_place):
     database.close()
 
 
-def test_guidelines_keep_every_version_and_nobody_overwrites_unseen(shop):
+def test_guidelines_keep_every_version_and_no_unseen_version_is_overwritten(shop):
     with shop.write() as connection:
         assert read_guideline(connection).version == 0
         first = write_guideline(connection, "# Ours\r\nText", 3, 0, NOW)
@@ -80,7 +80,7 @@ def test_examples_are_of_the_catalog_and_one_pair_is_there_once(shop):
         assert len(examples(connection)) == 1
 
 
-def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
+def test_gold_pairs_are_shown_and_counted_and_are_not_discussed(shop):
     draw, rules = random.Random(0), Rules(Campaign(gold_every=1, repeats=0))
     with shop.write() as connection:
         make_gold(connection, "p4", "p6", "similar", "clear", 3, NOW)
@@ -105,7 +105,7 @@ def test_gold_pairs_are_asked_and_counted_and_are_no_discussion(shop):
         assert gold_pairs(connection) == ()
 
 
-def test_where_one_stands_counts_answers_of_today_and_pairs_of_each_state(shop):
+def test_progress_counts_answers_of_today_and_pairs_of_each_state(shop):
     draw, rules = random.Random(0), Rules(Campaign(undo_seconds=0.0, repeats=0))
     with shop.write() as connection:
         for who, given_answer in ((1, "similar"), (2, "dissimilar")):

@@ -36,7 +36,7 @@ def differ(shop):
     return which
 
 
-def test_a_pair_that_will_be_asked_again_is_not_shown_to_who_will_be_asked(shop):
+def test_a_pair_to_be_repeated_is_hidden_from_its_annotator(shop):
     which = differ(shop)
     with shop.database.read() as connection:
         listed = {
@@ -72,7 +72,7 @@ def waiting(shop, which):
     return shop.rows(select(tables.check.c.id).where(*mine))
 
 
-def test_gold_pairs_are_shown_to_leads_only_and_tell_who_can_still_be_asked(shop):
+def test_only_leads_see_gold_pairs_and_who_can_still_get_them(shop):
     which = differ(shop)
     with shop.database.write() as connection:
         connection.execute(tables.check.delete())

@@ -64,7 +64,7 @@ def test_a_name_that_is_taken_leaves_the_link_unused(database):
         assert invites.redeem(connection, "secret", "Ann", KEPT, 12).name == "Ann"
 
 
-def test_of_two_who_use_one_link_at_once_one_gets_in(database):
+def test_a_link_used_twice_at_once_works_once(database):
     for turn in range(5):
         with database.write() as connection:
             invites.invite(connection, "annotator", f"secret {turn}", 10)
@@ -100,7 +100,7 @@ def test_a_new_link_to_set_a_password_ends_the_one_before_and_using_it_ends_sess
     assert ended(connection, "second", 14)
 
 
-def test_a_link_of_somebody_who_was_removed_does_not_work(connection):
+def test_a_link_of_a_removed_person_does_not_work(connection):
     ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
     invites.reset(connection, ann.id, "secret", 10)
     people.remove(connection, ann.id, 11)
@@ -139,7 +139,7 @@ def test_a_token_is_its_owners_until_it_is_revoked_or_they_are_removed(connectio
     assert newest.name == "sorter"
 
 
-def test_nobody_revokes_the_token_of_another(connection):
+def test_people_revoke_only_their_own_tokens(connection):
     ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
     ben = people.add(connection, "Ben", "annotator", 1, kept=KEPT)
     access.create_token(connection, ann.id, "sorter", "lk_1", 10)

@@ -6,7 +6,7 @@ from lookalike.core.errors import StorageError
 from lookalike.store.journal import Journal
 
 
-def test_goes_on_where_it_was(tmp_path):
+def test_resumes_where_it_stopped(tmp_path):
     first = Journal(tmp_path / "new" / "one.jsonl")
     first.add({"key": "a", "value": 0.1})
     first.add({"key": "b", "value": None})

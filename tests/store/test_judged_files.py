@@ -55,7 +55,7 @@ def test_every_field_of_judged_ranks_is_a_column_or_the_same_in_all_rows():
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_what_was_drawn_stays_part_of_the_basis(tmp_path, ending):
+def test_the_sampling_stays_part_of_the_basis(tmp_path, ending):
     sampled = Drawing("sampled", 2, 7, ("a,b", 'c"'), "0f", 5, 1), Drawing("catalog", 3, 0, (), "1e")
     written = some(basis=Basis("cat", "lab", Rule(), sampled))
     write_judged_ranks(written, tmp_path / f"j.{ending}")

@@ -10,7 +10,7 @@ from lookalike.core.errors import WorkspaceError
 from lookalike.store.disk import lock
 
 
-def test_a_second_command_is_told_who_is_at_work(tmp_path):
+def test_a_second_command_is_refused_with_the_running_process(tmp_path):
     with (
         lock(tmp_path, "vectors", "embed color"),
         pytest.raises(WorkspaceError, match="embed color, process"),

@@ -66,7 +66,7 @@ def test_a_role_is_one_of_two(database):
         people.add(connection, "Ann", "imported", 1)
 
 
-def test_a_short_password_is_refused_and_told_how_short():
+def test_a_short_password_is_refused_with_its_length():
     with pytest.raises(ArgumentError, match=r"9 .* 10"):
         passwords.hashed("a" * 9, QUICK)
     with pytest.raises(ArgumentError, match="1,000"):
@@ -74,7 +74,7 @@ def test_a_short_password_is_refused_and_told_how_short():
     assert passwords.matches(passwords.hashed("ü" * 10, QUICK), "ü" * 10)
 
 
-def test_whoever_is_not_let_in_learns_nothing_of_the_name(database):
+def test_a_failed_login_does_not_show_whether_the_name_exists(database):
     add(database, "Lea", "lead")
     add(database, "Unset", password="")
     gone = add(database, "Gone")
@@ -89,7 +89,7 @@ def test_whoever_is_not_let_in_learns_nothing_of_the_name(database):
         )
 
 
-def test_a_password_is_verified_also_for_names_that_nobody_has(monkeypatch):
+def test_a_password_is_verified_also_for_unknown_names(monkeypatch):
     """So that how long it takes tells no names."""
     verified = []
     monkeypatch.setattr(
@@ -137,7 +137,7 @@ def test_a_new_password_another_role_and_removal_end_sessions(database):
         assert people.active(connection) == 1
 
 
-def test_who_was_removed_cannot_be_changed(database):
+def test_a_removed_person_cannot_be_changed(database):
     add(database, "Lea", "lead")
     ann = add(database, "Ann")
     with database.write() as connection:
@@ -185,7 +185,7 @@ def at_once(database, *calls):
     return refused
 
 
-def test_of_two_leads_who_demote_each_other_one_stays(database):
+def test_two_leads_cannot_demote_each_other_at_once(database):
     for turn in range(5):
         lea, max_ = add(database, f"Lea{turn}", "lead"), add(database, f"Max{turn}", "lead")
         refused = at_once(
@@ -200,7 +200,7 @@ def test_of_two_leads_who_demote_each_other_one_stays(database):
             connection.exec_driver_sql("UPDATE annotator SET role = 'annotator'")
 
 
-def test_of_many_who_take_one_name_at_once_one_has_it(database):
+def test_of_many_accounts_with_one_name_at_once_one_is_created(database):
     refused = at_once(
         database, *(lambda c, i=i: people.add(c, ("Ann", "ANN")[i % 2], "annotator", 1) for i in range(6))
     )

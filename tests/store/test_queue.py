@@ -40,7 +40,7 @@ def test_a_pair_and_its_reverse_are_one_question_and_its_answer_a_label_of_both(
     assert labels(shop) == both | {("q0", "c0", 1), ("q2", "c2", 1), ("new", "c2", 1)}
 
 
-def test_the_reverse_of_a_pair_that_has_settled_takes_its_label(shop):
+def test_the_reverse_of_a_settled_pair_takes_its_label(shop):
     settle(shop, "dissimilar")
     before = labels(shop)
     for _ in range(2):
@@ -55,7 +55,7 @@ def test_a_pair_that_is_put_forward_both_ways_at_once_later_counts_for_both(shop
     assert ("c0", "q0", 1) in labels(shop)
 
 
-def test_a_label_from_elsewhere_stands(shop):
+def test_an_imported_label_is_kept(shop):
     with shop.database.write() as connection:
         row = {"query": "c1", "candidate": "q1", "label": 0, "source": "a file"}
         connection.execute(schema.label.insert(), [row])
@@ -66,7 +66,7 @@ def test_a_label_from_elsewhere_stands(shop):
     assert sorted(mine) == [(0, "a file"), (1, "votes")]
 
 
-def test_the_reverse_of_a_pair_that_a_file_has_labelled_is_asked(shop):
+def test_the_reverse_of_a_pair_with_an_imported_label_is_in_the_queue(shop):
     with shop.database.write() as connection:
         assert close_labelled(connection, [("q1", "i1")], NOW) == 1
     assert shop.states() == ["open", "open", "settled"]

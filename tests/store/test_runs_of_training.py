@@ -64,7 +64,7 @@ def test_a_run_from_its_beginning_to_its_end(folder):
     assert not (folder / "models/one/state.safetensors").exists()
 
 
-def test_history_and_events_have_each_epoch_once_when_a_run_goes_on(folder):
+def test_history_and_events_have_each_epoch_once_when_a_run_resumes(folder):
     run = models.begin(folder, "one", IDENTITY)
     run.begin_history([])
     for number in range(1, 6):
@@ -85,7 +85,7 @@ def test_history_and_events_have_each_epoch_once_when_a_run_goes_on(folder):
     assert len(list((folder / "models/one").glob("events.out.tfevents.*"))) == 1
 
 
-def test_an_unfinished_run_goes_on_only_with_what_it_was_told(folder):
+def test_an_unfinished_run_resumes_only_with_the_same_settings(folder):
     models.begin(folder, "one", IDENTITY).keep(b"state")
     assert models.begin(folder, "one", IDENTITY).last() == b"state"
     other = IDENTITY | {"settings": {"rate": 0.2, "soft": None}, "labels": "b", "vectors": "w"}
@@ -114,7 +114,7 @@ def test_a_finished_run_is_not_written_over(folder):
     assert models.unfinished(folder) == ["one"]
 
 
-def test_another_encoder_is_told_in_words():
+def test_another_encoder_is_described_in_words():
     one = {"encoder": {"spec": "timm:a", "weights": "0a1b", "preprocessing": "p"}}
     other = {"encoder": {"spec": "timm:b", "weights": "9f8e", "preprocessing": "q"}}
     assert models.differences(one, other) == [
@@ -149,7 +149,7 @@ def test_a_run_that_cannot_be_read_is_damaged(folder):
         models.begin(folder, "one", IDENTITY)
 
 
-def test_a_second_command_is_told_who_trains(folder):
+def test_a_second_command_is_refused_with_the_training_process(folder):
     with (
         models.running(folder, "one"),
         pytest.raises(WorkspaceError, match=f"finetune one, process {os.getpid()}"),

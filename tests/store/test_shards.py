@@ -76,7 +76,7 @@ def partial(workspace) -> Path:
 
 
 @pytest.mark.parametrize("shards", [0, 1, 3, 4])
-def test_a_killed_run_goes_on_after_its_last_finished_shard(workspace, described, shards):
+def test_a_killed_run_resumes_after_its_last_finished_shard(workspace, described, shards):
     whole = np.array(embed(workspace, "descriptor:color", name="whole").vectors)
     described.clear()
     die_after(workspace.folder, shards)
@@ -124,7 +124,7 @@ def test_a_photo_changed_since_init_is_named_and_the_rest_is_kept(workspace, des
     assert len(described) == 4
 
 
-def test_the_manifest_says_what_made_the_vectors(workspace):
+def test_the_manifest_records_the_origin_of_the_vectors(workspace):
     embed(workspace, "descriptor:color")
     record = json.loads((workspace.folder / "embeddings/color/manifest.json").read_text())
     assert (record["spec"], record["rows"], record["dimension"]) == ("descriptor:color", 20, 486)

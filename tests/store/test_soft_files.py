@@ -62,7 +62,7 @@ def read(path) -> polars.DataFrame:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("group", [1, 2, 1_000_000])
-def test_rows_come_in_their_order_whatever_the_blocks_are(tmp_path, monkeypatch, ending, group):
+def test_rows_come_in_their_order_for_any_blocks(tmp_path, monkeypatch, ending, group):
     monkeypatch.setattr(soft_files, "GROUP", group)
     path = tmp_path / f"soft.{ending}"
     assert soft_file().write(iter(BLOCKS), path) == [0, 1, 1, 0, 0, 0, 0, 1]
@@ -81,7 +81,7 @@ def test_a_file_without_rows_has_its_columns(tmp_path, ending):
     assert (read(path).columns, len(read(path))) == (["image_a", "image_b", "positiveness", "distance"], 0)
 
 
-def test_a_row_of_csv_is_as_long_as_told(tmp_path):
+def test_a_row_of_csv_has_the_estimated_length(tmp_path):
     path = tmp_path / "soft.csv"
     soft_file().write(iter(BLOCKS[:1]), path)
     assert soft_file().bytes_per_row(BLOCKS[0], path) * 2 == path.stat().st_size

@@ -39,7 +39,7 @@ def refusal_of(path: Path, format: str | None = None) -> str:
 
 
 @given(lines.filter(bool), st.sampled_from([" ", "\t", "  \t"]), st.sampled_from(["\n", "\r\n", "\n\n"]))
-def test_lines_are_labels_as_the_format_says(tmp_path_factory, found, space: str, end: str):
+def test_lines_are_labels_as_the_format_defines(tmp_path_factory, found, space: str, end: str):
     text = end.join(space.join([query, "Q7", candidate, f"{rel:+d}"]) for query, candidate, rel in found)
     file = read_label_file(written(tmp_path_factory.getbasetemp(), text), CATALOG)
     pairs = zip(file.labels.query, file.labels.candidate, strict=True)
@@ -150,7 +150,7 @@ def test_files_that_are_none(tmp_path, content, words):
 
 
 @pytest.mark.parametrize("kept", [12, 2000, -9, -1])
-def test_a_gzip_file_that_is_cut_off_says_where(tmp_path, kept):
+def test_a_truncated_gzip_file_is_reported_with_its_line(tmp_path, kept):
     text = "".join(f"i{at % 6} 0 i{at * 7919 % 10007} {at % 2}\n" for at in range(4000))
     complaint = refusal_of(written(tmp_path, gzip.compress(text.encode())[:kept], "some.qrels.gz"))
     assert "ends in the middle of its compressed data, after line" in complaint

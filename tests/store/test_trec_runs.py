@@ -73,7 +73,7 @@ def theirs(text: str) -> dict[str, dict[str, float]]:
 
 
 @given(lists)
-def test_lines_of_any_order_are_read_as_the_format_says(tmp_path_factory, found):
+def test_lines_of_any_order_are_read_as_the_format_defines(tmp_path_factory, found):
     rows = [(q, c, s) for q, listed in found.items() for c, s in listed.items()]
     text = "".join(f"{q}\tQ0  {c} 0\t{s!r} me\r\n" for q, c, s in rows)
     path = written(tmp_path_factory.getbasetemp(), text)

@@ -103,11 +103,11 @@ def cut_off(served):
         connection.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {ours}"))
 
 
-def test_a_database_that_another_program_holds_is_said_so_and_works_again(served):
+def test_a_database_locked_by_another_program_is_reported_and_works_again(served):
     through(served, another_writer(served), WorkspaceError, "Another program")
 
 
-def test_a_database_that_is_read_only_is_said_so_and_works_again(served):
+def test_a_read_only_database_is_reported_and_works_again(served):
     trouble = read_only(served)
     if served.database.is_sqlite:
         before, during = (given.token for given in served.give(1)[:2])
@@ -140,7 +140,7 @@ def until_full(served, tokens):
     return receipts
 
 
-def test_a_full_disk_under_sqlite_is_said_so_and_works_again(tmp_path):
+def test_a_full_disk_under_sqlite_is_reported_and_works_again(tmp_path):
     served = Served(tmp_path / "lookalike.db", people=4, pairs=120, prefetch=50)
     tokens = [given.token for who in range(1, 5) for given in served.give(who)]
     with served.database.write() as connection:
@@ -180,7 +180,7 @@ def small_disk(own_server):
     subprocess.run(["umount", folder], check=True)
 
 
-def test_a_full_disk_under_postgresql_is_said_so_and_works_again(own_server, small_disk):
+def test_a_full_disk_under_postgresql_is_reported_and_works_again(own_server, small_disk):
     own_server.say(f"CREATE TABLESPACE small LOCATION '{small_disk}'")
     served = Served(own_server.fresh("TABLESPACE small"), people=12, pairs=600, prefetch=50)
     tokens = [given.token for who in range(1, 13) for given in served.give(who)]
@@ -205,7 +205,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(served):
     assert served.database.version() == "9999"
 
 
-def test_an_annotator_who_is_removed_in_mid_session_keeps_what_was_answered(served):
+def test_answers_of_an_annotator_removed_in_mid_session_are_kept(served):
     first, second = (given.token for given in served.give(1)[:2])
     served.send(first)
     with served.database.write() as connection:
@@ -217,7 +217,7 @@ def test_an_annotator_who_is_removed_in_mid_session_keeps_what_was_answered(serv
     assert served.votes() == [first]
 
 
-def test_a_call_that_nobody_waits_for_any_more_does_not_stop_the_writer(served):
+def test_a_call_without_a_waiting_client_does_not_stop_the_writer(served):
     tokens = [given.token for given in served.give(1)[:3]]
     with another_writer(served):
         stuck = served.writer.submit(lambda connection: connection.execute(text("SELECT 1")).scalar())
@@ -281,7 +281,7 @@ def test_of_calls_that_wait_together_only_those_that_fail_do(served):
     assert served.send(spoilt).token == spoilt
 
 
-def test_who_waits_for_another_program_does_not_hold_up_the_others(postgresql):
+def test_a_request_that_waits_for_another_program_does_not_block_the_others(postgresql):
     """Another program holds one annotator's row: the others' answers come in meanwhile, and theirs after it."""
     shop = Shop(postgresql.fresh(), pairs=8)
     writer = Writer(Database(shop.place))
@@ -301,7 +301,7 @@ def test_who_waits_for_another_program_does_not_hold_up_the_others(postgresql):
     writer.close()
 
 
-def test_a_python_with_a_sqlite_that_is_too_old_is_told(tmp_path, monkeypatch):
+def test_a_python_with_a_too_old_sqlite_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(database, "sqlite_version_info", (3, 34, 1))
     with pytest.raises(WorkspaceError, match="too old") as met:
         Database(tmp_path / "shop.db")

@@ -45,7 +45,7 @@ def test_the_same_answer_twice_gives_the_same_receipt_and_another_is_refused(sho
     assert len(shop.rows(select(tables.vote))) == 1
 
 
-def test_nobody_votes_with_anothers_token_or_a_forged_one(shop):
+def test_tokens_of_others_and_forged_tokens_are_refused(shop):
     given = shop.give(1)[0]
     for who, token in (
         (2, given.token),
@@ -59,7 +59,7 @@ def test_nobody_votes_with_anothers_token_or_a_forged_one(shop):
         assert refusal.value.code == "not-leased"
 
 
-def test_a_late_answer_counts_as_long_as_nobody_took_the_seat(shop):
+def test_a_late_answer_counts_while_the_pair_needs_votes(shop):
     given = shop.give(1)[0]
     shop.wait(11)
     shop.say(1, given.token, "similar")
@@ -76,7 +76,7 @@ def test_a_late_answer_to_a_pair_that_others_have_answered_is_refused_in_words(d
         shop.say(1, late.token, "similar")
 
 
-def test_an_undone_vote_is_asked_again_and_undoing_twice_undoes_once(shop):
+def test_an_undone_pair_is_shown_again_and_undoing_twice_undoes_once(shop):
     given = shop.give(1)[0]
     shop.say(1, given.token, "similar")
     shop.now += 1_000
@@ -92,7 +92,7 @@ def test_an_undone_vote_is_asked_again_and_undoing_twice_undoes_once(shop):
     assert [vote.answer for vote in history] == ["similar", "undo", "dissimilar"]
 
 
-def test_a_settled_vote_cannot_be_undone(database_place):
+def test_a_vote_on_a_resolved_pair_cannot_be_undone(database_place):
     shop = Shop(database_place, pairs=1)
     tokens = [shop.give(who)[0].token for who in (1, 2)]
     for who, token in enumerate(tokens, 1):
@@ -156,7 +156,7 @@ def test_skipping_a_closed_pair_is_refused_in_words(database_place):
     assert refusal.value.code == "closed"
 
 
-def test_a_hidden_check_never_becomes_a_vote_whatever_copies_of_it_come_late(database_place):
+def test_a_hidden_check_never_becomes_a_vote_even_with_late_copies(database_place):
     shop = Shop(database_place, people=1, pairs=3, share=1.0, repeats=10, gap_least=1, gap_most=1)
     checks = 0
     for _ in range(30):
@@ -198,7 +198,7 @@ def test_a_late_answer_keeps_the_side_on_which_its_pair_was_shown(shop):
     assert side == (1,)
 
 
-def test_clocks_that_are_read_apart_end_no_lease_and_settle_no_pair(database_place):
+def test_clocks_read_at_different_times_end_no_lease_and_resolve_no_pair(database_place):
     shop = Shop(database_place, pairs=2)
     for who in (1, 2):
         shop.say(who, shop.give(who)[0].token, "similar")
@@ -208,7 +208,7 @@ def test_clocks_that_are_read_apart_end_no_lease_and_settle_no_pair(database_pla
     assert (shop.rows(select(tables.claim)), shop.states()) == before
 
 
-def test_a_token_says_nothing_of_what_it_is_for(shop):
+def test_a_token_does_not_show_what_it_is_for(shop):
     tokens = [pair.token for pair in shop.give(1)]
     assert len({len(token) for token in tokens}) == 1
     assert all(token[:4] != other[:4] for token in tokens for other in tokens if token != other)

@@ -27,7 +27,7 @@ def photos(tmp_path_factory) -> list[str]:
     return ["--photos", str(tmp_path_factory.mktemp("photos"))]
 
 
-def test_studio_tells_all_ways_and_runs_no_trial_twice(tmp_path, photos, capsys):
+def test_studio_reports_all_methods_and_runs_no_trial_twice(tmp_path, photos, capsys):
     arguments = [
         "--journal",
         str(tmp_path / "j.jsonl"),
@@ -49,7 +49,7 @@ def test_studio_tells_all_ways_and_runs_no_trial_twice(tmp_path, photos, capsys)
     assert (tmp_path / "j.jsonl").read_bytes() == kept
 
 
-def test_flips_turn_the_share_that_is_asked_and_tell_each(tmp_path, photos, capsys):
+def test_flips_flip_the_given_shares_and_report_each(tmp_path, photos, capsys):
     made = study("flips")
     shares = ["--shares", "0", "0.2"]
     where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
@@ -75,7 +75,7 @@ def test_a_flipped_pair_is_flipped_in_both_directions():
     assert np.array_equal(study("flips")["flipped"](labels, 0.0, 0).label, labels.label)
 
 
-def test_softness_lays_out_the_grid_and_says_what_would_be_chosen(tmp_path, photos, capsys):
+def test_softness_prints_the_grid_and_the_selected_cell(tmp_path, photos, capsys):
     grid = ["--hops", "2", "7", "--betas", "0.1", "0.7"]
     where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
     study("softness")["main"](["studio", *where, *FEW, *SMALL, *photos, *grid])
@@ -112,7 +112,7 @@ def test_people_with_wrong_labels(tmp_path, capsys):
     assert "| 10 % | 0." in capsys.readouterr().out
 
 
-def test_agreement_tells_foreseen_errors_beside_true_ones(capsys):
+def test_agreement_prints_estimated_errors_beside_true_ones(capsys):
     study("agreement")["main"](["--images", "400", "--repeats", "50", "--gold", "100"])
     printed = capsys.readouterr().out
     for part in (

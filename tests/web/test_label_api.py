@@ -122,7 +122,7 @@ def test_the_plain_form_labels_and_undoes_without_a_script(shop):
     assert (refused.status_code, 'class="failure"' in refused.text) == (409, True)
 
 
-def test_a_missing_photo_is_told_once(shop):
+def test_a_missing_photo_is_reported_once(shop):
     ann = shop.client(ANN)
     image = ann.get("/api/label/next").json()["given"][0]["left"]["image"]
     result = [ann.post("/api/label/missing", json={"image": image}).json()["new"] for _ in range(2)]

@@ -58,7 +58,7 @@ def press(page, key):
     changed(page, before)
 
 
-def test_every_key_says_what_the_page_says_it_does(context, shop):
+def test_every_key_does_what_the_page_says(context, shop):
     page = log_in(context, shop, ANN)
     for key, _ in ANSWER_KEYS:
         press(page, key)
@@ -75,7 +75,7 @@ def test_every_key_says_what_the_page_says_it_does(context, shop):
     assert len(shop.votes(ANN)) == len(ANSWER_KEYS)
 
 
-def test_buttons_say_the_same_and_keep_their_own_enter(context, shop):
+def test_buttons_answer_like_keys_and_keep_their_own_enter(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
     page.get_by_role("button", name="Dissimilar").click()
@@ -195,7 +195,7 @@ def test_two_tabs_share_the_work(context, shop):
     assert one.locator("#refusals").inner_text().strip() == ""
 
 
-def test_what_another_tab_has_undone_is_asked_for_anew(context, shop):
+def test_a_pair_undone_in_another_tab_is_loaded_again(context, shop):
     """The tab that sends an undo may not be the one that shows the pair."""
     page = log_in(context, shop, ANN)
     ready(page)
@@ -209,7 +209,7 @@ def test_what_another_tab_has_undone_is_asked_for_anew(context, shop):
         }""")
 
 
-def test_a_refused_answer_is_told_in_words_and_the_work_goes_on(context, shop):
+def test_a_refused_answer_is_explained_and_labelling_continues(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
     page.wait_for_load_state("networkidle")  # it asks once more after it was loaded
@@ -224,7 +224,7 @@ def test_a_refused_answer_is_told_in_words_and_the_work_goes_on(context, shop):
     assert shop.votes(ANN) == []
 
 
-def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
+def test_a_logged_out_annotator_is_informed_and_loses_no_answer(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
     cookies = context.cookies()
@@ -246,7 +246,7 @@ def test_who_was_logged_out_is_told_and_loses_nothing(context, shop):
         (200, "application/json", '{"portal": "welcome"}'),
     ],
 )
-def test_what_is_not_said_by_the_app_ends_no_answer(context, shop, status, kind, body):
+def test_a_response_of_another_server_ends_no_answer(context, shop, status, kind, body):
     page = log_in(context, shop, ANN)
     ready(page)
     page.route(
@@ -297,7 +297,7 @@ def test_zoom_enlarges_the_same_part_of_both(context, shop):
     assert page.evaluate("getComputedStyle(document.querySelector('#stage img')).transform") == "none"
 
 
-def test_a_missing_photo_is_told_and_can_be_skipped_and_reported(context, shop):
+def test_a_missing_photo_is_shown_as_missing_and_can_be_skipped_and_reported(context, shop):
     page = log_in(context, shop, ANN)
     given = json.loads(page.locator("#labelling").get_attribute("data-state"))["given"]
     image = given[0]["left"]["image"]
@@ -329,7 +329,7 @@ def test_on_a_phone_the_photos_are_stacked_and_fingers_answer(browser, shop):
     phone.close()
 
 
-def test_who_has_answered_all_is_told_why_there_is_nothing(context, tmp_path, team):
+def test_the_page_explains_why_no_pair_is_left(context, tmp_path, team):
     workspace = make_workspace(tmp_path / "few", team, pairs=3)
     with workspace.database.write() as connection:
         write_campaign(connection, Campaign(repeats=0))  # a pair that comes back would be something left

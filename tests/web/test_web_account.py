@@ -14,7 +14,7 @@ def actions(served) -> list[str]:
         return [line.action for line in access.audit_log(connection)][::-1]
 
 
-def test_a_lead_invites_somebody_who_joins_and_logs_in_again(served_on):
+def test_a_lead_invites_a_person_who_joins_and_logs_in_again(served_on):
     lea = served_on.logged_in("Lea", "lead")
     shown = lea.post("/team/people/invite", role="annotator").text
     (link,) = re.findall(r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", shown)
@@ -34,7 +34,7 @@ def test_a_lead_invites_somebody_who_joins_and_logs_in_again(served_on):
     ]  # fmt: skip
 
 
-def test_a_login_leads_back_to_the_page_that_was_asked_for_and_nowhere_else(served):
+def test_a_login_leads_back_to_the_requested_page_only(served):
     served.add("Ann")
     ann = served.browser()
     assert ann.get("/account?x=1").headers["location"] == "/login?next=%2Faccount%3Fx%3D1"
@@ -123,7 +123,7 @@ def test_a_link_ends_after_seven_days(served):
     assert 'name="password"' not in answer.text
 
 
-def test_a_token_asks_for_its_owner_until_it_is_revoked(served_on):
+def test_a_token_acts_for_its_owner_until_it_is_revoked(served_on):
     ann = served_on.logged_in("Ann")
     (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="sorter").text)
     assert token not in ann.get("/account").text
@@ -143,7 +143,7 @@ def test_a_token_asks_for_its_owner_until_it_is_revoked(served_on):
     assert json.loads(refused.body)["error"]["code"] == "token"
 
 
-def test_somebody_removed_or_of_another_role_is_out_at_the_next_click(served_on):
+def test_a_person_removed_or_with_another_role_is_out_at_the_next_click(served_on):
     lea = served_on.logged_in("Lea", "lead")
     number = served_on.add("Ann")
     ann = served_on.browser().log_in("Ann")

@@ -120,7 +120,7 @@ def test_behind_https_the_cookie_travels_through_nothing_else(tmp_path, shop_pho
     assert answer.headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_nobody_makes_themselves_a_lead(served):
+def test_annotators_cannot_make_themselves_leads(served):
     number = served.add("Ann")
     ann = served.browser().log_in("Ann")
     assert ann.post(f"/team/people/{number}/role", role="lead").status == 403
@@ -306,7 +306,7 @@ def test_every_answer_has_the_strict_headers(served):
     assert answers[4].headers["cache-control"] == "no-cache"
 
 
-def test_what_nobody_foresaw_is_a_page_without_a_traceback(served, caplog):
+def test_an_unexpected_error_is_a_page_without_a_traceback(served, caplog):
     lea = served.logged_in("Lea", "lead")
     served.site.thumbnails = None
     answer = lea.get("/images/240/bowl/000/1.png")

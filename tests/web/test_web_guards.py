@@ -118,7 +118,7 @@ def test_every_route_is_in_one_of_the_lists(served):
     assert len(known) == len(OPEN) + len(LEADS) + len(EVERYBODY)
 
 
-def test_nobody_gets_in_anywhere_without_logging_in(served):
+def test_every_route_needs_a_login(served):
     for method, path in sorted(LEADS | EVERYBODY):
         answer = served.browser().ask(method, filled(path))
         if method == "GET" and not path.startswith("/api/"):
@@ -137,7 +137,7 @@ def test_an_annotator_gets_into_no_page_of_leads(served):
 
 
 @pytest.mark.parametrize("role", ["annotator", "lead"])
-def test_who_may_gets_in(served, role):
+def test_permitted_roles_get_in(served, role):
     someone = served.logged_in("Someone", role)
     allowed = EVERYBODY | LEADS if role == "lead" else EVERYBODY
     for method, path in sorted(allowed - {("POST", "/logout"), ("POST", "/account/sessions")}):

@@ -238,7 +238,7 @@ def markers(jpeg: bytes) -> set[int]:
     return found
 
 
-def test_many_who_ask_for_the_same_photo_get_the_same_and_it_is_made_once(shop, monkeypatch):
+def test_many_requests_for_one_photo_get_the_same_and_it_is_made_once(shop, monkeypatch):
     made, make = [], shop.site.thumbnails.make
     monkeypatch.setattr(shop.site.thumbnails, "make", lambda one, size: made.append(one) or make(one, size))
     ann, answers = shop.logged_in("Ann"), []

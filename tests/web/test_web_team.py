@@ -67,7 +67,7 @@ def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):
 
 
 @pytest.mark.parametrize("protocol", ["consensus", "majority"])
-def test_what_unsure_leads_to_is_said_by_the_protocol(team, protocol):
+def test_the_protocol_explains_the_effect_of_unsure(team, protocol):
     with team.workspace.database.write() as connection:
         write_campaign(connection, Campaign(protocol=protocol))
     ann = team.browser().log_in("Ann")
@@ -80,7 +80,7 @@ def test_what_unsure_leads_to_is_said_by_the_protocol(team, protocol):
     assert f'data-protocol="{protocol}"' in page
 
 
-def test_a_form_without_an_answer_says_what_to_press(team):
+def test_a_form_without_an_answer_names_the_buttons(team):
     ann = team.browser().log_in("Ann")
     ann.get("/label")
     result = ann.post("/label", token="any")
@@ -93,7 +93,7 @@ def test_review_and_plan_are_for_leads(team, address):
     assert team.browser().log_in("Lead").get(address).status == 200
 
 
-def test_the_plan_says_votes_and_hours_left(team):
+def test_the_plan_shows_votes_and_hours_left(team):
     page = team.browser().log_in("Lead").get("/plan").text
     assert "2 votes on 1 pair" in page
     assert ">120" in page  # answers per hour
@@ -120,7 +120,7 @@ def test_contradicting_labels_are_listed_with_what_speaks_against_them(served):
     assert "/discuss/" not in page.partition("<ol")[2]  # labels of a file have no votes to show
 
 
-def test_encoders_that_are_not_there_cannot_be_told_apart(served):
+def test_unknown_encoders_cannot_be_forecast(served):
     lead = served.logged_in("Lead", "lead")
     lead.get("/plan")
     result = lead.post("/plan/forecast", encoder="<script>alert(1)</script>")

@@ -68,7 +68,7 @@ def test_suspects_equal_the_definition_and_the_worst_come_first(pairs, limit):
         assert one.label == pairs[one.query, one.candidate]
 
 
-def test_a_negative_across_a_cluster_stands_before_the_positives_of_its_triangles():
+def test_a_negative_across_a_cluster_comes_before_the_positives_of_its_triangles():
     pairs = {("a", "b"): 1, ("b", "c"): 1, ("a", "d"): 1, ("c", "d"): 1, ("a", "c"): 0}
     catalog = catalog_of(NAMES)
     found = suspects(catalog, label_graph(catalog, labels_of(pairs), split=None))

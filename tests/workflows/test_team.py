@@ -42,7 +42,7 @@ def test_the_teams_figures_are_those_of_the_tables(database):
     assert found.twos[0]["cohen"] == by_two(votes, seed=3)[1, 2]["cohen"]
 
 
-def test_each_member_has_their_own_figures_and_who_left_is_still_there(database):
+def test_each_member_has_their_own_figures_and_removed_members_are_kept(database):
     found = team(database, NOW)
     ann, ben, cem = found.annotators
     assert [(one.name, one.is_there) for one in found.annotators] == [
@@ -66,7 +66,7 @@ def test_pace_is_of_active_hours_and_recent_ones_are_listed(database):
     assert team(database, NOW + 30 * 3_600_000).recent[0].hour == found.recent[11].hour
 
 
-def test_repeats_begin_with_the_vote_that_stands(database):
+def test_repeats_begin_with_the_vote_that_counts(database):
     with database.read() as connection:
         assert read_repeats(connection) == {
             1: {

@@ -121,7 +121,7 @@ def test_trials_learn_from_items_as_finetune_does():
     assert np.array_equal(made.graph.node, wanted.graph.node)
 
 
-def test_a_stopped_study_goes_on_and_ends_the_same(ground, tmp_path, monkeypatch):
+def test_a_stopped_study_resumes_with_the_same_result(ground, tmp_path, monkeypatch):
     listed = [trial(split, QUICK.changed(positives=kind)) for split in (0, 1) for kind in ("labels", "soft")]
     whole = run_trials(ground, listed, Journal(tmp_path / "whole.jsonl"))
     run_trials(ground, listed[:3], Journal(tmp_path / "stopped.jsonl"))
@@ -195,7 +195,7 @@ def test_the_summary_is_the_entries_mean_and_pairs_methods_by_split():
     assert len(lines) == 5
 
 
-def test_what_chose_the_epoch_is_told_over_all_methods():
+def test_the_measure_that_selects_the_epoch_is_reported_over_all_methods():
     made = entries({"SupCon": [0.6, 0.8], "Con": [0.7, 0.9]})
     for entry, epoch in zip(made, (1, 1, 3, 7), strict=True):
         entry |= {"settings": {"epochs": 9}, "best": {"DCS": epoch}}
