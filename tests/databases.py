@@ -30,7 +30,7 @@ def programs() -> Path:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on."""
+    """A free loopback port."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

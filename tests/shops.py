@@ -29,7 +29,7 @@ class Ticket(NamedTuple):
 
 
 def fill(connection, people, pairs, needed=2):
-    """So many people and pairs, each needing so many votes."""
+    """A shop with people and pairs; each pair needs `needed` votes."""
     connection.execute(
         insert(tables.annotator),
         [

@@ -1,4 +1,4 @@
-"""A process that votes: what the tests of the guarantees start, kill and trace. It says on its output what it was told.
+"""A process that votes: what the tests of the guarantees start, kill and trace. It prints the receipts that it gets.
 
     python voting.py PLACE FIRST LAST [once] [lazy]
 

@@ -77,7 +77,7 @@ class Team:
         )  # fmt: skip
 
     def step(self) -> None:
-        """One thing that somebody does; what the rules refuse is tried and left."""
+        """One action of one person; an action that the rules refuse changes nothing."""
         self.turn += 1
         self.now += self.random.choice((-500, 0, 1, 700, 40_000))
         which, who = self.random.choice(self.questions), self.random.choice(self.people)
@@ -181,7 +181,7 @@ class Team:
 
 
 def live_votes(connection: Connection) -> set[tuple[str, ...]]:
-    """What stands now, in words that mean the same in every workspace."""
+    """The current state, in words that mean the same in every workspace."""
     found = connection.execute(
         select(question.c.query, question.c.candidate, annotator.c.name, claim.c.answer, claim.c.side)
         .join_from(claim, question)

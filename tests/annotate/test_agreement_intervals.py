@@ -49,7 +49,7 @@ def test_a_seed_repeats_its_interval_and_another_moves_it_a_little():
 
 
 def test_grouped_samples_are_distributed_as_samples_of_single_pairs():
-    """One multinomial draw of cells against pairs drawn one by one: the same mean and spread of each cell."""
+    """One multinomial sample of cells and pairs sampled one by one give the same mean and spread of each cell."""
     pairs = np.array([30, 5, 2, 63])
     fast = drawn(pairs, 0, 20_000)
     random = np.random.default_rng(5)

@@ -30,7 +30,7 @@ def known(right):
 
 
 def enumerated(error, votes, similar, label_of):
-    """(settled, wrong among them) over all ways in which the votes may be right or wrong, for both truths."""
+    """(share with a label, wrong among them) over all combinations of right and wrong votes, for both true labels."""
     settled = wrong = 0.0
     for truth, chance_of_truth in ((1, similar), (0, 1 - similar)):
         for errs in product((False, True), repeat=votes):

@@ -70,7 +70,7 @@ def step(question: Question, protocol: Protocol, now: int, number: int, what: tu
 
 
 def expected(name: str, answers: list[str]) -> Outcome:
-    """What answers settle to, slowly: from the papers' sentences, by counting shares."""
+    """The result of some answers, slowly: from the papers' sentences, by counting shares."""
     definite = [answer for answer in answers if answer != "unsure"]
     if name == "consensus":
         if definite == answers and all(one == answers[0] for one in answers):

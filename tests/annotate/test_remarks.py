@@ -1,4 +1,4 @@
-"""A remark stands where an interval carries it, and nowhere else."""
+"""Remarks appear only if an interval supports them."""
 
 from lookalike.annotate.agreement.by_group import agreement, by_annotator
 from lookalike.annotate.agreement.consistency import consistency, gold

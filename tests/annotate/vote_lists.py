@@ -11,7 +11,7 @@ Unit = tuple[str | None, ...]
 
 
 def units(annotators: int = 4, most: int = 14) -> st.SearchStrategy[list[Unit]]:
-    """What each of some annotators said of each pair, None where they were not asked."""
+    """The answer of each annotator to each pair, None without an answer."""
     answer = st.sampled_from([*ANSWERS, "similar", "dissimilar", None])
     return st.lists(st.tuples(*[answer] * annotators), max_size=most)
 

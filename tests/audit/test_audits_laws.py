@@ -90,7 +90,7 @@ def test_the_same_samples_give_the_same_intervals_and_cover_a_self_correlation(w
 
 
 def test_replicates_of_every_audit_equal_scoring_the_sampled_queries_again():
-    """One replicate by hand: the drawn queries' rows, as often as they were drawn, scored as new queries."""
+    """One replicate by hand: the rows of the sampled queries, as often as sampled, scored as new queries."""
     rows = [[_row(q, c, e) for q in range(4) for c in range(5)] for e in range(4)]
     ranks = [replace(judged_of(part), encoder=f"e{e}") for e, part in enumerate(rows)]
     resampling = Resampling(ranks[0].query_codes[0], 1, seed=5)

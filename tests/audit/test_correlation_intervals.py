@@ -14,7 +14,7 @@ FOUND = correlate(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.1, 0.3, 0.2, 0.4])
 
 
 def replicated(undefined: int) -> np.ndarray:
-    """Two hundred replicates, the first so many of them without a value."""
+    """Two hundred replicates, of which the first `undefined` have no value."""
     values = np.linspace(0.0, 1.0, 600).reshape(200, 3)
     values[:undefined] = np.nan
     return values

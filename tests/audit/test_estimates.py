@@ -55,9 +55,9 @@ def test_the_estimates_by_hand():
     assert value["HR@4 alone x own"] == pytest.approx((2 + 2 * 1.0 * 0.5) / 4)
     odds = 99.0 * (1.0 / 99.0)  # odds of EHR 1 (moved in to .99), times odds(.5) / odds(.99)
     assert value["HR@4 alone x own odds"] == pytest.approx((2 + 2 * odds / (1 + odds)) / 4)
-    # shift per lost coverage: (1 - .75) / .5; the newcomer lost half of its own
+    # shift per lost coverage: (1 - .75) / .5; the encoder outside lost half of its own
     assert value["EHR@4 left-out shift"] == pytest.approx(1.0 - 0.5 * 0.5)
-    assert value["HR@4 with 100 labels"] == pytest.approx(0.75)  # both open ones asked: the truth
+    assert value["HR@4 with 100 labels"] == pytest.approx(0.75)  # both open ones labelled: the true value
 
 
 def test_nothing_found_alone_leaves_the_rates_undefined_with_a_reason():

@@ -1,4 +1,4 @@
-"""LabelPlan: which pairs tell encoders apart, what judging them buys, and how often the decision is wrong."""
+"""LabelPlan: which pairs separate encoders, what labelling them gives, and how often the decision is wrong."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def lists_of(item, label, names=None):
 
 
 def world(random, *, queries=400, k=5, quality=(0.6, 0.6), known=1.0, encoders=2, items=30):
-    """Lists drawn from few items, so that they share some; an item's label is one for all who list it."""
+    """Lists of few items, so that they share some; an item has one label in all lists."""
     chance = random.random((queries, items))
     item = np.stack(
         [np.stack([random.permutation(items)[:k] for _ in range(queries)]) for _ in range(encoders)]

@@ -15,7 +15,7 @@ from lookalike.core.errors import ArgumentError
 
 @contextmanager
 def without_rights():
-    """Root may read anything: be nobody for a moment."""
+    """Root may read anything, so become the user nobody for a moment."""
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)

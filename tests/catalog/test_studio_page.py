@@ -1,4 +1,4 @@
-"""docs/research/studio.md shows what this version draws and counts."""
+"""docs/research/studio.md shows the pictures and figures of this version."""
 
 import runpy
 from pathlib import Path

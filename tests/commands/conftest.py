@@ -1,4 +1,4 @@
-"""A small shop of drawn photos, and the command line as a person calls it."""
+"""A small shop of generated photos, and the command line as a person calls it."""
 
 import contextlib
 import io
@@ -124,7 +124,7 @@ def started() -> Callable[..., subprocess.Popen[str]]:
 
 @pytest.fixture
 def completed() -> Callable[..., str]:
-    """Run a command as a process of its own, which must succeed; what it said."""
+    """Run a command as a separate process, which must succeed, and return its output."""
 
     def run(*arguments: object, cwd: Path) -> str:
         process = start(*arguments, cwd=cwd)

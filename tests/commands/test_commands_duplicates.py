@@ -1,4 +1,4 @@
-"""Duplicates as a person meets them: told at init, listed by status, shown once in a search."""
+"""Duplicates in the commands: reported by init, listed by status, shown once in a search."""
 
 import shutil
 

@@ -98,7 +98,7 @@ def test_by_a_column_two_measures_are_printed_and_all_are_in_json(labelled, look
 
 
 def test_too_few_replicates_are_reported_with_the_number_needed(outside_pool, lookalike):
-    """Three pairs by a pooled measure: 300 draws decide at 0.95, not at 0.995."""
+    """Three pairs by a pooled measure: 300 replicates are enough at 0.95, not at 0.995."""
     result, made = evaluated(lookalike, "--measures", "AUC_mic", "--confidence", 0.995)
     least = [one for one in made["comparisons"]["AUC_mic"] if one["p_bootstrap"] == one["least_p"]]
     assert least

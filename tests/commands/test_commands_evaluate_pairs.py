@@ -1,4 +1,4 @@
-"""What `evaluate` measures on: levels, identification, some queries, pool or random pairs, drawn negatives."""
+"""What `evaluate` measures on: levels, identification, some queries, pool or random pairs, sampled negatives."""
 
 import csv
 
@@ -100,7 +100,7 @@ def test_negatives_are_sampled_for_measures_that_need_them(lookalike, labelled):
         catalog, sampled = (scores[name] for name in scores if "negatives" in name)
         assert catalog["measure"] == "AUC_mac(n=5,negatives=catalog)"
         assert catalog["queries"] > scores["AUC_mac"]["queries"]
-        # nobody ranks 17 items from 100 on
+        # no encoder has 17 items from rank 100 on
         assert (sampled["value"], sampled["queries"]) == (None, 0)
         assert sampled["reason"]
     assert any("5 a query from the gallery" in note for note in found["notes"])

@@ -35,7 +35,7 @@ main()
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
-    """A workspace whose epochs take some hundredths of a second, with a head that nobody interrupted."""
+    """A workspace whose epochs take some hundredths of a second, with a head from an uninterrupted run."""
     folder = tmp_path_factory.mktemp("trained")
     random = np.random.default_rng(0)
     cluster = random.integers(8, size=ITEMS)

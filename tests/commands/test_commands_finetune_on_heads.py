@@ -1,4 +1,4 @@
-"""`lookalike finetune --replace` and heads on heads: no run is put in the place of what another stands on."""
+"""`lookalike finetune --replace` and heads on heads: no run replaces a head that another head depends on."""
 
 import pytest
 from test_commands_finetune import ON, bare, flat, head_of, shop  # noqa: F401 - fixtures by their names

@@ -1,4 +1,4 @@
-"""An unfinished run: `status` says how to go on with it and how to be rid of it, others that it is unfinished."""
+"""An unfinished run: `status` prints how to resume and how to delete it, other commands that it is unfinished."""
 
 import shlex
 import shutil

@@ -196,7 +196,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_run(completed, photos, tiny_dis
 
 
 def test_half_a_shard_after_a_power_cut(workspace, monkeypatch):
-    """What was noted but did not reach the disk is computed again: the sums tell."""
+    """Shards that were noted but did not reach the disk are computed again, because checksums differ."""
     monkeypatch.setattr(run, "SHARD", 4)
     opened = Workspace(workspace)
     whole = np.array(opened.embeddings("hog").vectors)

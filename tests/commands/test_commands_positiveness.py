@@ -17,7 +17,7 @@ from lookalike.store.workspace import Workspace
 
 
 def rows_of(path: Path) -> dict[frozenset, tuple[float, int]]:
-    """A file's pairs with their positiveness and distance; each must stand there once."""
+    """A file's pairs with their positiveness and distance; each must be there once."""
     found = polars.read_parquet(path) if path.suffix == ".parquet" else polars.read_csv(path)
     rows = {frozenset((a, b)): (p, d) for a, b, p, d in found.iter_rows()}
     assert len(rows) == len(found)

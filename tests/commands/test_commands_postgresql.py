@@ -9,7 +9,7 @@ MEASURES = "HR@3,EMRR@3,AUC_mac,DCS"
 
 
 def loop(lookalike, photos, folder, *more):
-    """From photos to measures; returns what was said of pool, labels and measures, and the labels as a file."""
+    """From photos to measures; returns the printed pool, labels and measures, and the labels as a file."""
     at = ("--workspace", folder)
     result = [lookalike("init", photos, *at, *more, "--json")]
     result += [lookalike("embed", "descriptor:color", "descriptor:hog", *at, "--json")]

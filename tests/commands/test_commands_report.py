@@ -1,4 +1,4 @@
-"""`report` shows the intervals, sentences and groups that `evaluate --json` gives, and stands without them."""
+"""`report` shows the intervals, sentences and groups that `evaluate --json` gives, and works without them."""
 
 import html
 import re

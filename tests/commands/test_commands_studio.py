@@ -1,4 +1,4 @@
-"""`lookalike studio`: a folder of drawn photos, whole after any stop, and the claims of its truth."""
+"""`lookalike studio`: generated photos, complete after any interruption, and properties of the ground truth."""
 
 import json
 import shlex
@@ -102,7 +102,7 @@ def test_the_estimate_is_of_what_is_left_to_draw(tmp_path):
     write_studio(tmp_path / "photos", one, size=32, before=costs.append)
     (tmp_path / "photos" / one.image_name(0)).unlink()
     write_studio(tmp_path / "photos", one, size=32, before=costs.append)
-    write_studio(tmp_path / "photos", one, size=32, before=costs.append)  # nothing is left: nothing is told
+    write_studio(tmp_path / "photos", one, size=32, before=costs.append)  # nothing is left to do: no message
     assert [each.photos for each in costs] == [200, 1]
     room = sum(-(-len(content) // 4096) * 4096 for content in photos_of(tmp_path / "photos").values())
     assert costs[0].bytes == pytest.approx(room, rel=0.25)

@@ -24,7 +24,7 @@ def true_rate() -> float:
 
 
 def sampled(count: int, seed: int) -> int:
-    """How many of so many random pairs are similar in truth."""
+    """How many of `count` random pairs are truly similar."""
     sample = random_pairs(CATALOG, ROWS, count, seed)
     place = {name: code for code, name in enumerate(NAMES)}
     a = np.array([CODE[CATALOG.row[query]] for query in sample.query])

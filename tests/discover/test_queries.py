@@ -1,4 +1,4 @@
-"""Which queries are asked: samples with the catalog's shares, images with certain values, and plain refusals."""
+"""Which queries are selected: samples with the catalog's shares, images with certain values, and plain refusals."""
 
 import dataclasses
 
@@ -93,7 +93,7 @@ def test_conditions_keep_the_images_that_meet_them(w: World, picked: list[tuple[
         found = rows_where(with_column(w.photos, values["domain"]), where).tolist()
     except PoolError:
         alone = [sampling.askable(w.photos, values, [one]) for one in where]
-        assert not wanted or not all(alone)  # nobody has one of the values, or all of them at once
+        assert not wanted or not all(alone)  # no image has one of the values, or all of them at once
     else:
         assert found == wanted
 

@@ -1,4 +1,4 @@
-"""Random pairs: every pair that may be asked is as likely, none comes twice, and the same ones come again."""
+"""Random pairs: every eligible pair is equally likely, none occurs twice, and a seed gives the same ones again."""
 
 import tracemalloc
 
@@ -68,7 +68,7 @@ SHOP = [
 
 
 def test_every_pair_and_every_photo_is_as_likely():
-    """Six queries with 13 pairs in all; each is drawn first, and at any place, in 1 of 13 draws."""
+    """Six queries with 13 pairs in all; each is first, and at any place, in 1 of 13 samples."""
     catalog, rows = catalog_of(SHOP), np.array([0, 1, 2, 3, 6])
     exist = sampling.possible_random_pairs(SHOP, rows.tolist())
     first: dict[tuple[str, str], int] = dict.fromkeys(exist, 0)

@@ -56,7 +56,7 @@ def test_a_crop_is_within_the_photo_and_has_the_area_and_ratio(width, height, se
 
 
 def test_crops_are_spread_as_torchvision_s():
-    """Mean and spread of area and ratio over many draws, against the peer's."""
+    """Mean and spread of area and ratio over many samples, compared with the peer's."""
     import torch
     from torchvision.transforms import RandomResizedCrop
 

@@ -1,4 +1,4 @@
-"""What is told before a long run: photos, time, disk."""
+"""The estimate before a long run: photos, time, disk."""
 
 import math
 

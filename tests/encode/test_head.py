@@ -43,7 +43,7 @@ def test_a_seed_gives_the_same_head_and_touches_no_other_generator():
 
 
 def test_the_initialisation_is_pytorch_s():
-    """Same bound for weights and biases as nn.Linear draws between: the largest of many draws lies just below it."""
+    """Same bound for weights and biases as in nn.Linear: the largest of many random values is just below it."""
     head, peer = Head.seeded(400, 2048, seed=0), torch.nn.Linear(400, 2048)
     for mine, theirs in ((head.last.weight, peer.weight), (head.last.bias, peer.bias)):
         assert mine.abs().max().item() == pytest.approx(theirs.abs().max().item(), rel=0.02)

@@ -36,7 +36,7 @@ def photo() -> Image.Image:
 
 @pytest.fixture(scope="module")
 def trained() -> nn.Module:
-    """A small network with a classifier, as somebody trained it."""
+    """A small network with a trained classifier."""
     torch.manual_seed(7)
     return timm.create_model(SMALL, num_classes=10).eval()
 
@@ -179,7 +179,7 @@ NETWORKS = torchvision.models.list_models(module=torchvision.models)
 REAL = [
     "regnet_x_400mf",
     "regnet_y_400mf",
-]  # RegNets cannot be made without memory; the small ones stand for all
+]  # RegNets cannot be made without memory; the small ones represent all
 
 
 @pytest.mark.slow
@@ -302,7 +302,7 @@ for library in sys.argv[1:]:
 
 @pytest.mark.slow
 def test_without_the_extra_the_command_to_install_it_is_given():
-    """One process for all, in the order in which they are asked for: each is hidden before anything loads it."""
+    """One process for all, in the order of the requests: each is hidden before anything loads it."""
     libraries = ("torch", "torchvision", "timm", "safetensors")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EACH, *libraries], capture_output=True, text=True, check=True

@@ -139,7 +139,7 @@ def test_identical_encoders_do_not_differ():
 
 
 def test_queries_that_count_for_one_only_never_enter():
-    """EHR: where an encoder has nothing labelled in its top, no imputed value stands in for it."""
+    """EHR: where an encoder has nothing labelled in its top, no imputed value replaces it."""
     a, b = measured(6, count=2)
     changed = replace(
         a["EHR@3"], numerator=np.where(both(a["EHR@3"], b["EHR@3"]), a["EHR@3"].numerator, 99.0)

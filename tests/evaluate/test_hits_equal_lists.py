@@ -20,7 +20,7 @@ def test_hits_of_top_lists(similarity: str, k: int):
     random = np.random.default_rng(k)
     catalog = catalog_of([Photo(f"i{row}", f"p{row % ITEMS}") for row in range(PHOTOS)])
     embeddings, rule = embeddings_of(catalog, random.normal(size=(PHOTOS, 12))), Rule(similarity=similarity)
-    label = random.integers(-1, 2, (QUERIES, ITEMS))  # -1: nobody looked
+    label = random.integers(-1, 2, (QUERIES, ITEMS))  # -1: unjudged
     votes = [
         Vote(f"i{q}", f"i{item + ITEMS * int(random.integers(1, 3))}", int(label[q, item]))
         for q in range(QUERIES)

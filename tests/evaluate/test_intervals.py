@@ -22,7 +22,7 @@ MANY = (*DEFAULT, "DCS(average=macro)", "HR@3", "EHR@9")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_measure_equals_the_slow_bootstrap(seed: int, method: str):
-    """Score the rows of the queries drawn again for each replicate and without each query; then the definition."""
+    """Score the rows of the sampled queries again for each replicate and without each query; then the definition."""
     one = encoders(seed, queries=24, count=1)[0]
     settings = Settings(replicates=100, seed=seed, level=0.9, method=method)
     scores = evaluate(one, MANY)

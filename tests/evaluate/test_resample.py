@@ -1,4 +1,4 @@
-"""Replicates and leave-one-out values equal scoring the rows of the queries drawn, for every measure."""
+"""Replicates and leave-one-out values equal scoring the rows of the sampled queries, for every measure."""
 
 from dataclasses import replace
 

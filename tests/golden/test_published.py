@@ -64,7 +64,7 @@ def test_every_published_number_has_its_place_in_the_paper():
 
 
 def test_eds_saves_about_1400_times_the_labelling():
-    """|D| / (|M| k) = 52,712 / 36 = 1,464; counting the pairs really put forward, |A| / |S_k| = 1,946."""
+    """|D| / (|M| k) = 52,712 / 36 = 1,464; counting the pairs that were proposed, |A| / |S_k| = 1,946."""
     found, printed = eds_pool(), number(EDS["saving"]["printed"])
     assert found.saving_catalog == pytest.approx(52_712 / 36)
     assert round(found.saving_catalog, -2) == pytest.approx(printed, abs=100)
@@ -103,7 +103,7 @@ def test_eds_gain_is_far_above_100_at_any_point_of_the_interval():
 
 
 def test_eds_budget_of_its_own_sample():
-    """With b = 1 / (eps q), 2,000 pairs tell p to within .001 in half of all cases, to within .01 in 19 of 20."""
+    """With b = 1 / (eps q), 2,000 pairs estimate p to within .001 in half of all cases, to within .01 in 19 of 20."""
     assert chebyshev_budget(0.001, 0.5, 0.0009) == EDS["positive_rate"]["sampled"]
     assert chebyshev_budget(0.01, 0.05, 0.001) == EDS["positive_rate"]["sampled"]
     trials = 1 / number(EDS["positive_rate"]["rare"])

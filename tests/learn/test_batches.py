@@ -101,7 +101,7 @@ def test_batches_are_filled_with_distinct_rows():
 
 
 def test_in_one_batch_soft_ones_change_nothing():
-    """They are anchors themselves, which all are there; the other draws are the same with them and without."""
+    """They are anchors themselves, which all are there; the other samples are the same with them and without."""
     given_anchors, _ = around(items=100)
     with_soft, without = (
         epoch_batches(given_anchors, BatchPlan(size=1_000), soft, 3, 4) for soft in (SOFT, None)
@@ -124,7 +124,7 @@ def test_without_soft_positives_nothing_is_fetched_from_farther_off():
 
 
 def test_an_anchor_with_a_thousand_labels_comes_as_often_as_one_with_one():
-    """A star of 1,000 and 500 single pairs: each end is drawn once, so the star's centre does not fill the epoch."""
+    """A star of 1,000 and 500 single pairs: each end is sampled once, so the star's centre does not fill the epoch."""
     image = [f"i{at}" for at in range(2_001)]
     catalog = catalog_of(image, image, np.full(len(image), "train"))
     star = [("i0", f"i{at}") for at in range(1, 1_001)]
@@ -133,7 +133,7 @@ def test_an_anchor_with_a_thousand_labels_comes_as_often_as_one_with_one():
     labels = Labels.of([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs)))
     made = anchors(label_graph(catalog, labels), np.arange(len(image)))
     batches = epoch_batches(made, BatchPlan(size=2, positives=1, negatives=0, soft=0), None, 0, 0)
-    assert 1_990 < len(batches) <= 2_001  # the two ends of a single pair, drawn in turn, share a batch
+    assert 1_990 < len(batches) <= 2_001  # the two ends of a single pair, sampled in turn, share a batch
     times = np.bincount(np.concatenate(batches), minlength=2_001)
     assert times[0] == 1_001  # as the one positive of each of its thousand, and once itself
     assert (times[1:1_001].sum(), times[1_001:].max()) == (1_001, 2)

@@ -1,4 +1,4 @@
-"""The loop: its rate, its choice of an epoch, what ends it, and that it goes on to the last bit."""
+"""The loop: its rate, its choice of an epoch, what ends it, and that it resumes with the same bits."""
 
 import math
 from itertools import pairwise

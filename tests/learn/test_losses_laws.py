@@ -61,7 +61,7 @@ def test_the_rule_for_the_unjudged_decides_nothing_where_all_are_judged(kind: Ki
 @each_kind
 @given(batches)
 def test_an_unjudged_pair_without_weight_can_take_no_part(kind: Kind, sample: Batch):
-    """An image that nobody judged and nothing is alike to changes nothing for the others."""
+    """An unjudged image without a similar one changes nothing for the others."""
     n = len(sample.vectors)
     vectors = torch.cat([sample.vectors, sample.vectors[:1] + 0.1])
     weight = torch.zeros(n + 1, n + 1, dtype=torch.float64)

@@ -65,7 +65,7 @@ def fault(by_name: dict[str, Photo], vote: Vote) -> str:
 
 
 def contradicted(votes: Sequence[Vote], key: Callable[[Vote], Hashable]) -> set[Vote]:
-    """The votes whose key stands with both labels."""
+    """The votes whose key has both labels."""
     labels: dict[Hashable, set[int]] = {}
     for vote in votes:
         labels.setdefault(key(vote), set()).add(vote.label)

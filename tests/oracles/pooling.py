@@ -55,5 +55,5 @@ def questions(photos: Sequence[Photo], lists: Lists) -> int:
 
 
 def only_from(photos: Sequence[Photo], lists: Lists, generator: str) -> int:
-    """Pairs that no other generator put forward."""
+    """Pairs that no other generator proposed."""
     return sum(list(source) == [generator] for source in pool(photos, lists).values())

@@ -30,7 +30,7 @@ class Rules(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where one candidate stands: better ones, equal ones (itself not counted), all of them, its score."""
+    """The rank of one candidate: better ones, equal ones (itself not counted), all of them, its score."""
 
     above: int
     tied: int

@@ -18,7 +18,7 @@ def possible_random_pairs(photos: Sequence[Photo], queries: Sequence[int]) -> li
 def askable(
     photos: Sequence[Photo], values: Mapping[str, Sequence[str]], wanted: Sequence[Pair]
 ) -> list[int]:
-    """Rows that may be asked and have, in each column named, one of the values named for it."""
+    """Rows that are eligible as queries and have, in each column named, one of the values named for it."""
     columns = {column for column, _ in wanted}
     return [
         row
@@ -40,7 +40,7 @@ def distance(sizes: Sequence[int], given: Sequence[int], count: int) -> Fraction
 
 
 def whole_shares(sizes: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Every way to share so many places so that each stratum has one and none more than it has members."""
+    """Every way to share `count` places so that each stratum has one and none more than it has members."""
     for given in product(*(range(1, size + 1) for size in sizes)):
         if sum(given) == count:
             yield given

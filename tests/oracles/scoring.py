@@ -94,7 +94,7 @@ def membership(row: Row, k: int) -> Fraction:
 
 
 def in_top(query: Rows, k: int, labels: tuple[int, ...]) -> Fraction:
-    """How many with one of these labels stand in the top K."""
+    """How many with one of these labels are in the top K."""
     return sum((membership(row, k) for row in query if row.label in labels), Fraction(0))
 
 
@@ -154,7 +154,7 @@ def auc_mic(rows: Rows, tie: float = TIE) -> float | None:
 
 
 def precision(row: Row, rows: Rows, as_good) -> Fraction:
-    """Positives among all labelled ones that stand at least as well."""
+    """Positives among all labelled ones with at least as good a rank."""
     ahead = [other for other in rows if as_good(other, row)]
     return Fraction(sum(other.label for other in ahead), len(ahead))
 
@@ -187,7 +187,7 @@ def retrieved_places(row: Row, depth: int | None) -> list[int]:
 
 
 def tied_before(row: Row, tied: int, place: int) -> Fraction:
-    """How many of some equals stand before a pair that takes this place, on average over all orders."""
+    """How many of some equals come before a pair that takes this place, on average over all orders."""
     return Fraction(tied * (place - row.above), row.tied) if row.tied else Fraction(0)
 
 
@@ -314,7 +314,7 @@ def endcg(rows: Rows, k: int) -> float | None:
 
 
 def first_at(place: int, among: int, chosen: int) -> Fraction:
-    """Chance that the first of some chosen ones stands at this place of a random order of all."""
+    """Chance that the first of some chosen ones is at this place of a random order of all."""
     return Fraction(comb(among - 1 - place, chosen - 1), comb(among, chosen))
 
 

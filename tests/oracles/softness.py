@@ -13,7 +13,7 @@ Pair = frozenset[str]
 
 
 class Soft(NamedTuple):
-    """What is said of a pair of images: P, hops over positives (None: no path of at most L), and its label if any."""
+    """The values of a pair of images: P, hops over positives (None: no path of at most L), and its label if any."""
 
     positiveness: float
     hops: int | None

@@ -124,7 +124,7 @@ def test_pool_of_two_generators():
 
 
 def test_positiveness_by_hand():
-    """a - b - c are similar, c and a dissimilar, d stands alone: P(a, b) = P(b, c) = 1, P(c, a) = 0 though 2 hops."""
+    """a - b - c are similar, c and a dissimilar, d has no pair: P(a, b) = P(b, c) = 1, P(c, a) = 0 though 2 hops."""
     photos = [Photo(name, name) for name in "abcd"]
     votes = [Vote("a", "b", 1), Vote("c", "b", 1), Vote("c", "a", 0), Vote("d", "a", 1), Vote("a", "d", 0)]
     assert softness.hops_from([frozenset("ab"), frozenset("bc")], "a") == {"a": 0, "b": 1, "c": 2}

@@ -39,7 +39,7 @@ def by_scipy(graph: Graph, limit: int) -> np.ndarray:
 
 
 def streamed(graph: Graph, limit: int, most: int = MOST, threads: int = 1) -> np.ndarray:
-    """What the stream said as a matrix, where it says nothing BEYOND; every pair must come once and in order."""
+    """The pairs of the stream as a matrix, BEYOND elsewhere; every pair must come once and in order."""
     hops = np.full((graph.nodes, graph.nodes), BEYOND, np.uint8)
     for block in all_hops(graph, limit, most=most, threads=threads):
         assert len(block.a) > 0

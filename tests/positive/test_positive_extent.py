@@ -39,7 +39,7 @@ def test_more_nodes_than_the_sample_are_counted_where_that_is_cheap(shape):
 
 @pytest.mark.parametrize("shape", ["mixed", "clusters"])
 def test_an_estimate_has_its_standard_error(shape):
-    """Over 60 samples the truth lies within two standard errors about 57 times (fewer than 50: once in 10^4)."""
+    """Over 60 samples the true value is within two standard errors about 57 times (fewer than 50: once in 10^4)."""
     part = ordered(random_graph(1, 4 * SAMPLE, 4.0, shape))
     one = np.ones(part.nodes, np.int64)
     truth = extent(part, 4, one).pairs

@@ -76,7 +76,7 @@ def test_a_batch_has_the_positiveness_of_its_pairs(world, made, pick):
     inside = [row for row, photo in enumerate(world.photos) if made["split"] in (None, photo.split)]
     if not inside:
         return
-    rows = np.random.default_rng(pick).choice(inside, 20)  # a row may stand there twice
+    rows = np.random.default_rng(pick).choice(inside, 20)  # a row may be there twice
     graph = label_graph(catalog, labels, nodes=made["nodes"], split=made["split"])
     found = relations(graph, rows, soft_of(made))
     plain = relations(graph, rows, None)
@@ -157,9 +157,7 @@ def test_beta_zero_weighs_all_alike():
 def test_a_least_positiveness_is_a_lower_limit_of_hops():
     assert set(chain(min_positiveness=0.1)) == set(chain(max_distance=3))
     value = chain()["ac"]
-    assert set(chain(min_positiveness=value)) == set(
-        chain(max_distance=2)
-    )  # what a file says can be asked for
+    assert set(chain(min_positiveness=value)) == set(chain(max_distance=2))  # a value from a file can be the minimum
     assert set(chain(min_positiveness=1.0)) == {"ab", "bc", "cd", "de", "ef", "fg", "gh"}
 
 
@@ -189,7 +187,7 @@ def test_photos_of_one_item_are_joined_at_distance_zero():
 
 @pytest.mark.parametrize("nodes", ["image", "item"])
 def test_labels_of_another_split_do_not_reach_the_graph(nodes):
-    """Each item has a photo in every split. What the test photos are said to be leaves the training graph as it is."""
+    """Each item has a photo in every split. Labels of test photos do not change the training graph."""
     photos = [Photo(f"{name}{split}", name, split=split) for name in "abcd" for split in ("train", "test")]
     train = [Vote("atrain", "btrain", 1), Vote("btrain", "ctrain", 0), Vote("ctrain", "dtrain", 1)]
     opposite = [

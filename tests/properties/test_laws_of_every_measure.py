@@ -96,7 +96,7 @@ def test_names_of_queries_and_candidates_do_not_matter(ranked: list[Ranking]):
 
 @given(judged_rankings)
 def test_asking_everything_twice_changes_nothing(ranked: list[Ranking]):
-    """A mean does not move when every query stands there a second time under another name."""
+    """A mean does not change if every query is repeated under another name."""
     rows = rows_of(ranked)
     again = [row._replace(query=f"{row.query} again") for row in rows]
     assert that_differ(EVERY, rows, [*rows, *again]) == []

@@ -108,7 +108,7 @@ def test_a_positive_that_changes_places_with_a_better_unjudged_or_negative_never
 
 @given(promotions(passed=[None, 0, 1]))
 def test_without_ties_a_positive_that_moves_up_past_anything_never_lowers(change: Change):
-    """EHR obeys it too: whoever drops out of the top K below the newcomer is replaced by a positive."""
+    """EHR obeys it too: whoever drops out of the top K below the new candidate is replaced by a positive."""
     before, after = change
     assert that_fall(without("coverage"), rows_of(before, APART), rows_of(after, APART)) == []
 
@@ -165,7 +165,7 @@ def test_a_constant_scorer_gets_half_the_area(ranked: list[Ranking]):
     constant.filter(lambda asked: all(labelled([ranking]) for ranking in asked)), st.sampled_from([1, 3, 20])
 )
 def test_a_constant_scorer_hits_as_often_as_a_random_order(asked: list[Ranking], k: int):
-    """In expectation over orders K/n of the positives stand in the top K, so HR@K is (positives x K/n) / K."""
+    """In expectation over orders K/n of the positives are in the top K, so HR@K is (positives x K/n) / K."""
     room = [min(k, len(ranking)) / k for ranking in asked]
     hits = [share(ranking, (1,)) * part for ranking, part in zip(asked, room, strict=True)]
     covered = [share(ranking, (0, 1)) * part for ranking, part in zip(asked, room, strict=True)]

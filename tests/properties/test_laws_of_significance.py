@@ -124,7 +124,7 @@ def test_every_p_is_a_share_and_holm_never_lowers_it(rankings: list[Ranking], se
 def test_other_encoders_change_neither_intervals_nor_single_comparisons(
     rankings: list[Ranking], seed: int, shuffle: int
 ):
-    """Draws are shared, so what is said of two encoders does not depend on who else is there, but for Holm."""
+    """Samples are shared, so the comparison of two encoders does not depend on other encoders, except by Holm."""
     a, b = two(rankings, seed)
     third = replace(two(rankings, shuffle)[1], encoder="third")
     few, many = (

@@ -8,7 +8,7 @@ from oracles.worlds import Candidate, Ranking, candidates, labelled, rankings, r
 from properties.table import only, ranking_of, same, that_differ, that_fall, value, without
 
 UNJUDGED = Candidate(None, tied=False)
-# These compare labelled candidates with each other and look at nobody else.
+# These compare labelled candidates with each other only.
 CONDENSED = [
     *only("AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "EMRR", "ENDCG"),
     *(measure for measure in only("BPREF") if "depth" not in measure),

@@ -83,7 +83,7 @@ def test_with_one_photo_per_item_the_levels_agree(w: World, similarity: str, own
 
 
 def test_a_hit_through_another_photo_of_the_labelled_item_counts():
-    """The labelled photo stands far away, another photo of its item right on top."""
+    """The labelled photo is far away, another photo of its item is the best."""
     photos = [Photo("q", "q"), Photo("far", "twin"), Photo("near", "twin"), Photo("other", "other")]
     w = World(photos, [[2, 0], [-1, 0], [2, 0], [1, 1]], [Vote("q", "far", 1)])
     assert places(judged(w, Rules())) == {("q", "twin"): (1, 0, 0, 2)}

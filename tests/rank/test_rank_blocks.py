@@ -17,7 +17,7 @@ SIMILARITIES = ["cosine", "dot", "euclidean"]
 
 
 def shop(images: int, per_item: int = 3) -> Catalog:
-    """Items of one to `per_item` photos, their rows apart from each other."""
+    """Items of one to `per_item` photos, whose rows are not adjacent."""
     return catalog_of(
         [Photo(f"i{row:04d}", f"p{row % (images * 2 // (per_item + 1) or 1)}") for row in range(images)]
     )
@@ -114,7 +114,7 @@ print(same.count(False))
 
 @needs_avx2
 def test_one_query_at_every_place_of_a_block_moves_by_one_place_at_most():
-    """Candidates stand as densely as in a catalog of a million: 4e-7 of cosine apart, of which rounding is a sixth.
+    """Candidates are as dense as in a catalog of a million: 4e-7 of cosine apart, of which rounding is a sixth.
 
     On this kernel the last bits depend on the place in the block, so a candidate on the edge of the tie tolerance may
     fall to either side of it. That is all that may happen.

@@ -1,4 +1,4 @@
-"""Drawn negatives: their sources and numbers, and what measures make of them (EDS 4, 6.4)."""
+"""Sampled negatives: their sources and numbers, and what measures make of them (EDS 4, 6.4)."""
 
 from random import Random
 
@@ -214,7 +214,7 @@ def test_two_numbers_at_once_and_no_baselines_are_refused():
 
 
 def test_the_whole_of_a_large_gallery_can_be_sampled():
-    """More candidates than are listed one by one: drawn by number, without repeats."""
+    """More candidates than are listed one by one: sampled by number, without repeats."""
     photos = [Photo(f"i{row:04d}", f"p{row // 2}") for row in range(3000)]
     catalog = catalog_of(photos)
     votes = [Vote("i0000", f"i{row:04d}", row % 3 == 0) for row in range(2, 400)]

@@ -18,7 +18,7 @@ SIMILARITIES = ["cosine", "dot", "euclidean"]
 
 
 def at_cosines(*cosines: float, similarity: str = "cosine") -> JudgedRanks:
-    """One query whose candidates stand at these cosines; every one is labelled similar."""
+    """One query whose candidates have these cosines; every one is labelled similar."""
     photos = [Photo("q", "q"), *(Photo(f"c{i}", f"p{i}") for i in range(len(cosines)))]
     catalog = catalog_of(photos)
     vectors = [[1.0, 0.0], *([c, sqrt(1 - c * c)] for c in cosines)]

@@ -40,7 +40,7 @@ def test_exactly_k_distinct_units_whenever_k_exist(w: World, r: Rules, k: int):
 
 @given(worlds, rules, st.integers(1, 9))
 def test_no_better_unit_is_left_out_and_the_order_is_the_similarity(w: World, r: Rules, k: int):
-    """Compared by exact nearness: candidates that tie on paper may stand in for each other here."""
+    """Compared by exact nearness: candidates that tie on paper may replace each other here."""
     assume(someone_may_be_found(w, r))
     for query, found in enumerate(lists(w, r, k).row):
         best = ranking.top(w.photos, w.vectors, query, k, r)

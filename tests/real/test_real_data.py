@@ -1,4 +1,4 @@
-"""Real photos, real networks' features and real human judgments, where the data pack stands beside the project."""
+"""Real photos, real networks' features and real human judgments, if the data pack is next to the project."""
 
 import os
 import runpy

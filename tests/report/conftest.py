@@ -1,4 +1,4 @@
-"""The sample report, drawn and rendered once for all tests of the report."""
+"""The sample report, created once for all tests of the report."""
 
 import pytest
 from report_sample import sample_report

@@ -1,4 +1,4 @@
-"""Simple furniture pictures for the report's tests, drawn with Pillow."""
+"""Simple furniture pictures for the report's tests, made with Pillow."""
 
 import colorsys
 from io import BytesIO

@@ -25,7 +25,7 @@ def change(measure: str, before: float, after: float, words: str) -> MeasureChan
 
 
 def learning_part(strips: Callable[..., Strip]) -> LearningPart:
-    """Two lessons; `strips` draws one strip of a kind of furniture, a number, labels and an encoder."""
+    """Two lessons; `strips` makes one strip of a kind of furniture, a number, labels and an encoder."""
     before, after = (1, 0, None, 0, None), (1, 1, None, 0, 1)
     groups = tuple(
         StripGroup(

@@ -42,7 +42,7 @@ NASTY = '<script>alert(1)</script> "it\'s" [x]\n{{ 7 * 7 }}.jpg'
 
 
 def photo(kind: str, number: int) -> ReportPhoto:
-    """One drawn photo."""
+    """One generated photo."""
     name = NASTY if (kind, number) == ("chair", 3) else f"{kind}/{number:03d}.jpg"
     return ReportPhoto(name, f"{kind}-{number:03d}", kind, thumbnail(kind, number))
 

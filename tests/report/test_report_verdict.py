@@ -1,4 +1,4 @@
-"""The verdict on the page: words in their colours, advice, reasons, and where it stands."""
+"""The verdict on the page: words in their colours, advice, reasons and position."""
 
 from dataclasses import replace
 

@@ -207,7 +207,7 @@ def test_discovery_rows_are_printed_like_eds_table_5():
     assert table.columns == published("eds-table-5").columns == published("eds-table-6").columns
     (line,) = [line for line in lines("eds-table-5", table) if line.startswith("GT generators  DINO")]
     assert line.split()[-12:] == [f"{at}.0" for at in range(12)]
-    # the third area is macro with the labelled negatives, the last PR-AUC macro with drawn ones
+    # the third area is macro with the labelled negatives, the last PR-AUC macro with sampled ones
     assert list(values)[6] == "AUC_mac"
     assert list(values)[11] == "PR-AUC_mac(n=4,negatives=sampled)"
 
@@ -259,7 +259,7 @@ def test_a_table_wider_than_the_page_is_parted_and_loses_no_figure(key: str, wid
             [one.printed(places) for one, places in zip(row.figures, ours.decimals, strict=True) if one],
         )
         for row in ours.rows
-        if row.names[-1] != "dino"  # stands on the paper's row, as DINO
+        if row.names[-1] != "dino"  # is on the paper's row, as DINO
     ]
     for names, cells in both:
         words = " ".join(names).split()

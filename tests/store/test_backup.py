@@ -92,7 +92,7 @@ def test_only_its_owner_may_read_it(worked, tmp_path):
 
 
 def test_a_backup_while_others_vote_is_one_moment(worked, tmp_path):
-    """Each transaction writes a vote and counts it in its annotator's row: a backup that tears them apart disagrees."""
+    """Each transaction writes a vote and counts it in its annotator's row. A backup contains both or neither."""
     with worked.database.read() as connection:
         who = connection.execute(select(annotator.c.id)).scalars().first()
         which = connection.execute(select(question.c.id)).scalars().first()

@@ -1,4 +1,4 @@
-"""A SQLite file that is deleted, moved or replaced under a server: nothing is acknowledged that nobody will find."""
+"""A SQLite file that is deleted, moved or replaced under a server: nothing is acknowledged that would be lost."""
 
 import pytest
 from shops import Shop

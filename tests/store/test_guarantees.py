@@ -63,7 +63,7 @@ def rows(database, statement):
 
 
 def acknowledged(lines):
-    """What was told whole: a process that is killed may leave half a line."""
+    """The complete lines: a killed process may leave half a line."""
     words = [tuple(line.split()) for line in lines]
     return {said[1:] for said in words if said[:1] == ("ack",) and len(said) == 5}
 

@@ -1,4 +1,4 @@
-"""Guidelines with their versions and examples, gold pairs, where one stands, and discussions, on both databases."""
+"""Guidelines with their versions and examples, gold pairs, progress and discussions, on both databases."""
 
 import random
 

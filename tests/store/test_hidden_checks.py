@@ -15,7 +15,7 @@ from lookalike.store.sql import labelling_schema as tables
 
 @pytest.fixture
 def shop(database_place):
-    """Person 3 leads; each vote is asked again, twice, after the next pair."""
+    """Person 3 is a lead; each pair is repeated twice, after the next pair."""
     shop = Shop(database_place, people=3, pairs=4, share=1.0, repeats=10, gap_least=1, gap_most=1, prefetch=4)
     with shop.database.write() as connection:
         connection.execute(update(tables.annotator).where(tables.annotator.c.id == 3).values(role="lead"))

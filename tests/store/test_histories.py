@@ -70,7 +70,7 @@ class Model:
         self.last: dict[int, int] = {}
         self.answers: Counter[int] = Counter()
         self.removed: set[int] = set()
-        self.checks: dict[int, tuple[str, str, int]] = {}  # token, answer, when asked or answered
+        self.checks: dict[int, tuple[str, str, int]] = {}  # token, answer, time of the lease or of the answer
         self.verdicts: dict[int, tuple] = {}  # of each pair the last one, and when
         self.said = 0
 
@@ -138,7 +138,7 @@ class Model:
         self.answers[annotator] += 1
 
     def undo(self, annotator: int, owner: int, token: str) -> tuple[int, str]:
-        """The pair that comes back, and its token where the one before still stands, else none."""
+        """The pair that comes back, and its token if the one before is still valid, else none."""
         self.admit(annotator, owner)
         now, grace = self.shop.now, self.shop.rules.campaign.grace
         ticket = self.shop.ticket(token)
@@ -311,7 +311,7 @@ class Pair:
         self.same(ours, lambda: self.write(add_decision, number, 1, answer))
 
     def hidden(self, number: int, reader: int | None) -> bool:
-        """Whether a pair is shown to nobody yet, or not to a reader who will be asked it again."""
+        """Whether a pair is hidden from everybody, or from an annotator who gets it again."""
         checks = (
             tables.check.c.question == number,
             tables.check.c.annotator == reader,

@@ -1,4 +1,4 @@
-"""Links that let somebody in once, tokens and the audit log, the same on both databases."""
+"""Links that work once, tokens and the audit log, the same on both databases."""
 
 import threading
 

@@ -44,7 +44,7 @@ def test_the_migrations_go_from_the_baseline_to_the_version_of_the_code():
     assert (revisions[0], revisions[-1]) == (VERSION, BASELINE)
     assert revisions == sorted(
         revisions, reverse=True
-    )  # their order is how a newer one is told from an older one
+    )  # their order distinguishes a newer one from an older one
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM audit", "UPDATE audit SET action = 'forged'"])

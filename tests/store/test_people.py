@@ -90,7 +90,7 @@ def test_a_failed_login_does_not_show_whether_the_name_exists(database):
 
 
 def test_a_password_is_verified_also_for_unknown_names(monkeypatch):
-    """So that how long it takes tells no names."""
+    """So that the time does not reveal names."""
     verified = []
     monkeypatch.setattr(
         PasswordHasher, "verify", lambda self, kept, password: verified.append(kept) or True, raising=True
@@ -109,7 +109,7 @@ def test_an_outdated_hash_is_replaced_unless_the_password_changed_meanwhile(data
         people.keep_rehashed(connection, login, fresh)
     again = log_in(database, "Ann")
     assert not again.is_outdated
-    assert again.person.epoch == ann.epoch  # nobody is logged out by it
+    assert again.person.epoch == ann.epoch  # it logs nobody out
     with database.write() as connection:
         people.set_password(connection, ann.id, kept("quite another one"))
         people.keep_rehashed(connection, again, fresh)

@@ -65,9 +65,7 @@ def work(shop):
     last = shop.give(2)[0].token
     shop.wait(11)
     shop.say(2, last, "unsure")
-    while given := shop.give(
-        1
-    ):  # until nothing is left for annotator 1, who stands before the others everywhere
+    while given := shop.give(1):  # until nothing is left for annotator 1, who comes first everywhere
         shop.say(1, given[0].token, "similar")
     shop.wait(1)
 

@@ -1,4 +1,4 @@
-"""Pairs that join the queue: each once, and of both directions where both were put forward, at once or later."""
+"""Pairs that join the queue: each once, and of both directions if both were proposed, at once or later."""
 
 import pytest
 from shops import NOW, Shop

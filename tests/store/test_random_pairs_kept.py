@@ -1,4 +1,4 @@
-"""Random pairs on disk: in the order they were drawn, with the pool or not at all."""
+"""Random pairs on disk: in the order in which they were sampled, with the pool or not at all."""
 
 import numpy as np
 import pytest

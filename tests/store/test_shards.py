@@ -1,4 +1,4 @@
-"""Embedding that is killed goes on where it stood: finished shards are neither lost nor computed again."""
+"""A killed embedding run resumes: finished shards are neither lost nor computed again."""
 
 import json
 import multiprocessing
@@ -53,7 +53,7 @@ def workspace(tmp_path, monkeypatch):
 
 @pytest.fixture
 def described(monkeypatch) -> list[int]:
-    """How many photos were described, one entry each; the blank one that tells the dimension is not counted."""
+    """How many photos were described, one entry each; the blank one that determines the dimension is not counted."""
     calls: list[int] = []
     real = descriptor.describe
 

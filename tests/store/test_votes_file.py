@@ -107,7 +107,7 @@ def fill_queue(workspace, pairs: int) -> None:
 
 
 def labels_on(place, who: int, stop: threading.Event, done: list[int]) -> None:
-    """One person's answers, through the door by which all votes come in, until they are told to stop."""
+    """One person's answers, through the function for all votes, until they are stopped."""
     database, draw, now = Database(place), random.Random(who), 1_000 * who
     while not stop.is_set():
         now += 10_000

@@ -1,4 +1,4 @@
-"""Every study runs end to end, says what it found, and goes on from its journal."""
+"""Every study runs end to end, prints its results, and resumes from its journal."""
 
 import os
 import runpy

@@ -25,7 +25,7 @@ def shop_photos(made_once) -> Path:
 
 @pytest.fixture
 def served(tmp_path, shop_photos) -> Served:
-    """The small shop, served, on SQLite; its clock stands still."""
+    """The small shop, served, on SQLite; its clock is fixed."""
     with serving(make_shop(tmp_path / "work", shop_photos, tmp_path)) as running:
         yield running
 

@@ -46,7 +46,7 @@ def draw_team(folder: Path, images: int = 200, size: int = 160) -> Path:
 
 
 def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) -> Workspace:
-    """A copy of the team's workspace with so many pairs to label, all settings as usual."""
+    """A copy of the team's workspace with `pairs` pairs to label and the default settings."""
     workspace = Workspace(Path(shutil.copytree(team, folder)))
     catalog = workspace.catalog
     firsts = [row for row in range(len(catalog)) if row == 0 or catalog.item[row] != catalog.item[row - 1]]
@@ -70,7 +70,7 @@ def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) ->
 
 
 class Client(requests.Session):
-    """A session with one server: addresses are paths, and redirections are followed only when told."""
+    """A session with one server: addresses are paths, and redirections are followed only with the option."""
 
     def __init__(self, address: str) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class Shop:
             return connection.execute(statement).all()
 
     def votes(self, name: str) -> list[tuple[int, str]]:
-        """Question and answer of all that one has ever said, undos and skips too, in order."""
+        """Question and answer of everything that one annotator answered, with undos and skips, in order."""
         who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
         said = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
         return [tuple(row) for row in self.rows(said.order_by(tables.vote.c.id))]
@@ -175,7 +175,7 @@ def log_in(
 
 
 def until(page: Page, condition: str, given: object = None) -> None:
-    """Wait until a function of the page says true. Asked from here: the page's own policy lets no text become code."""
+    """Wait until a function of the page returns true. The page's policy allows no code as text, so call it here."""
     for _ in range(600):
         if page.evaluate(condition, given):
             return

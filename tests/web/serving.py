@@ -27,7 +27,7 @@ CSRF = re.compile(r'name="csrf" (?:value|content)="([0-9a-f]{64})"')
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that the test moves."""
 
     def __init__(self, now: int = NOW) -> None:
         self.now = now
@@ -77,7 +77,7 @@ class Answer:
 
 @dataclass
 class Browser:
-    """Keeps its cookies, sends the token of the last page with its forms, and asks for whatever it is told to."""
+    """Keeps its cookies, sends the token of the last page with its forms, and requests any address."""
 
     port: int
     cookies: dict[str, str] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Served:
         return add_person(self.workspace, name, role, PASSWORD, self.clock()).id
 
     def logged_in(self, name: str, role: str = "annotator") -> Browser:
-        """Add somebody and log them in."""
+        """Add a person and log them in."""
         self.add(name, role)
         return self.browser().log_in(name)
 

@@ -32,7 +32,7 @@ def description(shop, tokens):
     return schemathesis.openapi.from_dict(loaded)
 
 
-# schemathesis draws by `random` in its own strategies, which hypothesis warns of
+# schemathesis uses `random` in its own strategies, which hypothesis warns of
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 @pytest.mark.parametrize("name", [ANN, LEA])
 def test_answers_are_as_described_for_both_roles(description, shop, tokens, name):

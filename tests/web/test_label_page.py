@@ -36,7 +36,7 @@ def shop(tmp_path, team):
 
 @pytest.fixture
 def context(browser, shop):
-    """A browser profile; it sees to it that nothing is asked of another host, and that no script fails."""
+    """A browser profile; it checks that no other host gets a request and that no script fails."""
     made = browser.new_context(viewport={"width": 1280, "height": 800})
     asked, failed = [], []
     made.on("request", lambda request: asked.append(request.url))
@@ -212,7 +212,7 @@ def test_a_pair_undone_in_another_tab_is_loaded_again(context, shop):
 def test_a_refused_answer_is_explained_and_labelling_continues(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
-    page.wait_for_load_state("networkidle")  # it asks once more after it was loaded
+    page.wait_for_load_state("networkidle")  # it sends one more request after it was loaded
     with shop.workspace.database.write() as connection:
         connection.execute(update(tables.question).values(state="excluded", free=0))
         connection.execute(

@@ -18,7 +18,7 @@ PAIRS = 60
 
 
 def invited(browser, shop, lead, name):
-    """A page of somebody whom the lead invites by a link, and who chooses a name and a password."""
+    """A page of a person whom the lead invites by a link, and who chooses a name and a password."""
     lead.goto(f"{shop.address}/team/people")
     lead.get_by_role("button", name="Create link").click()
     link = lead.locator("input.secret").input_value()
@@ -52,7 +52,7 @@ def label_all(page, differs):
 
 
 def listed(page, address, name):
-    """The link of a list that fills as pairs settle, within a second or two after the last vote."""
+    """The link of a list that fills as pairs are resolved, within a second or two after the last vote."""
     for _ in range(60):
         page.goto(address)
         link = page.get_by_role("link", name=name).first

@@ -1,4 +1,4 @@
-"""Guidelines in Markdown: marked up, and safe whatever somebody writes into them."""
+"""Guidelines in Markdown: marked up, and safe for any text."""
 
 import re
 from html.parser import HTMLParser

@@ -23,7 +23,7 @@ def shop(tmp_path_factory, team):
 
 @pytest.fixture(scope="module")
 def pair(shop):
-    """A pair in discussion, another settled; examples and gold from it."""
+    """A pair in discussion, another resolved; examples and gold from it."""
     lea = shop.client(LEA)
     lea.put("/api/campaign", json={**lea.get("/api/campaign").json(), "undo_seconds": 0})
     for name in (ANN, BOB):

@@ -1,4 +1,4 @@
-"""What somebody tries who means harm, or whose program is broken, against a real server."""
+"""Attacks and broken programs, against a real server."""
 
 import base64
 import json

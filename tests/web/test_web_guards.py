@@ -1,4 +1,4 @@
-"""Who may use which address: every route of the app, asked by nobody, by an annotator and by a lead."""
+"""Who may use which address: every route of the app, called without a login, as annotator and as lead."""
 
 import json
 import re
@@ -95,7 +95,7 @@ FILLED = {
 
 
 def routes(router) -> set[tuple[str, str]]:
-    """Method and address of every route, those of included routers too; mounted folders are told apart."""
+    """Method and address of every route, those of included routers too; mounted folders are distinguished."""
     found = set()
     for route in router.routes:
         inner = getattr(route, "original_router", None)
@@ -162,7 +162,7 @@ def test_every_post_needs_the_token_of_its_own_session(served):
 
 
 def test_links_of_pages_lead_into_the_app_only(served):
-    """No page names another host: with the policy on every answer, nothing can be asked elsewhere."""
+    """No page names another host: with the policy on every response, no request can go elsewhere."""
     lea = served.logged_in("Lea", "lead")
     pages = [path for method, path in OPEN | LEADS | EVERYBODY if method == "GET"]
     for path in (*pages, "/no-such-page"):

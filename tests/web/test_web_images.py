@@ -18,7 +18,7 @@ SECRET = b"a secret that is no photo"
 
 @pytest.fixture
 def place(tmp_path):
-    """Photos with names of all kinds, and files beside them that are nobody's business."""
+    """Photos with names of all kinds, and private files next to them."""
     photos = tmp_path / "photos"
     for name in ("a/1.png", "a/with blank & mark?.png", "ü/ö.png", "a/100%.png"):
         (photos / name).parent.mkdir(parents=True, exist_ok=True)

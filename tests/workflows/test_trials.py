@@ -41,7 +41,7 @@ QUICK = TrainingSettings(epochs=4, rate=3e-3, measure="AUC_mic", batch=512)
 
 @pytest.fixture(scope="module")
 def ground() -> Ground:
-    """200 items of the studio seen by as-if encoders: no photo is drawn."""
+    """200 items of the studio with simulated encoders: no photo is rendered."""
     generated = studio(200, photos_per_item=1, seed=1)
     catalog, encoders = generated.catalog(), as_if_encoders(generated)
     pool = lookalike.make_pool(catalog, encoders[:2], top=5)

@@ -84,7 +84,7 @@ def add_questions(connection: Connection, count: int) -> None:
 
 
 def _repeats(connection: Connection) -> None:
-    """Ann on four pairs: steady, turned at the third time, not asked a third time, and a vote that was undone."""
+    """Ann on four pairs: consistent, changed at the third time, without a third time, and a vote that was undone."""
     given: Mapping[int, tuple[str, str, str]] = {
         1: ("similar", "similar", "similar"),
         2: ("similar", "similar", "dissimilar"),
