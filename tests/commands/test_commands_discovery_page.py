@@ -18,7 +18,7 @@ PAGE = (Path(__file__).parents[2] / "docs/how-to/pairs.md").read_text(encoding="
 def commands(heading: str) -> list[str]:
     """The indented `lookalike` lines under a heading."""
     part = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
-    return [line.strip() for line in part.splitlines() if line.startswith("    lookalike ")]
+    return [line.split("#")[0].strip() for line in part.splitlines() if line.startswith("    lookalike ")]
 
 
 def fill_in(path: Path) -> None:

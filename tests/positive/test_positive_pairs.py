@@ -157,7 +157,9 @@ def test_beta_zero_weighs_all_alike():
 def test_a_least_positiveness_is_a_lower_limit_of_hops():
     assert set(chain(min_positiveness=0.1)) == set(chain(max_distance=3))
     value = chain()["ac"]
-    assert set(chain(min_positiveness=value)) == set(chain(max_distance=2))  # a value from a file can be the minimum
+    assert set(chain(min_positiveness=value)) == set(
+        chain(max_distance=2)
+    )  # a value from a file can be the minimum
     assert set(chain(min_positiveness=1.0)) == {"ab", "bc", "cd", "de", "ef", "fg", "gh"}
 
 
