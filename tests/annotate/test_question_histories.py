@@ -53,15 +53,15 @@ def step(question: Question, protocol: Protocol, now: int, number: int, what: tu
     token = f"t{number}"
     does = {
         "lease": lambda who: rules.lease(question, who, token, now, now + LASTS, number % 2),
-        "vote": lambda who, said: rules.vote(question, who, token, said, now, GRACE),
+        "vote": lambda who, answer: rules.vote(question, who, token, answer, now, GRACE),
         "skip": lambda who: rules.skip(question, who, token, now),
         "undo": lambda who: rules.undo(question, who, token, now, now + LASTS),
         "renew": lambda who: rules.renew(question, who, now, now + LASTS),
         "release": lambda who: rules.release(question, who),
         "expire": lambda: rules.expire(question, now),
         "resolve": lambda: rules.resolve(question, protocol, now, GRACE),
-        "propose": lambda who, said: rules.propose(question, who, said),
-        "decide": lambda said: rules.decide(question, said),
+        "propose": lambda who, answer: rules.propose(question, who, answer),
+        "decide": lambda answer: rules.decide(question, answer),
     }
     try:
         return does[name](*rest)

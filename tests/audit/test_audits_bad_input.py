@@ -20,12 +20,12 @@ from lookalike.evaluate.measures.table import parse_list
 WORLD = encoders(seed=4, count=4, queries=6, candidates=8, steps=40, labelled=0.8)
 
 
-def check(world: Encoders, **asked) -> Audits:
+def check(world: Encoders, **options) -> Audits:
     """All audits, the first two encoders as generators unless others are given."""
     ranks = judged(world)
-    surfaced = asked.pop("surfaced", None) or rebuilt(ranks[:2], 2)
-    ranked = asked.pop("ranked", ranks[:2])
-    settings = AuditSettings(**{"k": 2, "replicates": 100, **asked})
+    surfaced = options.pop("surfaced", None) or rebuilt(ranks[:2], 2)
+    ranked = options.pop("ranked", ranks[:2])
+    settings = AuditSettings(**{"k": 2, "replicates": 100, **options})
     found = audits(ranks, ranked, surfaced, MEASURES, settings)
     _nothing_is_undefined_without_a_reason(found)
     return found

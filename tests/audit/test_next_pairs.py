@@ -108,11 +108,11 @@ def test_the_plan_foresees_the_interval_that_comes():
 
 def test_wider_intervals_take_fewer_labels_and_what_cannot_be_reached_is_none():
     lists = world(np.random.default_rng(5), known=0.3)
-    asked = plan(lists, 0.3), plan(lists, 0.2)
-    assert asked[0].wanted.queries < asked[1].wanted.queries
-    assert asked[0].wanted.labels < asked[1].wanted.labels
+    plans = plan(lists, 0.3), plan(lists, 0.2)
+    assert plans[0].wanted.queries < plans[1].wanted.queries
+    assert plans[0].wanted.labels < plans[1].wanted.labels
     assert plan(lists, 0.001).wanted is None
-    assert [step.queries for step in asked[0].steps] == [25, 50, 100, 200, 400]
+    assert [step.queries for step in plans[0].steps] == [25, 50, 100, 200, 400]
     with pytest.raises(ArgumentError, match="width"):
         plan(lists, 0.0)
     for margin in (-1.0, float("nan")):

@@ -99,7 +99,7 @@ def test_dcs_is_a_word_lower_where_most_labels_are_dissimilar():
     assert (usual.word, dark.word) == ("with care", "not to be trusted")
     assert not isnan(usual.right)
     assert isnan(dark.right)
-    assert any("40%" in said for said in dark.of_measure)
+    assert any("40%" in reason for reason in dark.of_measure)
     assert usual.of_measure == ()
     area = verdicts([compared("color", "hog", 0.1, 0.001, "AUC_mic")], COVERAGE, FED, similar=0.1)
     assert area[0].of_measure == ()

@@ -16,8 +16,8 @@ def table(tmp_path, text, name="catalog.csv", encoding="utf-8"):
     return path
 
 
-def refused(error, *says):
-    for part in says:
+def refused(error, *message):
+    for part in message:
         assert part in str(error.value), str(error.value)
 
 
@@ -171,7 +171,7 @@ def test_loose_quotes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "holds no line of text"),
         ("\n \n", "holds no line of text"),
@@ -181,20 +181,20 @@ def test_loose_quotes(tmp_path):
         (b"\xff\xfei", "cannot be read"),
     ],
 )
-def test_empty_and_foreign_files(tmp_path, text, says):
+def test_empty_and_foreign_files(tmp_path, text, message):
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, text))
-    refused(error, says)
+    refused(error, message)
 
 
 def test_paths_that_are_no_table(tmp_path):
-    for path, says in (
+    for path, message in (
         (tmp_path / "none.csv", "does not exist"),
         (tmp_path, "is a folder"),
         (table(tmp_path, "x", "a.xlsx"), "ends in .xlsx"),
         (table(tmp_path, "x", "a.parquet"), "cannot be read as Parquet"),
     ):
-        with pytest.raises(CatalogError, match=says):
+        with pytest.raises(CatalogError, match=message):
             read_table(path)
     path = table(tmp_path, "image\na\n")
     with pytest.raises(CatalogError, match=r"images is .* does not exist"):

@@ -128,8 +128,8 @@ def completed() -> Callable[..., str]:
 
     def run(*arguments: object, cwd: Path) -> str:
         process = start(*arguments, cwd=cwd)
-        said, complaint = process.communicate(timeout=120)
+        output, complaint = process.communicate(timeout=120)
         assert process.returncode == 0, complaint
-        return said
+        return output
 
     return run

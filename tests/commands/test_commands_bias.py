@@ -19,13 +19,13 @@ def rows_of(path) -> list[dict[str, str]]:
 
 @pytest.mark.slow
 def test_on_the_studio_it_prints_writes_and_repeats(lookalike, tmp_path):
-    asked = ("bias", "--images", 200, "--pools", 4, "--seed", 2)
-    result = lookalike(*asked, "--output", "out", "--calibration", "table.toml")
+    command = ("bias", "--images", 200, "--pools", 4, "--seed", 2)
+    result = lookalike(*command, "--output", "out", "--calibration", "table.toml")
     assert result.status == 0, result.err
     for part in ("4 simulated pools", "200 photos", "24 encoders", "HR@5 corrected", "expected"):
         assert part in result.out
     figures = rows_of(tmp_path / "out/bias.csv")
-    done = lookalike(*asked, "--json").json
+    done = lookalike(*command, "--json").json
     assert done["pools"] == 4
     for cell, row in zip(done["figures"], figures, strict=True):
         assert (cell["measure"], cell["figure"], cell["where"]) == (

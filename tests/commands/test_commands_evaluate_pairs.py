@@ -92,8 +92,8 @@ def test_labels_of_random_pairs_can_be_left_out_or_taken_alone(lookalike, labell
 
 
 def test_negatives_are_sampled_for_measures_that_need_them(lookalike, labelled):
-    asked = "AUC_mac,AUC_mac(n=5;negatives=catalog),AUC_mac(negatives=sampled)".replace(";", ",")
-    found = lookalike("evaluate", "--measures", asked, "--json").json
+    measures = "AUC_mac,AUC_mac(n=5;negatives=catalog),AUC_mac(negatives=sampled)".replace(";", ",")
+    found = lookalike("evaluate", "--measures", measures, "--json").json
     plain = lookalike("evaluate", "--measures", "AUC_mac", "--json").json
     for encoder, scores in found["scores"].items():
         assert scores["AUC_mac"] == plain["scores"][encoder]["AUC_mac"]

@@ -364,7 +364,7 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--measure", "DCSS"), ("DCSS",)),
         (("--measure", "AUC_mac(negatives=sampled,n=10)"), ("AUC_mac", "negatives=sampled", "epoch")),
@@ -381,12 +381,12 @@ def test_an_encoder_that_is_not_there(lookalike, shop):
         (("--rate", "nan"), ("rate", "nan", "above 0")),
     ],
 )
-def test_options_that_cannot_be(lookalike, shop, options, said):
+def test_options_that_cannot_be(lookalike, shop, options, message):
     refused = lookalike(*ON, *options)
     assert refused.status == 2
     words = flat(refused.err).replace(",", "")
     assert words.startswith("Error: ")
-    for word in (options[1].partition("(")[0], *said):
+    for word in (options[1].partition("(")[0], *message):
         assert word in words
     assert nothing_left(shop)
 

@@ -7,7 +7,7 @@ from test_commands_finetune import ON, bare, flat, head_of, nothing_left, shop  
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "message"),
     [
         ("nowhere/head.onnx", "there is no folder nowhere"),
         ("labels.csv/head.onnx", "there is no folder labels.csv"),
@@ -15,12 +15,12 @@ from test_commands_finetune import ON, bare, flat, head_of, nothing_left, shop  
         ("labels.csv", "its name does not end with .onnx"),
     ],
 )
-def test_a_file_that_cannot_be_is_refused_before_the_run(lookalike, shop, file, said):  # noqa: F811
+def test_a_file_that_cannot_be_is_refused_before_the_run(lookalike, shop, file, message):  # noqa: F811
     pytest.importorskip("onnxscript")
     (shop / "folder.onnx").mkdir()
     refused = lookalike(*ON, "--onnx", file)
     assert refused.status == 1
-    assert f"{file!r}: {said}" in flat(refused.err)
+    assert f"{file!r}: {message}" in flat(refused.err)
     assert nothing_left(shop)
 
 

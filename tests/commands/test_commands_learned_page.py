@@ -118,7 +118,7 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("training", "expected"),
     [
         ({}, ()),
         ({"loss": "trpl"}, ("The loss was trpl.",)),
@@ -131,8 +131,8 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
         ({"value": 0.5, "before": None}, ("There its measure was 0.500.",)),
     ],
 )  # fmt: skip
-def test_the_page_describes_the_training_as_far_as_known(told, said):
-    assert how(told) == said
+def test_the_page_describes_the_training_as_far_as_known(training, expected):
+    assert how(training) == expected
 
 
 def test_a_page_without_a_trained_encoder_has_no_such_part(lookalike, tmp_path):

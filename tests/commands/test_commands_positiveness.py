@@ -141,17 +141,17 @@ def test_contradictions_can_be_mended_and_read_back(lookalike, chain):
 @pytest.mark.parametrize("names", ["image_a,image_b", "query,candidate", "image_a;image_b"])
 def test_given_pairs_keep_their_order_and_their_zeros(lookalike, chain, names):
     folder = chain(*LINKS, f"{BOWLS[0]},{BOWLS[2]},0", splits=TRAIN)
-    asked = [(BOWLS[3], BOWLS[0]), (BOWLS[0], BOWLS[2]), (BOWLS[1], BOWLS[0]), (BOWLS[0], "box/000/1.png"),
+    wanted = [(BOWLS[3], BOWLS[0]), (BOWLS[0], BOWLS[2]), (BOWLS[1], BOWLS[0]), (BOWLS[0], "box/000/1.png"),
              (BOWLS[4], BOWLS[4]), (BOWLS[0], BOWLS[5])]  # fmt: skip
     between = ";" if ";" in names else ","
     (folder.parent / "asked.csv").write_text(
-        "\n".join([names, *(between.join(pair) for pair in asked)]) + "\n"
+        "\n".join([names, *(between.join(pair) for pair in wanted)]) + "\n"
     )
     options = ("--workspace", folder, "--pairs", "asked.csv", "--out", "given.csv", "--max-distance", 4)
     result = lookalike("positiveness", *options)
     assert result.status == 0, result.err
     found = polars.read_csv(folder.parent / "given.csv")
-    assert list(zip(found["image_a"], found["image_b"], strict=True)) == asked
+    assert list(zip(found["image_a"], found["image_b"], strict=True)) == wanted
     rounded = [None if p is None else round(p, 4) for p in found["positiveness"]]
     assert rounded == [round(float(np.exp(-2.1)), 4), 0.0, 1.0, None, 1.0, 0.0]
     assert found["distance"].to_list() == [3, 2, 1, None, 0, None]

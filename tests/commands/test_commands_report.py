@@ -29,8 +29,8 @@ def test_the_page_shows_what_evaluate_gives(labelled, lookalike):
                 assert f"{score['value']:.3f}[{around['low']:.3f}, {around['high']:.3f}]" in shown
     assert known
     for name in ("DCS(alpha=10)", "HR@5", "EHR@5", "AUC_mac"):
-        asked = next(asked for asked in made["verdicts"] if asked.startswith(name.partition("(")[0]))
-        for sentence in made["verdicts"][asked]:
+        verdict = next(verdict for verdict in made["verdicts"] if verdict.startswith(name.partition("(")[0]))
+        for sentence in made["verdicts"][verdict]:
             assert sentence[1:] in shown
     assert "AUC_mac by category" in shown
     table = page.split('aria-label="AUC_mac by category"')[1].split("</table>")[0]

@@ -152,8 +152,8 @@ def test_identification_is_what_evaluate_finds(lookalike, shop):
 
 @pytest.mark.parametrize(("key", "role"), [("eds-table-5", "both"), ("eds-table-6", "query")])
 def test_discovery_is_what_evaluate_finds_at_the_papers_level(lookalike, shop, key, role):
-    asked = ("--level", "paper", "--where", f"role={role}", "--json")
-    found = lookalike("evaluate", *asked, "--measures", "HR@5,HR@9,MRR@5,MRR@9,AUC_mic,AUC_mac").json
+    options = ("--level", "paper", "--where", f"role={role}", "--json")
+    found = lookalike("evaluate", *options, "--measures", "HR@5,HR@9,MRR@5,MRR@9,AUC_mic,AUC_mac").json
     table = ours(lookalike, key)
     columns = {name: f"{name[:-2]} / {name[-2:]}" for name in ("HR@5", "HR@9", "MRR@5", "MRR@9")}
     columns |= {"AUC_mic": "ROC-AUC / Micro / Anno.", "AUC_mac": "ROC-AUC / Macro / Anno."}

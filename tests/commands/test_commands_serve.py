@@ -45,7 +45,7 @@ def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("users", "add", "LEA", "--invite"), "is taken"),
         (("users", "add", "a\nb", "--invite"), "printable characters"),
@@ -55,10 +55,10 @@ def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch)
         (("users", "reset", "Nobody"), "'Nobody'"),
     ],
 )
-def test_refusals_have_a_reason(lookalike, shop, monkeypatch, arguments, said):
+def test_refusals_have_a_reason(lookalike, shop, monkeypatch, arguments, message):
     add(lookalike, monkeypatch, "Lea", "--role", "lead")
     refused = lookalike(*arguments)
-    assert (refused.status, said in refused.err) == (1, True), refused.err
+    assert (refused.status, message in refused.err) == (1, True), refused.err
 
 
 def test_a_short_password_adds_no_account(lookalike, shop, monkeypatch):

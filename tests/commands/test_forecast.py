@@ -15,9 +15,9 @@ from lookalike.workflows.label.forecast import forecast_labels
 def labelled(workspace):
     opened = Workspace(workspace)
     pool = opened.pool()
-    asked = np.isin(pool.query, pool.queries[:20])
-    label = np.random.default_rng(0).integers(0, 2, int(asked.sum()))
-    opened.add_labels(Labels.of(pool.query[asked], pool.candidate[asked], label), "votes")
+    selected = np.isin(pool.query, pool.queries[:20])
+    label = np.random.default_rng(0).integers(0, 2, int(selected.sum()))
+    opened.add_labels(Labels.of(pool.query[selected], pool.candidate[selected], label), "votes")
     return opened
 
 

@@ -121,7 +121,7 @@ def test_every_query_gets_exactly_k_items_from_every_generator_where_k_exist(w: 
     row = {photo.image: i for i, photo in enumerate(w.photos)}
     for query in found.pool.queries:
         exist = len(ranking.candidate_units(w.photos, row[query], Rules()))
-        mine = [by for (asked, _), by in provenance(found.pool).items() if asked == query]
+        mine = [by for (image, _), by in provenance(found.pool).items() if image == query]
         for name in GENERATORS:
             assert sorted(by[name] for by in mine if name in by) == list(range(min(top, exist)))
 

@@ -11,15 +11,15 @@ from lookalike.discover.prevalence import chebyshev_budget, credible_interval, m
 from lookalike.discover.random_pairs import all_pairs, random_pairs
 from lookalike.studio import positives, studio, true_labels
 
-DRAWN = studio(2_400, photos_per_item=2, seed=4)
-CATALOG = DRAWN.catalog()
+STUDIO = studio(2_400, photos_per_item=2, seed=4)
+CATALOG = STUDIO.catalog()
 ROWS = np.arange(0, 2_400, 6)  # 400 queries
 NAMES, CODE = CATALOG.item_codes
 
 
 def true_rate() -> float:
     """Positive items of all queries over all pairs, counted by family."""
-    found = sum(len(positives(DRAWN, int(CODE[row]))) for row in ROWS)
+    found = sum(len(positives(STUDIO, int(CODE[row]))) for row in ROWS)
     return found / len(all_pairs(CATALOG, ROWS))
 
 
@@ -29,7 +29,7 @@ def sampled(count: int, seed: int) -> int:
     place = {name: code for code, name in enumerate(NAMES)}
     a = np.array([CODE[CATALOG.row[query]] for query in sample.query])
     b = np.array([place[item] for item in sample.item])
-    return int(true_labels(DRAWN, a, b).sum())
+    return int(true_labels(STUDIO, a, b).sum())
 
 
 def test_the_interval_covers_the_true_rate_at_its_level():
@@ -37,12 +37,12 @@ def test_the_interval_covers_the_true_rate_at_its_level():
     assert 0.005 < rate < 0.02
     intervals = [credible_interval(300, found, 0.2 * rate, 0.9) for found in range(60)]
     holds = np.array([low <= rate <= high for low, high in intervals])
-    says = (
+    claimed = (
         binom.pmf(np.arange(60), 300, rate) * holds
     ).sum()  # .96: counts are whole, so it cannot be just .9
-    assert says > 0.9
+    assert claimed > 0.9
     right = np.mean([holds[sampled(300, seed)] for seed in range(400)])
-    assert abs(right - says) < 4 * (says * (1 - says) / 400) ** 0.5
+    assert abs(right - claimed) < 4 * (claimed * (1 - claimed) / 400) ** 0.5
 
 
 def test_the_error_stays_below_the_precision_as_often_as_the_budget_promises():
@@ -80,7 +80,7 @@ def test_the_rate_from_python():
     ends = (
         np.array([place[CATALOG.item[CATALOG.row[image]]] for image in side]) for side in (query, candidate)
     )
-    labels = Labels.of(query, candidate, true_labels(DRAWN, *ends))
+    labels = Labels.of(query, candidate, true_labels(STUDIO, *ends))
     found = lookalike.positive_rate(CATALOG, put_forward, sample, labels)
     assert (found.drawn, found.labelled) == (3_000, 3_000)
     assert found.pairs == len(ROWS) * (len(NAMES) - 1)

@@ -41,8 +41,8 @@ def test_photos_that_are_gone_leave_the_time_unknown(some, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "expected"),
     [(0.2, "1 s"), (99, "99 s"), (101, "2 min"), (3599, "1 h 0 min"), (9000, "2 h 30 min")],
 )
-def test_durations_in_words(seconds, told):
-    assert duration(seconds) == told
+def test_durations_in_words(seconds, expected):
+    assert duration(seconds) == expected

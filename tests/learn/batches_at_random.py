@@ -31,10 +31,10 @@ def batch(seed: int, n: int = 12, dimension: int = 5, *, views: int = 1, hard: b
     vectors = near[image] + torch.randn(n, dimension, generator=random, dtype=torch.float64)
     upper = torch.rand(images, images, generator=random, dtype=torch.float64).triu(1)
     soft = torch.where(upper > 0.75, torch.ones_like(upper) if hard else upper, torch.zeros_like(upper))
-    said = (torch.rand(images, images, generator=random) < 0.4).triu(1)
+    labelled = (torch.rand(images, images, generator=random) < 0.4).triu(1)
     same = torch.eye(images, dtype=torch.bool)
     weight = (soft + soft.T + same)[image][:, image]
-    judged = (said | said.T | same)[image][:, image]
+    judged = (labelled | labelled.T | same)[image][:, image]
     return Batch(vectors, weight, judged)
 
 

@@ -52,7 +52,7 @@ def test_what_cannot_be_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"soft": 0.5}, "Unknown setting: soft"),
         ({"epochs": 1.5}, r"epochs.*1.5"),
@@ -60,10 +60,10 @@ def test_what_cannot_be_is_refused():
         ({"projection": 8.5}, r"projection.*8.5"),
     ],
 )
-def test_wrong_settings_are_refused_by_name(settings, said):
+def test_wrong_settings_are_refused_by_name(settings, message):
     made = world()
     base = lookalike.embeddings(made.catalog, "base", made.features)
-    with pytest.raises(ArgumentError, match=said):
+    with pytest.raises(ArgumentError, match=message):
         lookalike.finetune(made.catalog, base, made.labels, **settings)
 
 

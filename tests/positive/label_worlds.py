@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
         return random_graph(*self)
 
 
-drawn = st.builds(
+labelled_graphs = st.builds(
     Drawn,
     seed=st.integers(0, 2**32),
     count=st.integers(1, 300),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.softness import hops_from
-from positive.label_worlds import drawn, graph_of, random_graph
+from positive.label_worlds import graph_of, labelled_graphs, random_graph
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -56,7 +56,7 @@ def as_streamed(graph: Graph, hops: np.ndarray) -> np.ndarray:
     return kept
 
 
-@given(made=drawn, limit=st.integers(1, 9), pick=st.integers(0, 2**32))
+@given(made=labelled_graphs, limit=st.integers(1, 9), pick=st.integers(0, 2**32))
 def test_all_ways_equal_the_search_by_hand(made, limit, pick):
     graph = made.graph
     truth = by_hand(graph, limit)
@@ -79,7 +79,7 @@ def test_a_hundred_hops_along_a_chain():
     assert (streamed(chain, 100) == as_streamed(chain, by_hand(chain, 100))).all()
 
 
-@given(made=drawn, limit=st.integers(1, 9))
+@given(made=labelled_graphs, limit=st.integers(1, 9))
 def test_more_labels_never_lengthen_a_distance(made, limit):
     graph = made.graph
     a, b = ends(graph.positive)
@@ -88,7 +88,7 @@ def test_more_labels_never_lengthen_a_distance(made, limit):
     assert (hops_among(graph, every, limit) <= hops_among(fewer, every, limit)).all()
 
 
-@given(made=drawn, limit=st.integers(1, 9))
+@given(made=labelled_graphs, limit=st.integers(1, 9))
 def test_distances_are_symmetric(made, limit):
     graph = made.graph
     every = np.arange(graph.nodes)
@@ -144,10 +144,10 @@ def test_a_graph_without_positives_has_no_distances():
     assert hops_among(graph, np.arange(3), 7).tolist() == [[0, 255, 255], [255, 0, 255], [255, 255, 0]]
 
 
-@given(made=drawn, pick=st.integers(0, 2**32))
+@given(made=labelled_graphs, pick=st.integers(0, 2**32))
 def test_which_pairs_are_neighbours(made, pick):
     graph = made.graph
     a, b = np.random.default_rng(pick).integers(0, graph.nodes, (2, 200))
     known = {frozenset(pair) for pair in zip(*(side.tolist() for side in ends(graph.positive)), strict=True)}
-    asked = [frozenset(pair) in known for pair in zip(a.tolist(), b.tolist(), strict=True)]
-    assert are_among(graph.positive, a, b).tolist() == asked
+    expected = [frozenset(pair) in known for pair in zip(a.tolist(), b.tolist(), strict=True)]
+    assert are_among(graph.positive, a, b).tolist() == expected

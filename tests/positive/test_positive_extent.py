@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from positive.label_worlds import drawn, random_graph
+from positive.label_worlds import labelled_graphs, random_graph
 
 from lookalike.positive.distances import all_hops, ordered
 from lookalike.positive.extent import SAMPLE, extent
 
 
-@given(made=drawn, limit=st.integers(1, 9))
+@given(made=labelled_graphs, limit=st.integers(1, 9))
 def test_a_small_graph_is_counted(made, limit):
     graph = made.graph
     part = ordered(graph)
@@ -19,7 +19,7 @@ def test_a_small_graph_is_counted(made, limit):
     assert (found.pairs, found.error) == (sum(len(block.a) for block in all_hops(graph, limit)), 0)
 
 
-@given(made=drawn, limit=st.integers(1, 9), seed=st.integers(0, 2**32))
+@given(made=labelled_graphs, limit=st.integers(1, 9), seed=st.integers(0, 2**32))
 def test_photos_of_items_are_counted(made, limit, seed):
     graph = made.graph
     part = ordered(graph)

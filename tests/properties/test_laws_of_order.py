@@ -131,7 +131,7 @@ def test_under_ehr_a_negative_that_leaves_the_top_k_never_lowers_unless_no_label
     change: Change,
 ):
     """A query it leaves uncovered had earned 0, so the mean of the others is no lower; with no others it is NaN."""
-    before, after = (rows_of(asked) for asked in change)
+    before, after = (rows_of(queries) for queries in change)
     defined = [measure for measure, score in scores(only("EHR"), after).items() if not isnan(score.value)]
     assert that_fall(defined, before, after) == []
 
@@ -162,16 +162,17 @@ def test_a_constant_scorer_gets_half_the_area(ranked: list[Ranking]):
 
 
 @given(
-    constant.filter(lambda asked: all(labelled([ranking]) for ranking in asked)), st.sampled_from([1, 3, 20])
+    constant.filter(lambda queries: all(labelled([ranking]) for ranking in queries)),
+    st.sampled_from([1, 3, 20]),
 )
-def test_a_constant_scorer_hits_as_often_as_a_random_order(asked: list[Ranking], k: int):
+def test_a_constant_scorer_hits_as_often_as_a_random_order(queries: list[Ranking], k: int):
     """In expectation over orders K/n of the positives are in the top K, so HR@K is (positives x K/n) / K."""
-    room = [min(k, len(ranking)) / k for ranking in asked]
-    hits = [share(ranking, (1,)) * part for ranking, part in zip(asked, room, strict=True)]
-    covered = [share(ranking, (0, 1)) * part for ranking, part in zip(asked, room, strict=True)]
-    assert same(value(f"HR@{k}", asked), mean(hits))
-    assert same(value(f"coverage@{k}", asked), mean(covered))
-    assert same(value(f"EHR@{k}", asked), mean([share(ranking, (1,), of=(0, 1)) for ranking in asked]))
+    room = [min(k, len(ranking)) / k for ranking in queries]
+    hits = [share(ranking, (1,)) * part for ranking, part in zip(queries, room, strict=True)]
+    covered = [share(ranking, (0, 1)) * part for ranking, part in zip(queries, room, strict=True)]
+    assert same(value(f"HR@{k}", queries), mean(hits))
+    assert same(value(f"coverage@{k}", queries), mean(covered))
+    assert same(value(f"EHR@{k}", queries), mean([share(ranking, (1,), of=(0, 1)) for ranking in queries]))
 
 
 @given(constant)

@@ -29,11 +29,11 @@ def vectors(catalog: Catalog, dimension: int, seed: int = 0) -> np.ndarray:
 
 def votes(catalog: Catalog, per_query: int, seed: int = 0) -> list[Vote]:
     random = np.random.default_rng(seed)
-    asked = random.integers(0, len(catalog), (len(catalog), per_query))
+    columns = random.integers(0, len(catalog), (len(catalog), per_query))
     return [
         Vote(catalog.image[q], catalog.image[c], int(q + c) % 2)
         for q in range(len(catalog))
-        for c in asked[q]
+        for c in columns[q]
         if q < c
     ]
 

@@ -181,9 +181,9 @@ def test_another_number_or_another_kind_is_undefined_with_a_reason():
 
 def test_scores_on_other_negatives_refuse_to_be_compared():
     shop = Shop(0, "item")
-    asked = "AUC_mac(n=2,negatives=sampled)"
+    measure = "AUC_mac(n=2,negatives=sampled)"
 
-    def basis(measures: str = asked, **options: object):
+    def basis(measures: str = measure, **options: object):
         (first, second) = score(shop.catalog, shop.encoders, shop.pairs, measures, **options)
         first.basis.require_same(second.basis)
         return first.basis

@@ -68,26 +68,26 @@ def test_a_copy_of_the_query_under_another_item_is_found_once():
 
 
 def test_a_catalog_without_duplicates_is_ranked_once_and_one_with_them_only_where_it_must(monkeypatch):
-    asked = []
+    requests = []
     best = distinct._best
     monkeypatch.setattr(
         distinct,
         "_best",
-        lambda g, q, rows, k, *rest: (asked.append((len(rows), k)), best(g, q, rows, k, *rest))[1],
+        lambda g, q, rows, k, *rest: (requests.append((len(rows), k)), best(g, q, rows, k, *rest))[1],
     )
     random = np.random.default_rng(0)
     photos = [ranking.Photo(f"{i}", f"{i}", "both", "train") for i in range(50)]
     vectors = random.standard_normal((50, 4))
     catalog = catalog_of(photos)
     top_lists(catalog, embeddings_of(catalog, vectors), np.arange(50), 5)
-    assert asked == [(50, 5)]
-    asked.clear()
+    assert requests == [(50, 5)]
+    requests.clear()
     duplicate = np.full(50, -1)
     duplicate[:2] = 0
     top_lists(replace(catalog, duplicate=duplicate), embeddings_of(catalog, vectors), np.arange(50), 5)
-    assert asked[0] == (50, 5)
-    assert all(queries < 25 for queries, _ in asked[1:])
-    assert [k for _, k in asked[1:]] == [10] * len(asked[1:])
+    assert requests[0] == (50, 5)
+    assert all(queries < 25 for queries, _ in requests[1:])
+    assert [k for _, k in requests[1:]] == [10] * len(requests[1:])
 
 
 @pytest.mark.parametrize("queries", [0, 3])

@@ -60,13 +60,13 @@ def file(report, tmp_path_factory):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_file_opens_by_itself(browser, file, width, scheme):
     tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said, asked = [], []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
+    messages, requested = [], []
+    tab.on("console", lambda message: messages.append(message.text))
+    tab.on("pageerror", lambda error: messages.append(str(error)))
+    tab.on("request", lambda request: requested.append(request.url))
     tab.goto(file.as_uri(), wait_until="load")
-    assert said == []
-    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+    assert messages == []
+    assert [url for url in requested if not url.startswith("data:")] == [file.as_uri()]
     assert tab.evaluate("document.documentElement.scrollWidth") == width
     assert tab.evaluate("document.scripts.length") == 0
 

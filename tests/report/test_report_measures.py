@@ -75,17 +75,17 @@ def test_the_number_of_queries_is_shown_with_the_measure_or_with_each_value():
 def test_hr_of_an_encoder_outside_the_pool_is_called_a_lower_limit():
     made = table(("HR@5", "coverage@5"), g=(0.7, 1.0), other=(0.4, 0.55))
     assert caution(made, "g", "HR@5") == ""
-    (told,) = cautions(made, "HR@5")
-    assert "other" in told
-    assert "0.400 to 0.850" in told
+    (one,) = cautions(made, "HR@5")
+    assert "other" in one
+    assert "0.400 to 0.850" in one
     assert "lower bound for other" in " ".join(summary(_report_with(made)))
 
 
 def test_the_upper_limit_is_left_out_where_the_queries_differ():
     made = table(("HR@5", "coverage@5"), other=(0.4, 0.55))
     made.values["other"]["coverage@5"] = score("coverage@5", 0.55, 49)
-    (told,) = cautions(made, "HR@5")
-    assert " to " not in told
+    (one,) = cautions(made, "HR@5")
+    assert " to " not in one
 
 
 @pytest.mark.parametrize(("covered", "warned"), [(0.5, True), (0.95, False)])

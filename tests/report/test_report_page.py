@@ -79,8 +79,8 @@ def test_headings_go_down_one_step_at_a_time(page):
 
 def test_the_page_shows_the_given_values(page, report):
     shown = text(page)
-    for said in ("3,941", "17.9%", "54 to 68", "120 times", "3,902", "2,310 similar (59.2%)", "27.8"):
-        assert said in shown
+    for expected in ("3,941", "17.9%", "54 to 68", "120 times", "3,902", "2,310 similar (59.2%)", "27.8"):
+        assert expected in shown
     for label, fact in report.facts:
         assert label in shown
         assert fact in shown
@@ -270,7 +270,7 @@ def test_the_positive_rate_is_shown_with_its_interval_and_the_gain(report):
 
 
 @pytest.mark.parametrize(
-    ("counts", "said", "not_said"),
+    ("counts", "expected", "unexpected"),
     [
         ({"labelled": 14, "positives": 4}, "only 14 of 2,000 random pairs are labelled", "discovery gain"),
         ({"known": 0, "positives": 0}, "0%positive rate", "discovery gain"),
@@ -278,10 +278,10 @@ def test_the_positive_rate_is_shown_with_its_interval_and_the_gain(report):
         ({"drawn": 0, "labelled": 0, "positives": 0}, "labelled pairs", "positive rate"),
     ],
 )
-def test_a_positive_rate_that_is_not_known_yet_is_explained(report, counts, said, not_said):
+def test_a_positive_rate_that_is_not_known_yet_is_explained(report, counts, expected, unexpected):
     page = text(render(replace(report, pool=replace(report.pool, rate=rate_of(**counts)))))
-    assert said in page
-    assert not_said not in page
+    assert expected in page
+    assert unexpected not in page
     assert "nan" not in page.lower().split("the pool")[1]
 
 

@@ -65,7 +65,7 @@ def rows(database, statement):
 def acknowledged(lines):
     """The complete lines: a killed process may leave half a line."""
     words = [tuple(line.split()) for line in lines]
-    return {said[1:] for said in words if said[:1] == ("ack",) and len(said) == 5}
+    return {line[1:] for line in words if line[:1] == ("ack",) and len(line) == 5}
 
 
 def kept(database):
@@ -170,23 +170,23 @@ def test_of_two_different_answers_at_once_the_first_counts_and_the_other_is_refu
     shop = Shop(database_place)
     token, writer, found = shop.give(1)[0].token, Writer(shop.database), []
 
-    def say(said):
-        call = lambda connection: answer(connection, shop.rules, 1, token, said, shop.now, shop.draw)  # noqa: E731
+    def send(choice):
+        call = lambda connection: answer(connection, shop.rules, 1, token, choice, shop.now, shop.draw)  # noqa: E731
         try:
             return writer.submit(call).result().answer
         except VoteError as refusal:
             return refusal.code
 
     with ThreadPoolExecutor(2) as threads:
-        found = list(threads.map(say, ("similar", "dissimilar")))
+        found = list(threads.map(send, ("similar", "dissimilar")))
     writer.close()
-    ((stands,),) = shop.rows(select(tables.vote.c.answer))
-    assert sorted(found) == sorted(("answered", stands))
+    ((counted,),) = shop.rows(select(tables.vote.c.answer))
+    assert sorted(found) == sorted(("answered", counted))
 
 
 def test_history_cannot_be_changed_or_taken_away(database_place):
     shop = Shop(database_place)
-    shop.say(1, shop.give(1)[0].token, "similar")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     for statement in (delete(tables.vote), update(tables.vote).values(answer="dissimilar")):
         with (
             pytest.raises((LookalikeError, DatabaseError), match="append-only"),
@@ -200,10 +200,10 @@ def test_a_second_annotator_gets_a_waiting_pair_at_any_position_in_the_queue(dat
     shop = Shop(database_place, people=3, pairs=120)
     for _ in range(110):  # far more than are looked at first
         shop.now += 10
-        shop.say(1, shop.give(1)[0].token, "similar")
+        shop.give_answer(1, shop.give(1)[0].token, "similar")
     for _ in range(120):
         shop.now += 10
-        shop.say(2, shop.give(2)[0].token, "similar")
+        shop.give_answer(2, shop.give(2)[0].token, "similar")
     left = [shop.give(1), shop.give(3)]
     assert shop.give(2) == ()
     assert all(left)
@@ -293,11 +293,11 @@ def test_the_newest_history_of_a_pair_counts(database_place):
     token = shop.give(1)[0].token
     for given_answer in ("similar", "dissimilar", "unsure", "similar"):
         shop.now += 1_000
-        shop.say(1, token, given_answer)
+        shop.give_answer(1, token, given_answer)
         shop.now += 1_000
         token = shop.undo(1, token).token
-    shop.say(1, token, "dissimilar")
+    shop.give_answer(1, token, "dissimilar")
     history = shop.rows(select(tables.vote.c.answer).order_by(tables.vote.c.id))
     assert len(history) == 9
-    ((stands,),) = shop.rows(text("SELECT answer FROM claim WHERE kind = 'vote'"))
-    assert (stands, history[-1].answer) == ("dissimilar", "dissimilar")
+    ((counted,),) = shop.rows(text("SELECT answer FROM claim WHERE kind = 'vote'"))
+    assert (counted, history[-1].answer) == ("dissimilar", "dissimilar")

@@ -112,9 +112,9 @@ def test_progress_counts_answers_of_today_and_pairs_of_each_state(shop):
             given = next_pairs(connection, rules, who, NOW, draw)[0]
             answer(connection, rules, who, given.token, given_answer, NOW, draw, took=90_000)
         apply_due(connection, rules, NOW + 1)
-        stands = annotator_progress(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
-        assert (stands.answered, stands.today, stands.open, stands.discussion) == (1, 1, 0, 1)
-        assert stands.per_hour == pytest.approx(40)
+        progress = annotator_progress(connection, 1, NOW + 1, NOW - NOW % 86_400_000)
+        assert (progress.answered, progress.today, progress.open, progress.discussion) == (1, 1, 0, 1)
+        assert progress.per_hour == pytest.approx(40)
         tomorrow = annotator_progress(connection, 1, NOW + 86_400_000, NOW + 86_400_000)
         assert (tomorrow.answered, tomorrow.today, tomorrow.per_hour) == (1, 0, None)
 

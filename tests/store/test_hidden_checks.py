@@ -26,9 +26,9 @@ def differ(shop):
     """Two people answer the first pair differently; its number."""
     mine = shop.give(1)[0]
     which = mine.question
-    shop.say(1, mine.token, "similar")
+    shop.give_answer(1, mine.token, "similar")
     other = next(pair for pair in shop.give(2) if pair.question == which)
-    shop.say(2, other.token, "dissimilar")
+    shop.give_answer(2, other.token, "dissimilar")
     shop.wait(1)
     assert shop.rows(select(tables.question.c.state).where(tables.question.c.id == which)) == [
         ("discussion",)
@@ -57,10 +57,10 @@ def test_a_pair_to_be_repeated_is_hidden_from_its_annotator(shop):
         add_comment(connection, which, 3, "a lead sees it", "t", shop.now)
     while waiting(shop, which):
         for pair in shop.give(1):
-            shop.say(1, pair.token, "similar")
+            shop.give_answer(1, pair.token, "similar")
     with shop.database.read() as connection:
         assert [one.question for one in discussions(connection, reader=1)] == [which]
-        assert [said.text for said in thread(connection, which, 1)] == [
+        assert [comment.text for comment in thread(connection, which, 1)] == [
             "similar",
             "dissimilar",
             "a lead sees it",
@@ -103,14 +103,14 @@ def test_a_repeat_keeps_its_gap_after_what_was_planned_was_taken_out(database_pl
     shop = Shop(
         database_place, people=1, pairs=40, share=1.0, repeats=40, gap_least=3, gap_most=3, prefetch=1
     )
-    shop.say(1, shop.give(1)[0].token, "similar")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     with shop.database.write() as connection:
         connection.execute(tables.check.delete())
     shop.rules = replace(shop.rules, repeat_share=0.0)
     for _ in range(4):
-        shop.say(1, shop.give(1)[0].token, "similar")
+        shop.give_answer(1, shop.give(1)[0].token, "similar")
     shop.rules = replace(shop.rules, repeat_share=1.0)
-    shop.say(1, shop.give(1)[0].token, "similar")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     ((due,),) = shop.rows(select(tables.check.c.due).where(tables.check.c.turn == 2))
     assert due > 5  # answers so far
     assert all(not shop.ticket(one.token).check for one in shop.give(1))
@@ -120,12 +120,12 @@ def test_a_pair_that_came_back_is_undone_and_voted_on_again(database_place):
     """Its repeat that was answered stays, and it does not come back anew."""
     shop = Shop(database_place, people=1, pairs=9, share=1.0, repeats=9, gap_least=1, gap_most=1, prefetch=1)
     first = shop.give(1)[0]
-    shop.say(1, first.token, "similar")
+    shop.give_answer(1, first.token, "similar")
     while not shop.ticket((given := shop.give(1)[0]).token).check:
-        shop.say(1, given.token, "similar")
-    shop.say(1, given.token, "similar")
+        shop.give_answer(1, given.token, "similar")
+    shop.give_answer(1, given.token, "similar")
     again = shop.undo(1, first.token)
-    shop.say(1, again.token, "dissimilar")
+    shop.give_answer(1, again.token, "dissimilar")
     mine = (tables.check.c.question == first.question,)
     assert shop.rows(select(tables.check.c.turn, tables.check.c.answer).where(*mine)) == [(2, "similar")]
 
@@ -147,14 +147,14 @@ def test_a_check_has_the_order_and_the_time_of_a_lease(database_place):
             shop.wait(4)
             continue
         shop.now += 1_000
-        shop.say(1, given[0].token, "similar")
+        shop.give_answer(1, given[0].token, "similar")
     assert len(seen) > 20
     assert len(set(seen)) > 2  # first, last and between
 
 
 def test_a_checks_time_moves_only_when_a_leases_would(database_place):
     shop = Shop(database_place, people=1, pairs=1, share=1.0, repeats=1, gap_least=1, gap_most=1)
-    shop.say(1, shop.give(1)[0].token, "similar")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     (check,) = shop.give(1)
     untils = set()
     for _ in range(60):

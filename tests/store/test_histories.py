@@ -33,7 +33,7 @@ older = st.sampled_from((0, 0, 0, 0, 1, 2, 5, 11))  # which of the tokens given 
 labelling = st.one_of(
     st.tuples(st.just("give"), who),
     st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, SKIP, "similar"))),
-    st.tuples(st.just("say"), who, older, st.sampled_from((*ANSWERS, SKIP))),
+    st.tuples(st.just("give_answer"), who, older, st.sampled_from((*ANSWERS, SKIP))),
     st.tuples(st.just("steal"), who, older, st.sampled_from(ANSWERS)),
     st.tuples(st.just("undo"), who, older),
     st.tuples(st.just("clock"), st.sampled_from((1, 5_000, 31_000, 700_000, -40_000))),
@@ -45,7 +45,7 @@ steps = st.one_of(
     st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, "similar", "similar"))),
     st.tuples(st.just("work"), who, st.sampled_from((*ANSWERS, SKIP))),
     st.tuples(st.just("everybody"), st.sampled_from(ANSWERS)),
-    st.tuples(st.just("say"), who, older, st.sampled_from((*ANSWERS, SKIP))),
+    st.tuples(st.just("give_answer"), who, older, st.sampled_from((*ANSWERS, SKIP))),
     st.tuples(st.just("steal"), who, older, st.sampled_from(ANSWERS)),
     st.tuples(st.just("undo"), who, older),
     st.tuples(st.just("clock"), st.sampled_from((1, 5_000, 31_000, 400_000, 700_000, -1, -40_000, -(10**8)))),
@@ -72,7 +72,7 @@ class Model:
         self.removed: set[int] = set()
         self.checks: dict[int, tuple[str, str, int]] = {}  # token, answer, time of the lease or of the answer
         self.verdicts: dict[int, tuple] = {}  # of each pair the last one, and when
-        self.said = 0
+        self.sent = 0
 
     def receipt(self, token: str, answer: str) -> Receipt | None:
         for _, _, kept, at, of in self.history:
@@ -91,7 +91,7 @@ class Model:
         if annotator in self.removed:
             raise AccessError("", fix="", code="removed")
 
-    def say(self, annotator: int, owner: int, token: str, answer: str) -> Receipt:
+    def give_answer(self, annotator: int, owner: int, token: str, answer: str) -> Receipt:
         self.admit(annotator, owner)
         now, ticket = self.shop.now, self.shop.ticket(token)
         if ticket.check:
@@ -251,8 +251,8 @@ class Pair:
 
     def answered(self, annotator: int, owner: int, token: str, answer: str) -> None:
         expected, got = self.same(
-            lambda: self.model.say(annotator, owner, token, answer),
-            lambda: self.shop.say(annotator, token, answer),
+            lambda: self.model.give_answer(annotator, owner, token, answer),
+            lambda: self.shop.give_answer(annotator, token, answer),
         )
         assert got == expected
 
@@ -260,7 +260,7 @@ class Pair:
         known = [one for one in self.model.tokens if owner is None or one[0] == owner]
         return known[-1 - back % len(known)] if known else None
 
-    def say(self, annotator: int, back: int, answer: str) -> None:
+    def give_answer(self, annotator: int, back: int, answer: str) -> None:
         found = self.token(back, annotator)
         if found is not None:
             self.answered(annotator, *found, answer)
@@ -329,16 +329,16 @@ class Pair:
             raise rules.refused("unknown")
         self.model.questions[number] = does(self.model.questions[number])
         self.model.verdicts[number] = verdict, self.shop.now
-        self.model.said += 1
+        self.model.sent += 1
 
     def comment(self, annotator: int, number: int) -> None:
         def ours():
             self.model.present(annotator)
             if self.hidden(number, annotator):
                 raise rules.refused("unknown")
-            self.model.said += 1
+            self.model.sent += 1
 
-        token = f"form {self.model.said}"
+        token = f"form {self.model.sent}"
         _, got = self.same(
             ours, lambda: self.write(add_comment, number, annotator, "'; DROP TABLE vote", token)
         )
@@ -394,7 +394,7 @@ class Pair:
     def check_history(self, found) -> None:
         rows = sorted(found["vote"])
         assert [(r.question, r.annotator, r.answer, r.at, r.token) for r in rows] == self.model.history
-        assert len(found["verdict"]) + len(found["comment"]) == self.model.said
+        assert len(found["verdict"]) + len(found["comment"]) == self.model.sent
         checks = {row.id: (row.token, row.answer) for row in found["hidden_check"] if row.token}
         assert checks.items() <= {key: one[:2] for key, one in self.model.checks.items()}.items()
 

@@ -33,7 +33,7 @@ def shop(database_place):
             answer = (
                 "dissimilar" if given[0].query == "q3" or (who == 2 and given[0].query == "q1") else "similar"
             )
-            shop.say(who, given[0].token, answer)
+            shop.give_answer(who, given[0].token, answer)
     return shop
 
 
@@ -140,7 +140,7 @@ def test_the_labels_of_a_folder_that_cannot_be_written_to_are_read(folder, is_op
 
 def test_the_labels_of_a_postgresql_database_are_read_in_a_transaction_that_cannot_write(postgresql):
     shop = Shop(postgresql.fresh(), people=1, pairs=1, votes=1)
-    shop.say(1, shop.give(1)[0].token, "similar")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     with shop.database.read() as connection:
         assert connection.execute(text("SHOW transaction_read_only")).scalar() == "on"
         assert len(labels_now(connection)) == 1

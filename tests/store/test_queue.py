@@ -20,10 +20,10 @@ def put(shop, *ends, **more):
         return ask(connection, listed, 2, NOW)
 
 
-def settle(shop, answer="similar"):
+def resolve(shop, answer="similar"):
     for who in (1, 2):
         while given := shop.give(who):
-            shop.say(who, given[0].token, answer)
+            shop.give_answer(who, given[0].token, answer)
     shop.wait(1)
 
 
@@ -35,13 +35,13 @@ def labels(shop):
 def test_a_pair_and_its_reverse_are_one_question_and_its_answer_a_label_of_both(shop):
     assert put(shop, ("c1", "q1"), ("new", "c2")) == 1
     assert [row.both for row in shop.rows(select(tables.question.c.both).order_by("id"))] == [0, 1, 0, 0]
-    settle(shop)
+    resolve(shop)
     both = {("q1", "c1", 1), ("c1", "q1", 1)}
     assert labels(shop) == both | {("q0", "c0", 1), ("q2", "c2", 1), ("new", "c2", 1)}
 
 
 def test_the_reverse_of_a_settled_pair_takes_its_label(shop):
-    settle(shop, "dissimilar")
+    resolve(shop, "dissimilar")
     before = labels(shop)
     for _ in range(2):
         assert put(shop, ("c1", "q1"), ("q2", "c2")) == 0
@@ -51,7 +51,7 @@ def test_the_reverse_of_a_settled_pair_takes_its_label(shop):
 
 def test_a_pair_that_is_put_forward_both_ways_at_once_later_counts_for_both(shop):
     assert put(shop, ("q0", "c0"), both=True) == 0
-    settle(shop)
+    resolve(shop)
     assert ("c0", "q0", 1) in labels(shop)
 
 
@@ -59,7 +59,7 @@ def test_an_imported_label_is_kept(shop):
     with shop.database.write() as connection:
         row = {"query": "c1", "candidate": "q1", "label": 0, "source": "a file"}
         connection.execute(schema.label.insert(), [row])
-    settle(shop)
+    resolve(shop)
     put(shop, ("c1", "q1"))
     found = schema.label.c
     mine = shop.rows(select(found.label, found.source).where(found.query == "c1"))
@@ -73,7 +73,7 @@ def test_the_reverse_of_a_pair_with_an_imported_label_is_in_the_queue(shop):
     assert put(shop, ("c1", "q1")) == 0
     (found,) = shop.rows(select(tables.question).where(tables.question.c.low == "c1"))
     assert (found.query, found.candidate, found.item, found.both) == ("c1", "q1", "item of q1", 0)
-    settle(shop)
+    resolve(shop)
     assert labels(shop) == {("q0", "c0", 1), ("c1", "q1", 1), ("q2", "c2", 1)}
     figures = tables.progress.c
     kept = shop.rows(select(figures.state, figures.questions).where(figures.questions > 0))

@@ -102,13 +102,13 @@ def test_an_unfinished_run_resumes_only_with_the_same_settings(folder):
 
 def test_a_finished_run_is_not_written_over(folder):
     finished(folder)
-    for identity, said in (
+    for identity, message in (
         (IDENTITY, "same settings and data"),
         (IDENTITY | {"views": 3}, "views is 3, not 1"),
     ):
         with pytest.raises(LearningError, match="There is a finished run") as error:
             models.begin(folder, "one", identity)
-        assert said in error.value.problem
+        assert message in error.value.problem
     assert (folder / "models/one/head.safetensors").read_bytes() == b"head"
     models.begin(folder, "one", IDENTITY, replace=True)
     assert models.unfinished(folder) == ["one"]

@@ -26,9 +26,9 @@ class Served(Shop):
         super().__init__(place, **given)
         self.writer = Writer(Database(place, patience=300))
 
-    def send(self, token, said="similar"):
+    def send(self, token, choice="similar"):
         who = self.ticket(token).annotator
-        call = lambda connection: answer(connection, self.rules, who, token, said, self.now, self.draw)  # noqa: E731
+        call = lambda connection: answer(connection, self.rules, who, token, choice, self.now, self.draw)  # noqa: E731
         return self.writer.submit(call).result(timeout=60)
 
     def votes(self):
@@ -251,11 +251,11 @@ def test_of_calls_that_wait_together_only_those_that_fail_do(served):
     first, spoilt, last, *_ = (given.token for given in served.give(1))
     gate, writer = threading.Event(), served.writer
 
-    def say(connection, token):
+    def give_answer(connection, token):
         return answer(connection, served.rules, 1, token, "similar", served.now, served.draw)
 
     def spoil(connection):
-        say(connection, spoilt)
+        give_answer(connection, spoilt)
         raise ValueError("after a vote")
 
     def double(connection):
@@ -264,11 +264,11 @@ def test_of_calls_that_wait_together_only_those_that_fail_do(served):
 
     busy = [writer.submit(lambda _: gate.wait(20)) for _ in range(4)]
     calls = (
-        lambda connection: say(connection, first),
+        lambda connection: give_answer(connection, first),
         spoil,
-        lambda connection: say(connection, first[:-1] + "!"),
+        lambda connection: give_answer(connection, first[:-1] + "!"),
         double,
-        lambda connection: say(connection, last),
+        lambda connection: give_answer(connection, last),
     )
     futures = [writer.submit(call) for call in calls]
     gate.set()

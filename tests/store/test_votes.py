@@ -20,7 +20,7 @@ def test_two_people_answer_all_pairs_and_agreement_becomes_labels(shop):
         for who in (1, 2):
             shop.now += 1_000
             given = shop.give(who)[0]
-            shop.say(who, given.token, "similar" if given.query != "q0" or who == 1 else "dissimilar")
+            shop.give_answer(who, given.token, "similar" if given.query != "q0" or who == 1 else "dissimilar")
     assert shop.give(1) == shop.give(2) == ()
     shop.wait(1)
     assert shop.states() == ["discussion"] + ["settled"] * 5
@@ -36,11 +36,11 @@ def test_asking_again_gives_the_same_pairs(shop):
 
 def test_the_same_answer_twice_gives_the_same_receipt_and_another_is_refused(shop):
     given = shop.give(1)[0]
-    receipt = shop.say(1, given.token, "similar")
+    receipt = shop.give_answer(1, given.token, "similar")
     shop.now += 5_000
-    assert shop.say(1, given.token, "similar") == receipt
+    assert shop.give_answer(1, given.token, "similar") == receipt
     with pytest.raises(VoteError) as refusal:
-        shop.say(1, given.token, "dissimilar")
+        shop.give_answer(1, given.token, "dissimilar")
     assert refusal.value.code == "answered"
     assert len(shop.rows(select(tables.vote))) == 1
 
@@ -55,14 +55,14 @@ def test_tokens_of_others_and_forged_tokens_are_refused(shop):
         (1, "é" * 50),
     ):
         with pytest.raises(VoteError) as refusal:
-            shop.say(who, token, "similar")
+            shop.give_answer(who, token, "similar")
         assert refusal.value.code == "not-leased"
 
 
 def test_a_late_answer_counts_while_the_pair_needs_votes(shop):
     given = shop.give(1)[0]
     shop.wait(11)
-    shop.say(1, given.token, "similar")
+    shop.give_answer(1, given.token, "similar")
     assert len(shop.rows(select(tables.claim).where(tables.claim.c.kind == "vote"))) == 1
 
 
@@ -71,21 +71,21 @@ def test_a_late_answer_to_a_pair_that_others_have_answered_is_refused_in_words(d
     late = shop.give(1)[0]
     shop.wait(11)
     for who in (2, 3):
-        shop.say(who, shop.give(who)[0].token, "similar")
+        shop.give_answer(who, shop.give(who)[0].token, "similar")
     with pytest.raises(VoteError, match="reservation"):
-        shop.say(1, late.token, "similar")
+        shop.give_answer(1, late.token, "similar")
 
 
 def test_an_undone_pair_is_shown_again_and_undoing_twice_undoes_once(shop):
     given = shop.give(1)[0]
-    shop.say(1, given.token, "similar")
+    shop.give_answer(1, given.token, "similar")
     shop.now += 1_000
     back = shop.undo(1, given.token)
     assert (back.question, shop.undo(1, given.token).token) == (given.question, back.token)
     assert (
-        shop.say(1, given.token, "similar").token == given.token
+        shop.give_answer(1, given.token, "similar").token == given.token
     )  # a late copy of the first answer changes nothing
-    shop.say(1, back.token, "dissimilar")
+    shop.give_answer(1, back.token, "dissimilar")
     claims = shop.rows(select(tables.claim.c.answer).where(tables.claim.c.kind == "vote"))
     assert [claim.answer for claim in claims] == ["dissimilar"]
     history = shop.rows(select(tables.vote.c.answer).order_by(tables.vote.c.id))
@@ -96,7 +96,7 @@ def test_a_vote_on_a_resolved_pair_cannot_be_undone(database_place):
     shop = Shop(database_place, pairs=1)
     tokens = [shop.give(who)[0].token for who in (1, 2)]
     for who, token in enumerate(tokens, 1):
-        shop.say(who, token, "similar")
+        shop.give_answer(who, token, "similar")
     shop.wait(1)
     with pytest.raises(VoteError) as refusal:
         shop.undo(2, tokens[1])
@@ -106,12 +106,12 @@ def test_a_vote_on_a_resolved_pair_cannot_be_undone(database_place):
 def test_a_skipped_pair_comes_back_when_nothing_else_is_left(database_place):
     shop = Shop(database_place, people=1, pairs=5)
     first = shop.give(1)[0]
-    shop.say(1, first.token, "skip")
+    shop.give_answer(1, first.token, "skip")
     seen = []
     while given := shop.give(1):
         shop.now += 1_000
         seen.append(given[0].query)
-        shop.say(1, given[0].token, "similar")
+        shop.give_answer(1, given[0].token, "similar")
     assert sorted(seen) == [f"q{n}" for n in range(5)]
     assert seen[-1] == first.query
 
@@ -130,18 +130,18 @@ def test_a_pair_skipped_and_given_again_in_the_same_millisecond_can_be_answered(
     tokens = []
     for _ in range(6):
         tokens.append(shop.give(1)[0].token)
-        shop.say(1, tokens[-1], "skip")
-    shop.say(1, shop.give(1)[0].token, "similar")
+        shop.give_answer(1, tokens[-1], "skip")
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
     assert len(set(tokens)) == 6
     assert len(shop.rows(select(tables.vote))) == 7
 
 
 def test_a_clock_set_back_to_the_millisecond_of_an_earlier_lease_makes_no_second_token(shop):
     first = shop.give(1)[0]
-    shop.say(1, first.token, "similar")
+    shop.give_answer(1, first.token, "similar")
     back = shop.undo(1, first.token)
     assert back.token != first.token
-    assert shop.say(1, back.token, "dissimilar").token == back.token
+    assert shop.give_answer(1, back.token, "dissimilar").token == back.token
 
 
 def test_skipping_a_closed_pair_is_refused_in_words(database_place):
@@ -149,10 +149,10 @@ def test_skipping_a_closed_pair_is_refused_in_words(database_place):
     late = shop.give(1)[0]
     shop.wait(11)
     for who in (2, 3):
-        shop.say(who, shop.give(who)[0].token, "similar")
+        shop.give_answer(who, shop.give(who)[0].token, "similar")
     shop.wait(1)
     with pytest.raises(VoteError) as refusal:
-        shop.say(1, late.token, "skip")
+        shop.give_answer(1, late.token, "skip")
     assert refusal.value.code == "closed"
 
 
@@ -165,34 +165,34 @@ def test_a_hidden_check_never_becomes_a_vote_even_with_late_copies(database_plac
             break
         shop.now += 1_000
         token = given[0].token
-        receipt = shop.say(1, token, "similar")
+        receipt = shop.give_answer(1, token, "similar")
         if not shop.rows(select(tables.vote.c.id).where(tables.vote.c.token == token)):
             checks += 1
             again = shop.undo(1, token)
             assert (again.question, again.token) == (given[0].question, shop.undo(1, token).token)
             assert again.token != token
-            shop.say(1, token, "similar")  # a late copy
-            receipt = shop.say(1, again.token, "unsure")
+            shop.give_answer(1, token, "similar")  # a late copy
+            receipt = shop.give_answer(1, again.token, "unsure")
             shop.now += 5_000
-            assert shop.say(1, again.token, "unsure") == receipt
+            assert shop.give_answer(1, again.token, "unsure") == receipt
     votes = shop.rows(select(tables.claim.c.question).where(tables.claim.c.kind == "vote"))
     assert (checks, len(votes), len(shop.rows(select(tables.vote)))) == (6, 3, 3)
 
 
 def test_a_skip_can_be_undone_as_long_as_a_seat_is_free(shop):
     first = shop.give(1)[0]
-    shop.say(1, first.token, "skip")
+    shop.give_answer(1, first.token, "skip")
     shop.now += 1_000
     back = shop.undo(1, first.token)
     assert back.question == first.question
-    shop.say(1, back.token, "similar")
+    shop.give_answer(1, back.token, "similar")
     assert len(shop.rows(select(tables.claim).where(tables.claim.c.kind == "vote"))) == 1
 
 
 def test_a_late_answer_keeps_the_side_on_which_its_pair_was_shown(shop):
     given = next(pair for pair in shop.give(1) if pair.side == 1)
     shop.wait(11)
-    shop.say(1, given.token, "similar")
+    shop.give_answer(1, given.token, "similar")
     assert shop.undo(1, given.token).side == 1
     (side,) = shop.rows(select(tables.claim.c.side).where(tables.claim.c.kind == "lease"))
     assert side == (1,)
@@ -201,7 +201,7 @@ def test_a_late_answer_keeps_the_side_on_which_its_pair_was_shown(shop):
 def test_clocks_read_at_different_times_end_no_lease_and_resolve_no_pair(database_place):
     shop = Shop(database_place, pairs=2)
     for who in (1, 2):
-        shop.say(who, shop.give(who)[0].token, "similar")
+        shop.give_answer(who, shop.give(who)[0].token, "similar")
     before = shop.rows(select(tables.claim)), shop.states()
     shop.now -= 1_000
     shop.sweep()

@@ -98,8 +98,8 @@ class Shop:
     def votes(self, name: str) -> list[tuple[int, str]]:
         """Question and answer of everything that one annotator answered, with undos and skips, in order."""
         who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
-        said = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
-        return [tuple(row) for row in self.rows(said.order_by(tables.vote.c.id))]
+        statement = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
+        return [tuple(row) for row in self.rows(statement.order_by(tables.vote.c.id))]
 
     def standing_votes(self, name: str) -> dict[int, str]:
         """The live votes of one."""

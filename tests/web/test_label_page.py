@@ -38,15 +38,15 @@ def shop(tmp_path, team):
 def context(browser, shop):
     """A browser profile; it checks that no other host gets a request and that no script fails."""
     made = browser.new_context(viewport={"width": 1280, "height": 800})
-    asked, failed = [], []
-    made.on("request", lambda request: asked.append(request.url))
+    requested, failed = [], []
+    made.on("request", lambda request: requested.append(request.url))
     made.on("weberror", lambda error: failed.append(str(error.error)))
     made.on(
         "console", lambda message: failed.append(message.text) if "Content Security" in message.text else None
     )
     yield made
     made.close()
-    assert [url for url in asked if not url.startswith(shop.address)] == []
+    assert [url for url in requested if not url.startswith(shop.address)] == []
     assert failed == []
 
 

@@ -69,4 +69,4 @@ def test_axe_finds_nothing(browser, shop, pair, width, scheme):
         found[key] = [one["id"] for one in Axe().run(page).response["violations"]]
         page.keyboard.press("Escape")
     context.close()
-    assert {path: said for path, said in found.items() if said} == {}
+    assert {path: faults for path, faults in found.items() if faults} == {}

@@ -207,14 +207,14 @@ def test_nothing_of_camera_and_place_reaches_a_thumbnail(tmp_path, kind):
     text = PngImagePlugin.PngInfo()
     text.add_text("Author", "TELLTALE author")
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    said = {"exif": exif, "icc_profile": profile, "quality": 95}
-    said |= {"JPEG": {"comment": b"TELLTALE", "xmp": b"<x>TELLTALE</x>"}, "PNG": {"pnginfo": text}}.get(
+    metadata = {"exif": exif, "icc_profile": profile, "quality": 95}
+    metadata |= {"JPEG": {"comment": b"TELLTALE", "xmp": b"<x>TELLTALE</x>"}, "PNG": {"pnginfo": text}}.get(
         kind, {}
     )
-    said |= {"xmp": b"<x>TELLTALE</x>"} if kind == "WEBP" else {}
+    metadata |= {"xmp": b"<x>TELLTALE</x>"} if kind == "WEBP" else {}
     made = Image.new("RGB", (400, 200), "blue")
     made.paste("red", (0, 0, 200, 200))
-    made.save(photos / "one.img", kind, **said)
+    made.save(photos / "one.img", kind, **metadata)
     assert b"TELLTALE" in (photos / "one.img").read_bytes()
     (photos / "one.img").rename(photos / f"one.{kind.lower()}")
     with serving(make_shop(tmp_path / "work", photos, tmp_path)) as served:
