@@ -39,17 +39,18 @@ def main(data: Path, descriptors: Sequence[str] = DESCRIPTORS) -> None:
         print(f"{encoder.encoder:24}{first:8.3f}{ten:8.3f}")
     generators = [encoder for encoder in encoders if encoder.encoder in (*NETWORKS, "color", "hog", "lbp")]
     pool = lookalike.make_pool(catalog, generators, top=5)
-    told = pool_figures(pool, int(catalog.is_gallery().sum()))
-    low, high = expert_hours(told.asked)
+    figures = pool_figures(pool, int(catalog.is_gallery().sum()))
+    low, high = expert_hours(figures.asked)
     print(
-        f"\nPool: {told.pairs:,} pairs for {told.queries} queries, {100 * told.duplicates:.0f}% duplicates,"
+        f"\nPool: {figures.pairs:,} pairs for {figures.queries} queries, {100 * figures.duplicates:.0f}% duplicates,"
     )
     print(
-        f"{low:.0f} to {high:.0f} expert-hours at two votes; {told.saving_pairs:.0f} times fewer than all pairs"
+        f"{low:.0f} to {high:.0f} expert-hours at two votes; {figures.saving_pairs:.0f} times fewer than all pairs"
     )
     print("Overlap in %")
-    for name, row in zip(told.generators, told.overlap, strict=True):
-        print(f"  {name:24}" + "".join("       -" if np.isnan(v) else f"{v:8.1f}" for v in row))
+    for name, others in figures.overlap.items():
+        shown = (f"{others[other]:8.1f}" if other in others else "       -" for other in figures.generators)
+        print(f"  {name:24}" + "".join(shown))
 
 
 def with_roles(table: Path) -> dict[str, list[str]]:

@@ -194,7 +194,7 @@ def test_names_that_cannot_be_folders(lookalike, workspace):
 
 def test_measuring_what_is_not_there(lookalike, workspace):
     refused(lookalike("evaluate"), "no labels yet")
-    refused(lookalike("evaluate", "dinov2"), "no labels yet")
+    refused(lookalike("evaluate", "dinov2"), "Unknown encoder 'dinov2'", "color and hog")
     refused(lookalike("evaluate", "--measures", "ERH@5"), "EHR@5")
     refused(lookalike("search", "bowl/000/9.png", "--encoder", "color"), "bowl/000/1.png")
     refused(lookalike("search", "bowl/000/1.png"), "color, hog", "--encoder")

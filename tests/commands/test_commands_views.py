@@ -179,5 +179,5 @@ def test_arguments(shop):
     for count, seed in ((0, 0), (1, -1)):
         with pytest.raises(ArgumentError):
             augmented_views(Workspace(shop), "color", count, seed)
-    with pytest.raises(EmbeddingsError, match="no vectors of an encoder named 'hog'"):
+    with pytest.raises(EmbeddingsError, match="Unknown encoder 'hog'"):
         augmented_views(Workspace(shop), "hog", 1, 0)

@@ -242,7 +242,7 @@ def test_a_damaged_database_is_replaced(tmp_path):
     backup(workspace, tmp_path / "kept")
     before = rows(workspace.database)
     with workspace.database.read() as connection:
-        votes, before = live_votes(connection), states(connection)
+        votes, questions = live_votes(connection), states(connection)
     workspace.database.close()
     whole = (tmp_path / "w/lookalike.db").read_bytes()
     for content in (b"not a database", whole[: len(whole) // 2], b""):
@@ -252,7 +252,7 @@ def test_a_damaged_database_is_replaced(tmp_path):
     (tmp_path / "w/lookalike.db").unlink()
     restore(workspace.folder, tmp_path / "kept")
     with Workspace(workspace.folder).database.read() as connection:
-        assert (live_votes(connection), states(connection)) == (votes, before)
+        assert (live_votes(connection), states(connection)) == (votes, questions)
 
 
 def test_a_backup_never_overwrites_what_is_none(tmp_path):

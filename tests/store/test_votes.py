@@ -49,7 +49,7 @@ def test_tokens_of_others_and_forged_tokens_are_refused(shop):
     given = shop.give(1)[0]
     for who, token in (
         (2, given.token),
-        (1, given.token[:-1] + "x"),
+        (1, given.token[:-1] + ("y" if given.token.endswith("x") else "x")),
         (1, ""),
         (1, "a.b.c.d.e"),
         (1, "é" * 50),
