@@ -97,10 +97,10 @@ def test_perfect_order_of_all_pairs_is_one_for_measures_of_pairs(ranked: list[Ra
 
 @given(exchanges(better=[None, 0], worse=[1]))
 def test_a_positive_that_changes_places_with_a_better_unjudged_or_negative_never_lowers(change: Change):
-    """EHR obeys it too: a positive that enters adds as much above as below the line. So does coverage.
+    """This holds for EHR and coverage too: a positive that enters adds 1 to the numerator and to the denominator.
 
-    Average precision does not: it lets equals enter together, as scikit-learn does, so of two positives that tie
-    each is credited with the other, and untying them may lower it. It has the law without ties, below.
+    It does not hold for average precision. As in scikit-learn, tied rows count together, so each of two tied
+    positives is credited for the other, and separating them can lower the value. The next test has no ties.
     """
     before, after = change
     assert that_fall(without("PR-AUC_mic", "PR-AUC_mac"), rows_of(before), rows_of(after)) == []
@@ -108,7 +108,7 @@ def test_a_positive_that_changes_places_with_a_better_unjudged_or_negative_never
 
 @given(promotions(passed=[None, 0, 1]))
 def test_without_ties_a_positive_that_moves_up_past_anything_never_lowers(change: Change):
-    """EHR obeys it too: whoever drops out of the top K below the new candidate is replaced by a positive."""
+    """This holds for EHR too: the new candidate, a positive, replaces the one that leaves the top K."""
     before, after = change
     assert that_fall(without("coverage"), rows_of(before, APART), rows_of(after, APART)) == []
 

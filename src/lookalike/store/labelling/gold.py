@@ -61,7 +61,7 @@ def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
 
 
 def gold_scores(connection: Connection) -> Sequence[Any]:
-    """The name of everybody who has answered gold pairs, how many (asked), and how many correctly (right)."""
+    """For each annotator with answers to gold pairs: the name, the number of answers and of correct ones."""
     asked = (
         select(annotator.c.name, _ASKED.label("asked"), _RIGHT.label("right"))
         .select_from(check.join(gold, gold.c.question == check.c.question))
