@@ -145,6 +145,7 @@ class Run:
     waited: list[float] = field(default_factory=list)  # of all, retries included
     refused: Counter[int] = field(default_factory=Counter)
     bare: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)  # the first pairs of each expert, all asked for at once
     late: list[float] = field(default_factory=list)  # how much later than asked a sleeping process was woken
     seconds: float = 0.0
     cpu_before: float = 0.0  # of the server, for its start and the answers without work
@@ -161,7 +162,8 @@ async def load(server: Server, tokens: list[str], think: float, kill: float, dra
     began = time.perf_counter()
     killer = asyncio.create_task(kills(server, kill, draw)) if kill else None
     probe = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
-    experts = (expert(base, n, token, think, random.Random(n), run) for n, token in enumerate(tokens))
+    ready = asyncio.Barrier(len(tokens))
+    experts = (expert(base, n, token, think, random.Random(n), run, ready) for n, token in enumerate(tokens))
     await asyncio.gather(*experts)
     run.seconds, run.own_cpu = time.perf_counter() - began, time.process_time() - own
     probe.terminate()
@@ -175,11 +177,16 @@ async def load(server: Server, tokens: list[str], think: float, kill: float, dra
     return run
 
 
-async def expert(base: str, number: int, token: str, think: float, draw: random.Random, run: Run) -> None:
-    """Answers what is given until nothing is, three times in a row."""
+async def expert(
+    base: str, number: int, token: str, think: float, draw: random.Random, run: Run, ready: asyncio.Barrier
+) -> None:
+    """Answers what is given until nothing is, three times in a row. Thinks once all have their first pairs."""
     head, empty = {"Authorization": f"Bearer {token}"}, 0
     async with aiohttp.ClientSession(base, headers=head, connector=aiohttp.TCPConnector(limit=1)) as session:
+        at = time.perf_counter()
         given = (await sent(session, "GET", "/api/label/next", None, run))["given"]
+        run.first.append(time.perf_counter() - at)
+        await ready.wait()
         while empty < 3:
             if not given:
                 empty += 1
@@ -271,6 +278,7 @@ def report(given: argparse.Namespace, run: Run, server: Server) -> None:
     print(
         f"  answer and next: {spread(run.took)} (aim for p99: {AIM_MS[given.on]} ms with a think time of 1 s)"
     )
+    print(f"  first pairs, for {EXPERTS} at once: {spread(run.first)}")
     print(
         f"  bare answer, {EXPERTS} at once: {spread(run.bare)}; ratio of medians {ratio(run.took, run.bare):.2f}"
     )

@@ -21,7 +21,7 @@ from lookalike.catalog.read import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Scores
+from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Scores, Similarity
 from lookalike.discover import prevalence
 from lookalike.discover.pool import pool
 from lookalike.discover.prevalence import PositiveRate
@@ -109,7 +109,7 @@ def make_pool(
     where: Where = (),
     stratify: str | None = None,
     seed: int = 0,
-    similarity: str = "cosine",
+    similarity: Similarity = "cosine",
     progress: Progress | None = None,
 ) -> Pool:
     """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default.

@@ -55,7 +55,6 @@ Measures = Annotated[
         show_default="those of the papers",
     ),
 ]
-Split = Literal["train", "validation", "test"]
 Level = Literal["item", "image"]
 LabelFormat = Literal["table", "qrels", "vsd", "label-studio", "votes"]
 ExportFormat = Literal["table", "qrels", "vsd", "label-studio", "votes", "package"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int, Int8, Shaped
@@ -21,9 +21,12 @@ from lookalike.core.checks import codes, fingerprint, one_of, strings
 from lookalike.core.errors import LabelsError, NotComparableError
 
 ROLES = ("query", "gallery", "both")
-SPLITS = ("train", "validation", "test")
-LEVELS = ("item", "image", "paper")
-SIMILARITIES = ("cosine", "dot", "euclidean")
+Split = Literal["train", "validation", "test"]
+Level = Literal["item", "image", "paper"]
+Similarity = Literal["cosine", "dot", "euclidean"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+LEVELS: tuple[Level, ...] = get_args(Level)
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 NO_COLUMNS: Mapping[str, np.ndarray] = MappingProxyType({})
 NONE_DRAWN = np.empty(0, dtype=np.int8)
 JUDGED_COLUMNS = ("query", "candidate", "label", "above", "tied", "score", "candidates", "drawn")
@@ -217,10 +220,10 @@ class Rule:
     candidates within one split.
     """
 
-    level: str = "item"
-    similarity: str = "cosine"
+    level: Level = "item"
+    similarity: Similarity = "cosine"
     own_item: bool = False
-    split: str | None = None
+    split: Split | None = None
 
     def __post_init__(self) -> None:
         one_of(self.level, LEVELS, "level")

@@ -6,7 +6,7 @@ import numpy as np
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import CatalogError
-from lookalike.core.types import Basis, Catalog, Rule
+from lookalike.core.types import Basis, Catalog, Rule, Similarity, Split
 from lookalike.rank.pairs import JudgedPairs
 
 
@@ -19,7 +19,7 @@ class Identification(NamedTuple):
 
 
 def identification(
-    catalog: Catalog, *, similarity: str = "cosine", split: str | None = None
+    catalog: Catalog, *, similarity: Similarity = "cosine", split: Split | None = None
 ) -> Identification:
     """Every query image with each other gallery image of its item, all positive, at image level, own item kept.
 

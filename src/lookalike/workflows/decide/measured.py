@@ -93,7 +93,7 @@ def measure_levels(
     **select: Unpack[SelectOptions],
 ) -> dict[str, Measured]:
     """The same measures at each level, each on its own basis. Encoders are compared if there is one level."""
-    measured = {}
+    measured = dict[str, Measured]()
     for rule in rules:
         with bar("Ranking") as progress:
             found = evaluate(workspace, encoders, measures, rule=rule, runs=runs, progress=progress, **select)

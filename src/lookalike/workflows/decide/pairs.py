@@ -2,22 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
+from pydantic import Field
 
-from lookalike.core.checks import one_of
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Rule
+from lookalike.core.settings import CheckedSettings
+from lookalike.core.types import LEVELS, Catalog, Embeddings, JudgedRanks, Level, Rule, Similarity, Split
 from lookalike.discover.queries import Where, rows_where
 from lookalike.rank.identification import identification
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.store.workspace import Workspace
 
-TASKS = ("discovery", "identification")
-SOURCES = ("all", "pool", "random")
+Task = Literal["discovery", "identification"]
+LabelSource = Literal["all", "pool", "random"]
 # EDS Table 4 divides hits by min(K, R), but MRR by H_K: docs/reference/measures.md has the arithmetic
 FOR_IDENTIFICATION = ("HR@5(of=possible)", "HR@9(of=possible)", "MRR@5", "MRR@9")
 
@@ -58,16 +59,51 @@ class SelectedPairs:
     counts: Mapping[str, int]
 
 
+class EvaluationScope(CheckedSettings):
+    """What `evaluate` ranks, how, and against which labels."""
+
+    level: Literal[Level, "all"] = Field(
+        Rule.level,
+        description="What is ranked. item: distinct items; image: single images; paper: as in the EDS paper (lists of "
+        "items with credit for the labelled photo only, pairs of images); all: every level side by side.",
+    )
+    similarity: Similarity = Field(Rule.similarity, description="How vectors are compared.")
+    split: Split | None = Field(
+        None,
+        description="Use only queries and candidates of this split; without it all, or the test split if an encoder "
+        "was trained on these labels.",
+    )
+    task: Task = Field(
+        "discovery",
+        description="discovery: measure against the labels. identification: find the other photos of the query's item, "
+        "without labels.",
+    )
+    source: LabelSource = Field(
+        "all", description="Labels to measure on: all, those of the pool, or those of random pairs."
+    )
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rule of each level."""
+        levels = LEVELS if self.level == "all" else (self.level,)
+        return [Rule(level=one, similarity=self.similarity, split=self.split) for one in levels]
+
+
 class SelectOptions(TypedDict, total=False):
     """Which pairs to measure on (see `select_pairs`)."""
 
-    task: str
+    task: Task
     where: Where
-    source: str
+    source: LabelSource
 
 
 def select_pairs(
-    workspace: Workspace, rule: Rule, *, task: str = "discovery", where: Where = (), source: str = "all"
+    workspace: Workspace,
+    rule: Rule,
+    *,
+    task: Task = "discovery",
+    where: Where = (),
+    source: LabelSource = "all",
 ) -> SelectedPairs:
     """The pairs to measure on; an error where there are none.
 
@@ -76,8 +112,6 @@ def select_pairs(
     of the pool or random by its query image and its item. For the task of identification the catalog itself
     defines what is positive, at image level with the own item kept (EDS 6.5).
     """
-    one_of(task, TASKS, "task")
-    one_of(source, SOURCES, "source")
     if task == "identification":
         if source != "all":
             raise ArgumentError(

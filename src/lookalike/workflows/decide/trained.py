@@ -16,13 +16,13 @@ from typing import Any, cast
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
-from lookalike.core.types import Rule
+from lookalike.core.types import Rule, Split
 from lookalike.encode.sources.checkpoint_file import head_of, heads_down, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.heads import embedded
 
-TEST = "test"
+TEST: Split = "test"
 
 
 def is_trained(workspace: Workspace, name: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.errors import ArgumentError
-from lookalike.core.types import Labels, Rule
+from lookalike.core.types import Labels, Level, Rule
 from lookalike.rank.pairs import JudgedPairs, Unusable, judged_pairs
 from lookalike.store.formats.label_files import (
     Fault,
@@ -88,7 +88,7 @@ class Exported:
 
 
 def export_labels(
-    workspace: Workspace, path: Path, *, format: str | None = None, level: str | None = None
+    workspace: Workspace, path: Path, *, format: str | None = None, level: Level | None = None
 ) -> Exported:
     """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file.
 
@@ -130,7 +130,7 @@ def one_per_pair(labels: Labels) -> tuple[Labels, tuple[Unusable, ...]]:
     return Labels.of(labels.query[~wrong], labels.candidate[~wrong], labels.label[~wrong]), (gone,)
 
 
-def label_statistics(workspace: Workspace, level: str = "item") -> LabelStatistics:
+def label_statistics(workspace: Workspace, level: Level = "item") -> LabelStatistics:
     """Counts of all labels, and of those that measures at a level leave out, by reason."""
     labels = workspace.labels()
     pairs = judged_pairs(workspace.catalog, labels, Rule(level=level))

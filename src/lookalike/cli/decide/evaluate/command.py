@@ -13,14 +13,14 @@ from lookalike.cli.decide.evaluate.text import print_level, print_levels
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.types import LEVELS, Rule
 from lookalike.evaluate.measures.table import DEFAULT, names
 from lookalike.evaluate.significance.summary import OptionalSettings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
 from lookalike.workflows.decide.measured import EvaluationResult, LevelsResult, measure_levels, results
-from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION
+from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION, EvaluationScope
 
+ALL_LABELS = EvaluationScope()
 INTERVALS = OptionalSettings()
 
 
@@ -29,35 +29,8 @@ def evaluate(
     encoder: options.Encoders = None,
     workspace: options.Workspace = HERE,
     measures: options.Measures = None,
-    level: Annotated[
-        Literal["item", "image", "paper", "all"],
-        typer.Option(
-            help="What is ranked. item: distinct items; image: single images; paper: as in the EDS paper (lists of "
-            "items with credit for the labelled photo only, pairs of images); all: every level side by side."
-        ),
-    ] = "item",
-    similarity: Annotated[
-        Literal["cosine", "dot", "euclidean"], typer.Option(help="How vectors are compared.")
-    ] = "cosine",
-    split: Annotated[
-        options.Split | None,
-        typer.Option(
-            help="Use only queries and candidates of this split.",
-            show_default="all; test if an encoder was trained on these labels",
-        ),
-    ] = None,
-    task: Annotated[
-        Literal["discovery", "identification"],
-        typer.Option(
-            help="discovery: measure against the labels. identification: find the other photos of the query's item, "
-            "without labels."
-        ),
-    ] = "discovery",
+    scope: EvaluationScope = ALL_LABELS,
     where: options.Where = None,
-    source: Annotated[
-        Literal["all", "pool", "random"],
-        typer.Option(help="Labels to measure on: all, those of the pool, or those of random pairs."),
-    ] = "all",
     intervals: OptionalSettings = INTERVALS,
     per: Annotated[
         str | None,
@@ -92,14 +65,13 @@ def evaluate(
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
     opened = Workspace(workspace)
-    levels = LEVELS if level == "all" else (level,)
-    rules = [Rule(level=one, similarity=similarity, split=split) for one in levels]
+    rules, task = scope.rules, scope.task
     if measures is not None:
         chosen = list(dict.fromkeys(names(measures)))
     else:
         chosen = list(FOR_IDENTIFICATION if task == "identification" else DEFAULT)
-    if level in ("all", "paper"):
-        _require_no_files(level, any((run, output, output_judged, output_runs)), task)
+    if scope.level in ("all", "paper"):
+        _require_no_files(scope.level, any((run, output, output_judged, output_runs)), task)
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
     files = Files(run or [], output, output_judged, output_runs, runs_depth, runs_queries, gzip)
@@ -113,11 +85,11 @@ def evaluate(
         runs=files.read,
         task=task,
         where=conditions(where),
-        source=source,
+        source=scope.source,
         per=per,
         bar=partial(progress, quiet=json),
     )
-    written = files.write(opened, measured[levels[0]], quiet=json)
+    written = files.write(opened, measured[rules[0].level], quiet=json)
     found = results(measured, written)
     if json:
         print_json(found)
@@ -125,7 +97,7 @@ def evaluate(
     if isinstance(found, LevelsResult):
         print_levels(found)
     else:
-        print_level(measured[level], brief=per is not None and measures is None and task == "discovery")
+        print_level(measured[scope.level], brief=per is not None and measures is None and task == "discovery")
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
     next_step(*(("lookalike audit",) if task == "discovery" else ()), "lookalike report", workspace=workspace)
