@@ -34,7 +34,7 @@ from databases import free_port, postgresql_server
 from lookalike.core.checks import strings
 from lookalike.core.clock import now_ms
 from lookalike.core.types import Catalog
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.people import access, people
 from lookalike.store.people.passwords import hashed
 from lookalike.store.settings import WorkspaceSettings
@@ -92,8 +92,8 @@ def shop(folder: Path, address: str, pairs: int) -> tuple[Workspace, list[str]]:
             owner = people.add(connection, f"expert {n}", people.ANNOTATOR, now, kept=kept)
             access.create_token(connection, owner.id, "load", token, now)
         ends = ((n % IMAGES, (n % IMAGES + 1 + n // IMAGES) % IMAGES) for n in range(pairs))
-        asked = (Asked(names[q], names[c], names[c], "", "pool", n) for n, (q, c) in enumerate(ends))
-        ask(connection, asked, NEEDED, now)
+        new = (NewPair(names[q], names[c], names[c], "", "pool", n) for n, (q, c) in enumerate(ends))
+        add_pairs(connection, new, NEEDED, now)
     return workspace, tokens
 
 

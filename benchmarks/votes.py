@@ -20,7 +20,7 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.votes import answer
 from lookalike.store.people.people import release_all
 from lookalike.store.sql import labelling_schema as tables
@@ -66,9 +66,10 @@ def fill(database: Database, pairs: int) -> Rules:
         ]
         connection.execute(insert(tables.annotator), people)
         listed = (
-            Asked(f"query-{n // 20:06}", f"photo-{n:07}", f"i{n}", "chairs", "pool", n) for n in range(pairs)
+            NewPair(f"query-{n // 20:06}", f"photo-{n:07}", f"i{n}", "chairs", "pool", n)
+            for n in range(pairs)
         )
-        ask(connection, listed, 2, NOW)
+        add_pairs(connection, listed, 2, NOW)
     analyse(database)
     return Rules(Campaign(prefetch=2), 0.01)
 

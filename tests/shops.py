@@ -10,7 +10,7 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql.database import Database
@@ -37,8 +37,8 @@ def fill(connection, people, pairs, needed=2):
             for n in range(1, people + 1)
         ],
     )
-    listed = [Asked(f"q{n}", f"c{n}", f"i{n}", "chairs", "pool", n) for n in range(pairs)]
-    ask(connection, listed, needed, NOW)
+    listed = [NewPair(f"q{n}", f"c{n}", f"i{n}", "chairs", "pool", n) for n in range(pairs)]
+    add_pairs(connection, listed, needed, NOW)
 
 
 class Shop:

@@ -65,14 +65,14 @@ def test_the_studios_experts_repeat_their_answers_as_often_as_claimed():
     assert consistency(together(people)).asked == 2 * len(a)
 
 
-def test_gold_counts_right_answers_among_definite_ones():
+def test_gold_counts_correct_answers_among_definite_ones():
     rows = [("similar", "similar", 18), ("dissimilar", "dissimilar", 1), ("similar", "dissimilar", 1)]
     found = gold([*rows, ("dissimilar", "unsure", 5)])
-    assert (found.asked, found.unsure, found.right.value, found.right.count) == (25, 5, 0.95, 20)
-    assert (round(found.right.low, 3), round(found.right.high, 3)) == (0.764, 0.991)
+    assert (found.answers, found.unsure, found.correct.value, found.correct.count) == (25, 5, 0.95, 20)
+    assert (round(found.correct.low, 3), round(found.correct.high, 3)) == (0.764, 0.991)
 
 
 def test_gold_without_a_definite_answer_is_undefined():
     found = gold([("similar", "unsure", 3)])
-    assert math.isnan(found.right.value)
-    assert "definite" in found.right.reason
+    assert math.isnan(found.correct.value)
+    assert "definite" in found.correct.reason

@@ -21,7 +21,7 @@ from lookalike.store.labelling.guidelines import (
     write_guideline,
 )
 from lookalike.store.labelling.progress import annotator_progress
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.votes import answer
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
@@ -44,7 +44,7 @@ def shop(database_place):
         size = {"digest": "d", "width": 1, "height": 1, "columns": "{}"}
         rows = [{"row": n, "image": f"p{n}", "item": f"i{n // 2}", **image, **size} for n in range(8)]
         connection.execute(insert(schema.image), rows)
-        ask(connection, [Asked("p0", "p2", "i1", "chair", "pool", 0)], 2, NOW)
+        add_pairs(connection, [NewPair("p0", "p2", "i1", "chair", "pool", 0)], 2, NOW)
     yield database
     database.close()
 
@@ -95,8 +95,8 @@ def test_gold_pairs_are_shown_and_counted_and_are_not_discussed(shop):
         assert (check.query, check.candidate) == ("p4", "p6")
         answer(connection, rules, 1, check.token, "dissimilar", NOW, draw)
         (gold,) = gold_pairs(connection)
-        assert (gold.asked, gold.right, gold.note) == (1, 0, "clear")
-        assert [(one.name, one.asked, one.right) for one in gold_scores(connection)] == [("ann", 1, 0)]
+        assert (gold.answers, gold.correct, gold.note) == (1, 0, "clear")
+        assert [(one.name, one.answers, one.correct) for one in gold_scores(connection)] == [("ann", 1, 0)]
         assert discussions(connection, state="excluded") == ()
         for forbidden in (discussed, lambda c, which: add_decision(c, which, 3, "reopen", NOW)):
             with pytest.raises(VoteError):

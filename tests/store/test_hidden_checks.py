@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from lookalike.core.errors import VoteError
 from lookalike.store.labelling.discussions import add_comment, add_proposal, discussed, discussions, thread
 from lookalike.store.labelling.gold import gold_pairs
-from lookalike.store.labelling.queue import Asked, add_gold
+from lookalike.store.labelling.queue import NewPair, add_gold
 from lookalike.store.sql import labelling_schema as tables
 
 
@@ -77,7 +77,7 @@ def test_only_leads_see_gold_pairs_and_who_can_still_get_them(shop):
     with shop.database.write() as connection:
         connection.execute(tables.check.delete())
         ends = connection.execute(select(tables.question).where(tables.question.c.id == which)).one()
-        pair = Asked(ends.query, ends.candidate, ends.item, "", "gold", 0)
+        pair = NewPair(ends.query, ends.candidate, ends.item, "", "gold", 0)
         with pytest.raises(VoteError, match="gold pair"):
             add_gold(connection, pair, "similar", "", 3, shop.now)
     with shop.database.write() as connection:
@@ -93,7 +93,7 @@ def test_only_leads_see_gold_pairs_and_who_can_still_get_them(shop):
 
 def test_an_open_pair_is_made_no_gold_pair(shop):
     with shop.database.write() as connection, pytest.raises(VoteError, match="gold pair"):
-        add_gold(connection, Asked("c0", "q0", "i0", "", "gold", 0), "similar", "", 3, shop.now)
+        add_gold(connection, NewPair("c0", "q0", "i0", "", "gold", 0), "similar", "", 3, shop.now)
     assert shop.states() == ["open"] * 4
     assert shop.rows(select(tables.gold)) == []
 

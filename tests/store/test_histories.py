@@ -19,7 +19,7 @@ from lookalike.core.errors import AccessError, VoteError
 from lookalike.store.labelling.annotators import PAUSE
 from lookalike.store.labelling.closing import pattern
 from lookalike.store.labelling.discussions import AGAIN, add_comment, add_decision, add_proposal
-from lookalike.store.labelling.queue import Asked, add_gold
+from lookalike.store.labelling.queue import NewPair, add_gold
 from lookalike.store.labelling.votes import Receipt
 from lookalike.store.people.people import release_all
 from lookalike.store.sql import labelling_schema as tables
@@ -465,7 +465,7 @@ def test_the_store_is_the_state_machine_after_every_step_of_any_history(
         shop = Shop(empty_again(), people=PEOPLE, pairs=PAIRS, share=0.5, connections=2, **campaign, **gap)
         shop.draw.seed(seed)
         with shop.database.write() as connection:
-            add_gold(connection, Asked("g", "h", "i", "chairs", "gold", 99), "similar", "", None, shop.now)
+            add_gold(connection, NewPair("g", "h", "i", "chairs", "gold", 99), "similar", "", None, shop.now)
         pair = Pair(shop)
         for name, *rest in listed:
             pair.do(name, *rest)

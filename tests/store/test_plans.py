@@ -7,7 +7,7 @@ import pytest
 from shops import Shop
 from sqlalchemy import event, text
 
-from lookalike.store.labelling.queue import Asked, add_gold
+from lookalike.store.labelling.queue import NewPair, add_gold
 
 BIG = ("question", "claim", "vote", "lease", "hidden_check", "annotator", "label", "pace")
 PAIRS = 90
@@ -28,7 +28,7 @@ def shop(database_place):
         undo_seconds=10.0,
     )
     with shop.database.write() as connection:
-        add_gold(connection, Asked("g", "h", "i", "", "gold", 0), "similar", "", None, shop.now)
+        add_gold(connection, NewPair("g", "h", "i", "", "gold", 0), "similar", "", None, shop.now)
     return shop
 
 

@@ -4,7 +4,7 @@ import pytest
 from shops import NOW, Shop
 from sqlalchemy import select
 
-from lookalike.store.labelling.queue import Asked, ask, close_labelled
+from lookalike.store.labelling.queue import NewPair, add_pairs, close_labelled
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 
@@ -15,9 +15,9 @@ def shop(database_place):
 
 
 def put(shop, *ends, **more):
-    listed = [Asked(a, b, f"item of {b}", "", "pool", 50 + n, **more) for n, (a, b) in enumerate(ends)]
+    listed = [NewPair(a, b, f"item of {b}", "", "pool", 50 + n, **more) for n, (a, b) in enumerate(ends)]
     with shop.database.write() as connection:
-        return ask(connection, listed, 2, NOW)
+        return add_pairs(connection, listed, 2, NOW)
 
 
 def resolve(shop, answer="similar"):

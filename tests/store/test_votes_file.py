@@ -18,7 +18,7 @@ from lookalike.store.history.rows import COLUMNS, milliseconds, stamp
 from lookalike.store.labelling import votes
 from lookalike.store.labelling.campaigns import rules_of
 from lookalike.store.labelling.giving import next_pairs
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.sql import labelling_schema
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.labelling_schema import annotator, question
@@ -92,10 +92,10 @@ def fill_queue(workspace, pairs: int) -> None:
     """Pairs in the queue, and three people to answer them."""
     images = workspace.catalog.image
     with workspace.database.write() as connection:
-        ask(
+        add_pairs(
             connection,
             (
-                Asked(images[n % 24], images[(n + 3 + n // 24) % 24], "item", "bowl", "pool", n)
+                NewPair(images[n % 24], images[(n + 3 + n // 24) % 24], "item", "bowl", "pool", n)
                 for n in range(pairs)
             ),
             2,

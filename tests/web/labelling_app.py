@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from sqlalchemy import select
 
 from lookalike.core.clock import now_ms
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 from lookalike.store.workspace import Workspace
@@ -54,7 +54,7 @@ def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) ->
     steps = [(37 + 4 * (n // count)) if n % 3 == 0 else 1 + 2 * (n // count) for n in range(pairs)]
     near = [(firsts[n % count], firsts[(n + step) % count]) for n, step in enumerate(steps)]
     listed = [
-        Asked(
+        NewPair(
             str(catalog.image[a]),
             str(catalog.image[b]),
             str(catalog.item[b]),
@@ -65,7 +65,7 @@ def make_workspace(folder: Path, team: Path, pairs: int = 12, votes: int = 2) ->
         for n, (a, b) in enumerate(near[:pairs])
     ]
     with workspace.database.write() as connection:
-        ask(connection, listed, votes, now_ms())
+        add_pairs(connection, listed, votes, now_ms())
     return workspace
 
 

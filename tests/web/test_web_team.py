@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import write_campaign
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.sql import labelling_schema as tables
 
 HOUR = 3_600_000
@@ -45,7 +45,7 @@ def team(served_on):
             ],
         )
         images = served.workspace.catalog.image
-        ask(connection, [Asked(images[0], images[2], "i", "bowl", "pool", 1)], 2, served.clock())
+        add_pairs(connection, [NewPair(images[0], images[2], "i", "bowl", "pool", 1)], 2, served.clock())
     return served
 
 
@@ -62,8 +62,8 @@ def test_a_lead_sees_everybody_and_an_annotator_only_their_own_figures(team):
 
 
 def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):
-    assert "Gold pairs right" in team.browser().log_in("Lead").get("/team").text
-    assert "Gold pairs right" not in team.browser().log_in("Ann").get("/team").text
+    assert "Gold pairs correct" in team.browser().log_in("Lead").get("/team").text
+    assert "Gold pairs correct" not in team.browser().log_in("Ann").get("/team").text
 
 
 @pytest.mark.parametrize("protocol", ["consensus", "majority"])

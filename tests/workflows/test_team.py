@@ -52,7 +52,7 @@ def test_each_member_has_their_own_figures_and_removed_members_are_kept(database
     ]
     assert (ann.consistency.asked, ann.consistency.finished, ann.consistency.same.value) == (3, 2, 0.5)
     assert ben.consistency is None
-    assert (ben.gold.asked, ben.gold.right.value) == (2, 0.5)
+    assert (ben.gold.answers, ben.gold.correct.value) == (2, 0.5)
     assert ann.gold is None
     assert cem.pace is None
     assert cem.agreement.shared == 84
@@ -124,7 +124,7 @@ def test_a_new_database_has_no_figures_and_says_why(empty):
 def test_as_plain_values_nothing_is_lost_and_json_takes_it(database):
     read = json.loads(to_json(team(database, NOW)))
     assert read["twos"][0]["annotators"] == [1, 2]
-    assert read["annotators"][1]["gold"]["right"]["value"] == 0.5
+    assert read["annotators"][1]["gold"]["correct"]["value"] == 0.5
     assert read["agreement"]["figures"]["gwet"]["count"] == 200
     assert read["annotators"][1]["consistency"] is None
     found = plan(database, Campaign(), NOW)

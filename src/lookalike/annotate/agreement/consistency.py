@@ -38,11 +38,11 @@ class Consistency:
 
 @dataclass(frozen=True)
 class GoldAccuracy:
-    """One annotator on gold pairs: `right` is the share of correct answers among the definite ones."""
+    """One annotator on gold pairs: `correct` is the share of correct answers among the definite ones."""
 
-    asked: int
+    answers: int
     unsure: int
-    right: Figure
+    correct: Figure
 
 
 def consistency(
@@ -83,17 +83,19 @@ def consistency(
 def gold(truth_and_answer: Iterable[tuple[str, str, int]]) -> GoldAccuracy:
     """Accuracy on gold pairs from rows (known answer, answer given, how many), with Wilson's interval.
 
-    "Unsure" is neither right nor wrong and is counted separately.
+    "Unsure" is neither correct nor wrong and is counted separately.
 
     >>> found = gold([("similar", "similar", 9), ("dissimilar", "similar", 1), ("similar", "unsure", 2)])
-    >>> found.right.value, found.unsure, found.asked
+    >>> found.correct.value, found.unsure, found.answers
     (0.9, 2, 12)
     """
     rows = list(truth_and_answer)
     unsure = sum(count for _, answer, count in rows if answer == UNSURE)
-    right = sum(count for truth, answer, count in rows if answer == truth != UNSURE)
-    asked = sum(count for *_, count in rows)
-    return GoldAccuracy(asked, unsure, share(right, asked - unsure, of="gold pairs with a definite answer"))
+    correct = sum(count for truth, answer, count in rows if answer == truth != UNSURE)
+    answers = sum(count for *_, count in rows)
+    return GoldAccuracy(
+        answers, unsure, share(correct, answers - unsure, of="gold pairs with a definite answer")
+    )
 
 
 def together(people: Iterable[Mapping[Answers, int]]) -> dict[Answers, int]:

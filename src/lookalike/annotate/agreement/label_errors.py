@@ -83,7 +83,7 @@ def expected_errors(
     return tuple(majority_error(error, n, similar) for n in votes)
 
 
-def wrong_together(right: Figure, agreement: float) -> Figure:
+def wrong_together(correct: Figure, agreement: float) -> Figure:
     """The share of wrong labels among pairs that two votes agree on, without any assumption of independence.
 
     With e the error of one vote and A the share of two votes that agree: one of the two is wrong where they differ,
@@ -91,8 +91,8 @@ def wrong_together(right: Figure, agreement: float) -> Figure:
 
         B / A = (e - (1 - A) / 2) / A,   at least 0
 
-    `right` is 1 - e, from gold pairs *like the labelled pairs*; easier gold pairs make the share too low. It is a small
-    difference of larger numbers, so it needs hundreds of gold answers. The interval comes from Wilson's of `right`,
+    `correct` is 1 - e, from gold pairs *like the labelled pairs*; easier gold pairs make the share too low. It is a small
+    difference of larger numbers, so it needs hundreds of gold answers. The interval comes from Wilson's of `correct`,
     because A comes from far more pairs. Undefined if its upper end is below 0: the gold pairs differ from the others.
 
     >>> from lookalike.annotate.agreement.figure import share
@@ -100,17 +100,17 @@ def wrong_together(right: Figure, agreement: float) -> Figure:
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.033, 0.021, 0.047)
     """
-    if isnan(right.value) or isnan(agreement) or agreement == 0:
-        return undefined(right.reason or "no pair has two votes", right.count)
+    if isnan(correct.value) or isnan(agreement) or agreement == 0:
+        return undefined(correct.reason or "no pair has two votes", correct.count)
     value, low, high = (
-        (1 - one - (1 - agreement) / 2) / agreement for one in (right.value, right.high, right.low)
+        (1 - one - (1 - agreement) / 2) / agreement for one in (correct.value, correct.high, correct.low)
     )
     if high < 0:
         return undefined(
             "the gold pairs are easier than the others: votes differ more often than the errors on gold pairs explain",
-            right.count,
+            correct.count,
         )
-    return Figure(max(0.0, value), max(0.0, low), high, right.count)
+    return Figure(max(0.0, value), max(0.0, low), high, correct.count)
 
 
 def _require_error(error: float) -> None:

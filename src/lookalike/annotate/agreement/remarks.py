@@ -98,11 +98,11 @@ def wavering(known: AnnotatorFigures) -> str:
 
 def at_gold(known: AnnotatorFigures) -> str:
     """If the interval of accuracy on gold pairs includes that of guessing."""
-    right = known.gold.right if known.gold is not None else None
-    if right is None or not right.is_sure or right.count < 10 or right.low > COIN:
+    correct = known.gold.correct if known.gold is not None else None
+    if correct is None or not correct.is_sure or correct.count < 10 or correct.low > COIN:
         return ""
-    shown = f"{_percent(right)} of {plural(right.count, 'gold pair')}"
-    return f"{known.name} was right on {shown}. Guessing cannot be ruled out."
+    shown = f"{_percent(correct)} of {plural(correct.count, 'gold pair')}"
+    return f"{known.name} was correct on {shown}. Guessing cannot be ruled out."
 
 
 def often_unsure(known: AnnotatorFigures) -> str:

@@ -61,7 +61,7 @@ def print_team(found: Team) -> None:
         (
             one.name,
             _cell(one.consistency.own, percent) if one.consistency else "-",
-            _cell(one.gold.right, percent) if one.gold else "-",
+            _cell(one.gold.correct, percent) if one.gold else "-",
             f"{one.pace.per_hour.value:.0f}" if one.pace and not math.isnan(one.pace.per_hour.value) else "-",
         )
         for one in found.annotators

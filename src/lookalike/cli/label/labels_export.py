@@ -80,7 +80,9 @@ def export(
         )
 
 
-def _labels(file: Path, opened: Workspace, format: str | None, level: options.Level | None, json: bool) -> None:
+def _labels(
+    file: Path, opened: Workspace, format: str | None, level: options.Level | None, json: bool
+) -> None:
     done = export_labels(opened, file, format=format, level=level)
     if json:
         print_json(done)

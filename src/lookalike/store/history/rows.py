@@ -103,7 +103,7 @@ def history(connection: Connection) -> Iterator[Row]:
             gold.c.at, *pair
         ),
     )
-    timed = [_timed(Row(**row) for row in _stream(connection, asked)) for asked in streams]
+    timed = [_timed(Row(**row) for row in _stream(connection, statement)) for statement in streams]
     yield from (row for _, row in merge(*timed, key=lambda pair: pair[0]))
 
 
@@ -115,9 +115,9 @@ def _timed(rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
         yield latest, row
 
 
-def _stream(connection: Connection, asked: Select[Any]) -> Iterator[Any]:
+def _stream(connection: Connection, statement: Select[Any]) -> Iterator[Any]:
     streamed = {"stream_results": True, "yield_per": ROWS_AT_ONCE}  # of this statement, not of the connection
-    found = connection.execute(asked, execution_options=streamed)
+    found = connection.execute(statement, execution_options=streamed)
     yield from found.mappings()
 
 

@@ -93,13 +93,15 @@ def discussions(
     Open pairs are not listed, because their votes are blind. Gold pairs are not listed, because they are checks.
     `reader` is the annotator who reads, None for a lead. Annotators see the pair of a hidden check after they answered.
     """
-    asked = select(*_LISTED).where(question.c.state == state, question.c.id > after, _SHOWN, _blind(reader))
+    statement = select(*_LISTED).where(
+        question.c.state == state, question.c.id > after, _SHOWN, _blind(reader)
+    )
     if category is not None:
-        asked = asked.where(question.c.category == category)
+        statement = statement.where(question.c.category == category)
     if who is not None:
         mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind == "vote")
-        asked = asked.where(question.c.id.in_(mine))
-    found = connection.execute(asked.order_by(question.c.id).limit(limit))
+        statement = statement.where(question.c.id.in_(mine))
+    found = connection.execute(statement.order_by(question.c.id).limit(limit))
     return tuple(Discussed(*row) for row in found)
 
 
@@ -115,7 +117,8 @@ def thread(connection: Connection, which: int, reader: int | None = None) -> tup
     """The history of a pair that is no longer open: votes first, then comments and verdicts by time."""
     discussed(connection, which, reader)
     votes, comments, verdicts = (
-        [DiscussionEntry(*row) for row in connection.execute(asked, {"which": which})] for asked in _ENTRIES
+        [DiscussionEntry(*row) for row in connection.execute(statement, {"which": which})]
+        for statement in _ENTRIES
     )
     return (*votes, *sorted(comments + verdicts, key=lambda entry: entry.at))
 
@@ -175,8 +178,8 @@ def add_decision(connection: Connection, which: int, lead: int, choice: str, now
 def _is_repeated(connection: Connection, which: int, who: int, kind: str, choice: str, now: int) -> bool:
     """Whether the last verdict on a pair is the same one, given a moment ago: a button was pressed twice."""
     columns = (verdict.c.annotator, verdict.c.kind, verdict.c.verdict, verdict.c.at)
-    asked = select(*columns).where(verdict.c.question == which).order_by(verdict.c.id.desc()).limit(1)
-    last = connection.execute(asked).first()
+    statement = select(*columns).where(verdict.c.question == which).order_by(verdict.c.id.desc()).limit(1)
+    last = connection.execute(statement).first()
     return last is not None and last[:3] == (who, kind, choice) and 0 <= now - last.at <= AGAIN
 
 
@@ -187,5 +190,5 @@ def _write(connection: Connection, change: Transition, now: int) -> None:
 
 def categories(connection: Connection) -> tuple[str, ...]:
     """The categories of the pairs that are listed."""
-    asked = select(tally.c.category).distinct().order_by(tally.c.category)
-    return tuple(connection.execute(asked).scalars())
+    statement = select(tally.c.category).distinct().order_by(tally.c.category)
+    return tuple(connection.execute(statement).scalars())

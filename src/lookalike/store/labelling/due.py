@@ -64,8 +64,8 @@ def due_labels(connection: Connection) -> list[LabelledPair]:
 
 
 def _end_leases(connection: Connection, now: int, most: int) -> int:
-    asked = connection.execute(_ENDED.limit(most), {"now": now, "soon": now + SKEW})
-    held = hold(connection, sorted(set(asked.scalars())), wait=False)
+    ended = connection.execute(_ENDED.limit(most), {"now": now, "soon": now + SKEW})
+    held = hold(connection, sorted(set(ended.scalars())), wait=False)
     stepped = (Transition(one, expire(one.question, now)) for one in held)
     changes = [change for change in stepped if change.after != change.held.question]
     save(connection, changes, now)
@@ -82,8 +82,8 @@ def _resolve(connection: Connection, rules: Rules, now: int, most: int) -> int:
 
 def _due(connection: Connection, grace: int, now: int, most: int = -1) -> list[int]:
     """Questions whose votes are due to be resolved, also those that wait too long because the clock was set back."""
-    asked = _DUE if most < 0 else _DUE.limit(most)
-    return sorted(connection.execute(asked, {"now": now, "latest": now + grace + SKEW}).scalars())
+    statement = _DUE if most < 0 else _DUE.limit(most)
+    return sorted(connection.execute(statement, {"now": now, "latest": now + grace + SKEW}).scalars())
 
 
 def _resolved(found: Iterable[Held], campaign: Campaign, now: int) -> list[Transition]:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, case, delete, func, select
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.checks import GOLD as GOLD_CHECK
 from lookalike.store.labelling.guidelines import known_images
-from lookalike.store.labelling.queue import GOLD, Asked, add_gold
+from lookalike.store.labelling.queue import GOLD, NewPair, add_gold
 from lookalike.store.people.people import ROLES
 from lookalike.store.sql.labelling_schema import annotator, check, claim, gold, question
 
@@ -23,15 +23,15 @@ class Gold:
     candidate: str
     answer: str
     note: str
-    asked: int
-    right: int
+    answers: int
+    correct: int
     left: int
 
 
 _other, _person = check.alias(), annotator.alias()
 _ANSWERED = (check.c.kind == GOLD_CHECK) & check.c.answer.not_in(("", "skip"))
-_ASKED = func.sum(case((_ANSWERED, 1), else_=0))
-_RIGHT = func.sum(case((_ANSWERED & (check.c.answer == gold.c.answer), 1), else_=0))
+_ANSWERS = func.sum(case((_ANSWERED, 1), else_=0))
+_CORRECT = func.sum(case((_ANSWERED & (check.c.answer == gold.c.answer), 1), else_=0))
 _VOTED = select(claim.c.annotator).where(claim.c.question == gold.c.question)
 _CHECKED = select(_other.c.annotator).where(_other.c.question == gold.c.question, _other.c.kind == GOLD_CHECK)
 _LEFT = (
@@ -50,27 +50,27 @@ def gold_pairs(connection: Connection) -> tuple[Gold, ...]:
     Annotators who voted on a pair or answered it as a check do not get it again.
     """
     columns = (question.c.id, question.c.query, question.c.candidate, gold.c.answer, gold.c.note)
-    asked = (
-        select(*columns, _ASKED, _RIGHT, _LEFT)
+    statement = (
+        select(*columns, _ANSWERS, _CORRECT, _LEFT)
         .select_from(gold.join(question, question.c.id == gold.c.question))
         .outerjoin(check, (check.c.question == gold.c.question) & (check.c.kind == GOLD_CHECK))
         .group_by(*columns, gold.c.at, gold.c.question)
         .order_by(gold.c.at.desc(), question.c.id.desc())
     )
-    return tuple(Gold(*row) for row in connection.execute(asked))
+    return tuple(Gold(*row) for row in connection.execute(statement))
 
 
 def gold_scores(connection: Connection) -> Sequence[Any]:
     """For each annotator with answers to gold pairs: the name, the number of answers and of correct ones."""
-    asked = (
-        select(annotator.c.name, _ASKED.label("asked"), _RIGHT.label("right"))
+    statement = (
+        select(annotator.c.name, _ANSWERS.label("answers"), _CORRECT.label("correct"))
         .select_from(check.join(gold, gold.c.question == check.c.question))
         .join(annotator, annotator.c.id == check.c.annotator)
         .where(_ANSWERED)
         .group_by(annotator.c.id, annotator.c.name)
         .order_by(annotator.c.name)
     )
-    return connection.execute(asked).all()
+    return connection.execute(statement).all()
 
 
 def make_gold(
@@ -88,7 +88,7 @@ def make_gold(
         raise ArgumentError(
             "These two photos show the same item.", fix="Choose photos of two different items."
         )
-    pair = Asked(query, candidate, found[candidate].item, found[query].category, GOLD, place=0)
+    pair = NewPair(query, candidate, found[candidate].item, found[query].category, GOLD, place=0)
     add_gold(connection, pair, answer, note, by, now)
 
 

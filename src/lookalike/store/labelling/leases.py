@@ -54,8 +54,8 @@ def add_leases(connection: Connection, leases: Sequence[Lease]) -> None:
 
 def find_lease(connection: Connection, token: str, who: int) -> Lease:
     """The lease of a token. Raises VoteError where this annotator was never given it."""
-    asked = token if token.isascii() and token.isprintable() else ""  # a database may refuse other text
-    found = connection.execute(_OF_TOKEN, {"token": asked}).first()
+    plain = token if token.isascii() and token.isprintable() else ""  # a database may refuse other text
+    found = connection.execute(_OF_TOKEN, {"token": plain}).first()
     if found is None or found.annotator != who:
         raise refused("not-leased")
     return Lease(*found)

@@ -59,8 +59,8 @@ def count_states(connection: Connection) -> Counter[str]:
 
 def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:
     """The hash of each image's photo, without images that the catalog no longer has."""
-    asked = select(schema.image.c.image, schema.image.c.digest).where(schema.image.c.image.in_(images))
-    return {image: digest for image, digest in connection.execute(asked)}
+    statement = select(schema.image.c.image, schema.image.c.digest).where(schema.image.c.image.in_(images))
+    return {image: digest for image, digest in connection.execute(statement)}
 
 
 def report_photo(connection: Connection, image: str, who: int, now: int, address: str) -> bool:

@@ -65,9 +65,11 @@ def read(connection: Connection, which: Collection[int]) -> list[Held]:
 
 def with_proposals(connection: Connection, which: int, found: Question) -> Question:
     """A question in discussion, with what was proposed since its discussion began."""
-    asked = select(verdict.c.annotator, verdict.c.kind, verdict.c.verdict).where(verdict.c.question == which)
+    statement = select(verdict.c.annotator, verdict.c.kind, verdict.c.verdict).where(
+        verdict.c.question == which
+    )
     proposals: dict[int, str] = {}
-    for who, kind, choice in connection.execute(asked.order_by(verdict.c.id)):
+    for who, kind, choice in connection.execute(statement.order_by(verdict.c.id)):
         if kind == "proposal":
             proposals[who] = choice
         elif choice == "reopen":

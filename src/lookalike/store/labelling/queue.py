@@ -20,7 +20,7 @@ MANY = 500  # pairs that one statement looks for
 
 
 @dataclass(frozen=True)
-class Asked:
+class NewPair:
     """A pair to add to the queue. `both`: its reverse was proposed too. `kind`: where it came from."""
 
     query: str
@@ -32,7 +32,7 @@ class Asked:
     both: bool = False
 
 
-def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+def add_pairs(connection: Connection, pairs: Iterable[NewPair], needed: int, now: int) -> int:
     """Add pairs that need a number of votes each. Returns how many are new: (a, b) and (b, a) are one pair.
 
     If (b, a) exists already, its answer counts for both directions, also an earlier answer. If both directions are
@@ -47,7 +47,7 @@ def ask(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -
     return _count(connection) - before
 
 
-def _count_for_both(connection: Connection, pairs: Sequence[Asked], needed: int, now: int) -> None:
+def _count_for_both(connection: Connection, pairs: Sequence[NewPair], needed: int, now: int) -> None:
     """Let questions count for both directions if their reverse is added now, and label those that are resolved.
 
     A pair that was closed by a label from a file, which has one direction, is asked again for the other direction.
@@ -72,10 +72,10 @@ def _count_for_both(connection: Connection, pairs: Sequence[Asked], needed: int,
                 connection.execute(again.values(**_row(ends[a, b], needed, now)))
 
 
-def ask_first(connection: Connection, pairs: Iterable[Asked], needed: int, now: int) -> int:
+def add_pairs_first(connection: Connection, pairs: Iterable[NewPair], needed: int, now: int) -> int:
     """Add pairs in front of all others. Pairs that are in the queue already move there. Returns how many are new."""
     chosen = list(pairs)
-    new = ask(connection, chosen, needed, now)
+    new = add_pairs(connection, chosen, needed, now)
     for pair in chosen:
         low, high = sorted((pair.query, pair.candidate))
         same = (question.c.low == low, question.c.high == high, question.c.state == OPEN)
@@ -107,7 +107,7 @@ def withdraw_missing(connection: Connection, now: int) -> int:
     return len(which)
 
 
-def add_gold(connection: Connection, pair: Asked, answer: str, note: str, by: int | None, now: int) -> None:
+def add_gold(connection: Connection, pair: NewPair, answer: str, note: str, by: int | None, now: int) -> None:
     """Make a pair a gold pair, whose known answer is used to check annotators. This gives it no label.
 
     Raises VoteError for a pair that is open or in discussion, because annotators would get it twice.
@@ -149,7 +149,7 @@ def _close(
         recount(connection)
 
 
-def _row(pair: Asked, needed: int, now: int) -> dict[str, object]:
+def _row(pair: NewPair, needed: int, now: int) -> dict[str, object]:
     low, high = sorted((pair.query, pair.candidate))
     return {
         "place": pair.place,

@@ -15,15 +15,15 @@ from lookalike.store.sql import labelling_schema as schema
 
 def read_people(connection: Connection) -> dict[int, tuple[str, bool]]:
     """Annotator -> name, and whether they can still log in."""
-    asked = select(schema.annotator.c.id, schema.annotator.c.name, schema.annotator.c.removed)
-    return {who: (name, removed is None) for who, name, removed in connection.execute(asked)}
+    statement = select(schema.annotator.c.id, schema.annotator.c.name, schema.annotator.c.removed)
+    return {who: (name, removed is None) for who, name, removed in connection.execute(statement)}
 
 
 def read_patterns(connection: Connection) -> VoteTable:
     """The blind votes of each annotator, over all categories."""
     pattern, pairs = schema.tally.c.pattern, func.sum(schema.tally.c.questions)
-    asked = select(pattern, pairs).group_by(pattern).order_by(pattern)
-    return vote_table(("", pattern, int(pairs)) for pattern, pairs in connection.execute(asked).all())
+    statement = select(pattern, pairs).group_by(pattern).order_by(pattern)
+    return vote_table(("", pattern, int(pairs)) for pattern, pairs in connection.execute(statement).all())
 
 
 def read_counts(connection: Connection) -> Counts:
@@ -33,8 +33,8 @@ def read_counts(connection: Connection) -> Counts:
         func.length(pattern) - func.length(func.replace(pattern, SIGNS[answer], "")) for answer in BY_CODE
     ]
     columns = [category, *(count.label(name) for count, name in zip(each, BY_CODE, strict=True))]
-    asked = select(*columns, func.sum(schema.tally.c.questions)).group_by(*columns).order_by(*columns)
-    rows = connection.execute(asked).all()
+    statement = select(*columns, func.sum(schema.tally.c.questions)).group_by(*columns).order_by(*columns)
+    rows = connection.execute(statement).all()
     answers = np.array([row[1:4] for row in rows], np.int64).reshape(-1, 3)
     return Counts(answers, np.array([int(row[4]) for row in rows], np.int64), strings(row[0] for row in rows))
 
@@ -42,8 +42,8 @@ def read_counts(connection: Connection) -> Counts:
 def read_worked(connection: Connection) -> list[Worked]:
     """The answers and the working time of each annotator in each hour, in order of hours."""
     columns = [schema.pace.c[name] for name in Worked._fields]
-    asked = select(*columns).order_by(schema.pace.c.hour, schema.pace.c.annotator)
-    return [Worked(*row) for row in connection.execute(asked).all()]
+    statement = select(*columns).order_by(schema.pace.c.hour, schema.pace.c.annotator)
+    return [Worked(*row) for row in connection.execute(statement).all()]
 
 
 def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]]:
@@ -60,7 +60,7 @@ def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]
         third.c.kind == REPEAT,
         third.c.turn == 3,
     )
-    asked = (
+    statement = (
         select(second.c.annotator, vote.c.answer, second.c.answer, answered, func.count())
         .select_from(
             second.join(vote, and_(mine, vote.c.kind == VOTE)).join(third, again, isouter=True),
@@ -69,7 +69,7 @@ def read_repeats(connection: Connection) -> dict[int, dict[tuple[str, ...], int]
         .group_by(second.c.annotator, vote.c.answer, second.c.answer, answered)
     )
     found: dict[int, dict[tuple[str, ...], int]] = {}
-    for annotator, *answers, pairs in connection.execute(asked):
+    for annotator, *answers, pairs in connection.execute(statement):
         found.setdefault(annotator, {})[tuple(answers)] = pairs
     return found
 
@@ -78,7 +78,7 @@ def read_gold(connection: Connection) -> dict[int, list[tuple[str, str, int]]]:
     """Annotator -> (known answer, answer given, how many) of gold pairs that were answered."""
     check, gold = schema.check, schema.gold
     columns = (check.c.annotator, gold.c.answer, check.c.answer)
-    asked = (
+    statement = (
         select(*columns, func.count())
         .select_from(check.join(gold, gold.c.question == check.c.question))
         .where(check.c.kind == GOLD, check.c.answer != "")
@@ -86,7 +86,7 @@ def read_gold(connection: Connection) -> dict[int, list[tuple[str, str, int]]]:
         .order_by(*columns)
     )
     found: dict[int, list[tuple[str, str, int]]] = {}
-    for annotator, truth, answer, count in connection.execute(asked):
+    for annotator, truth, answer, count in connection.execute(statement):
         found.setdefault(annotator, []).append((truth, answer, count))
     return found
 
@@ -94,21 +94,21 @@ def read_gold(connection: Connection) -> dict[int, list[tuple[str, str, int]]]:
 def read_checks(connection: Connection) -> tuple[int, int]:
     """The number of hidden checks that are answered, and of those that are not."""
     answered = schema.check.c.answer != ""
-    asked = select(answered, func.count()).group_by(answered)
-    counts = {bool(done): count for done, count in connection.execute(asked)}
+    statement = select(answered, func.count()).group_by(answered)
+    counts = {bool(done): count for done, count in connection.execute(statement)}
     return counts.get(True, 0), counts.get(False, 0)
 
 
 def question_ids(connection: Connection, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """The questions of image pairs, in either order. Pairs that were never in the queue are missing."""
     question = schema.question
-    asked = select(question.c.id).where(
+    statement = select(question.c.id).where(
         question.c.low == bindparam("one"), question.c.high == bindparam("other")
     )
     found = {}
     for pair in dict.fromkeys(pairs):
         one, other = sorted(pair)
-        row = connection.execute(asked, {"one": one, "other": other}).first()
+        row = connection.execute(statement, {"one": one, "other": other}).first()
         if row is not None:
             found[pair] = int(row[0])
     return found

@@ -134,9 +134,9 @@ class Database:
 
     def check(self) -> None:
         """Check the integrity of a whole SQLite file, or that PostgreSQL answers."""
-        asked = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
+        statement = "PRAGMA integrity_check" if self.is_sqlite else "SELECT 'ok'"
         with self.read() as connection:
-            faults = [str(row[0]) for row in connection.execute(text(asked))]
+            faults = [str(row[0]) for row in connection.execute(text(statement))]
         if faults != ["ok"]:
             raise StorageError(
                 f"{self.name} is damaged: {faults[0]}.",

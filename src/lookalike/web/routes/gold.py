@@ -26,7 +26,7 @@ HERE = "/guidelines/gold"
 
 @router.get("")
 def gold_page(request: Request, person: PersonPart, after: After = 0) -> Response:
-    """All gold pairs, the share of right answers, and resolved pairs to choose from."""
+    """All gold pairs, the share of correct answers, and resolved pairs to choose from."""
     return _gold(request, person, after)
 
 

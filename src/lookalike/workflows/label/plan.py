@@ -90,7 +90,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
         votes,
         campaign.protocol.name,
         slips=consistency(repeats, seed=seed).flips.value,
-        right=gold(golds).right,
+        correct=gold(golds).correct,
     )
     return LabellingPlan(
         questions=waiting,
@@ -109,7 +109,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     )
 
 
-def label_errors(votes: Counts, protocol: str, *, slips: float, right: Figure) -> LabelErrors:
+def label_errors(votes: Counts, protocol: str, *, slips: float, correct: Figure) -> LabelErrors:
     """Expected errors of labels, from agreement, from repeats, and from gold pairs."""
     agreed = by_group.agreement(votes, replicates=0)["percent"].value
     similar = _similar_votes(votes)
@@ -119,7 +119,7 @@ def label_errors(votes: Counts, protocol: str, *, slips: float, right: Figure) -
         of_one_slip=slip,
         from_agreement=expected_errors(one, protocol, similar),
         from_slips=expected_errors(slip, protocol, similar),
-        wrong_together=wrong_together(right, agreed),
+        wrong_together=wrong_together(correct, agreed),
     )
 
 

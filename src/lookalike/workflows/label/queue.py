@@ -12,9 +12,9 @@ from lookalike.store.labelling.queue import (
     CHOSEN,
     POOL,
     RANDOM,
-    Asked,
-    ask,
-    ask_first,
+    NewPair,
+    add_pairs,
+    add_pairs_first,
     asked_pairs,
     close_labelled,
     lowest_place,
@@ -49,7 +49,7 @@ def queue_pairs(workspace: Workspace) -> Queued:
             return Queued(0, withdrawn, done)
         campaign = read_campaign(connection)
         listed = list(_pairs(workspace, left, pool, campaign.seed))
-        return Queued(ask(connection, listed, campaign.protocol.votes, now), withdrawn, done)
+        return Queued(add_pairs(connection, listed, campaign.protocol.votes, now), withdrawn, done)
 
 
 def count_waiting(workspace: Workspace) -> int:
@@ -74,13 +74,13 @@ def queue_first(workspace: Workspace, chosen: Questions) -> int:
         ends = zip(chosen.query, chosen.candidate, chosen.item, places, strict=True)
         directed = set(zip(chosen.query, chosen.candidate, strict=True))
         listed = [
-            Asked(q, c, item, category(q), CHOSEN, place, both=(c, q) in directed)
+            NewPair(q, c, item, category(q), CHOSEN, place, both=(c, q) in directed)
             for q, c, item, place in ends
         ]
-        return ask_first(connection, listed, campaign.protocol.votes, now_ms())
+        return add_pairs_first(connection, listed, campaign.protocol.votes, now_ms())
 
 
-def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iterable[Asked]:
+def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iterable[NewPair]:
     """The pairs without a label, each once whatever its direction. Its kind is `POOL` if it is in the pool."""
     category = _categories(workspace)
     ends = list(zip(left.query.tolist(), left.candidate.tolist(), left.item.tolist(), strict=True))
@@ -90,7 +90,7 @@ def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iter
     places = balanced([q for q, _, _ in once], [(q, c) for q, c, _ in once], seed)
     for (q, c, item), place in zip(once, places, strict=True):
         kind = POOL if (q, item) in pooled else RANDOM
-        yield Asked(q, c, item, category(q), kind, place, both=(c, q) in directed)
+        yield NewPair(q, c, item, category(q), kind, place, both=(c, q) in directed)
 
 
 def _categories(workspace: Workspace) -> Callable[[str], str]:
