@@ -24,7 +24,9 @@ def vote(folder):
 def test_without_votes_it_says_so(lookalike, workspace):
     result = lookalike("labels", "agreement")
     assert result.status == 0
-    assert "no pair has all its votes yet" in result.out
+    assert "undefined" in result.out
+    assert "lookalike serve" in result.out  # the next step is to vote
+    assert lookalike("labels", "agreement", "--json").json["agreement"]["pairs"] == 0
 
 
 def test_it_prints_every_coefficient_with_its_interval(lookalike, workspace):

@@ -93,16 +93,19 @@ def test_a_workspace_with_missing_labels_is_refused_with_what_is_missing(lookali
     assert lookalike("labels", "import", "labels.csv", "-w", "shop").status == 0
     result = lookalike("bias", "-w", "shop", "--pools", 5)
     assert result.status == 1
-    assert "Of the top 10 of color" in result.err
-    assert "of 1 of 36 queries are not labelled" in " ".join(result.err.split())
+    assert "top 10 of color" in result.err
+    assert "1 of 36 queries" in " ".join(result.err.split())
     assert "Traceback" not in result.err
 
 
 def test_a_workspace_without_labels_and_a_calibration_of_a_workspace_are_refused(lookalike, shop):
-    assert "There are no labels" in lookalike("bias", "-w", "shop").err
+    unlabelled = lookalike("bias", "-w", "shop")
+    assert unlabelled.status == 1
+    assert "no labels" in unlabelled.err
     result = lookalike("bias", "-w", "shop", "--calibration", "table.toml")
     assert result.status == 1
-    assert "--calibration needs generated catalogs" in result.err
+    assert "--calibration" in result.err
+    assert "--workspace" in result.err
 
 
 @pytest.mark.parametrize("wrong", [("--pools", 0), ("--images", 10), ("--studios", 0)])

@@ -26,18 +26,22 @@ def test_labelling_what_it_names_decides(lookalike, workspace):
     assert after["judged"] >= before["wanted"]["queries"]
     one = after["encoders"][0]
     assert one["least"] <= one["most"]
+    assert (one["first"], one["second"], one["decision"]) == ("color", "hog", "worse")
+    assert after["next"]["pairs"] == 0
     result = lookalike("compare", "color", "hog", "--width", "1").out
     assert "hog is better than color" in result
-    assert "No pair is left to label" in result
+    assert "Next: " not in result
+    assert "--width" not in result
 
 
 def test_mistakes_are_errors(lookalike, workspace):
     assert "takes two" in lookalike("compare", "color").err
     assert "takes two" in lookalike("compare", "color", "color").err
-    assert (
-        "no embeddings" in lookalike("compare", "color", "nobody").err.lower()
-        or "nobody" in lookalike("compare", "color", "nobody").err
-    )
+    assert "'nobody'" in lookalike("compare", "color", "nobody").err
     assert "width" in lookalike("compare", "color", "hog", "--width", "0").err
-    result = lookalike("compare", "color", "hog", "--width", "0.01")
-    assert "wider than --width even if all queries are judged" in result.out
+
+
+def test_a_width_that_labels_cannot_reach(lookalike, workspace):
+    never = ("compare", "color", "hog", "--width", "0.01")
+    assert lookalike(*never, "--json").json["wanted"] is None
+    assert "--width" in lookalike(*never).out

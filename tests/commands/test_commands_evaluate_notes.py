@@ -1,5 +1,7 @@
 """What `evaluate` explains beside its figures."""
 
+import re
+
 import pytest
 
 
@@ -18,17 +20,17 @@ def evaluated(lookalike, *options: object):
 def test_a_claim_by_hits_against_an_encoder_outside_the_pool_says_so(outside_pool, lookalike):
     result, made = evaluated(lookalike, "--measures", "HR@3,coverage@3,AUC_mac")
     assert made["caveats"]["HR@3"] == ["HR@3 counts unjudged results as misses; lbp did not feed the pool"]
-    assert made["caveats"]["coverage@3"] == [
-        "coverage@3 counts how many results are labelled; lbp did not feed the pool"
-    ]
+    (coverage,) = made["caveats"]["coverage@3"]
+    assert coverage.startswith("coverage@3 ")
+    assert "lbp" in coverage
     assert made["caveats"]["AUC_mac"] == []
-    assert "HR@3 counts unjudged results as misses; lbp did not feed the pool." in result
+    for caveat in (*made["caveats"]["HR@3"], coverage):
+        assert caveat in " ".join(result.split())
 
 
 def test_among_those_that_fed_the_pool_nothing_leans(labelled, lookalike):
-    result, made = evaluated(lookalike, "--measures", "HR@3,EHR@3,coverage@3")
-    assert not any(made["caveats"].values())
-    assert "did not feed" not in result
+    _, made = evaluated(lookalike, "--measures", "HR@3,EHR@3,coverage@3")
+    assert made["caveats"] == {"HR@3": [], "EHR@3": [], "coverage@3": []}
 
 
 def test_a_claim_for_an_encoder_outside_the_pool_on_what_was_judged_says_so(outside_pool, lookalike):
@@ -49,9 +51,9 @@ def test_a_claim_for_an_encoder_outside_the_pool_on_what_was_judged_says_so(outs
         value = float(right.sum() / was.denominator.sum())
         score = Score("EHR@3", value, was.queries, was.query, right, was.denominator)
         made.append(Scores(one.encoder, one.basis, {"EHR@3": score}))
-    assert caveats(replace(found, scores=tuple(made)), significance(made), "EHR@3") == [
-        "EHR@3 leaves unjudged results out; lbp did not feed the pool"
-    ]
+    (caveat,) = caveats(replace(found, scores=tuple(made)), significance(made), "EHR@3")
+    assert caveat.startswith("EHR@3 ")
+    assert "lbp" in caveat
 
 
 def test_the_audit_comes_next_and_then_the_report(labelled, lookalike):
@@ -61,18 +63,22 @@ def test_the_audit_comes_next_and_then_the_report(labelled, lookalike):
 
 def test_a_list_shorter_than_k_is_reported(labelled, lookalike):
     result, _ = evaluated(lookalike, "--measures", "HR@100000,coverage@17,coverage@18,EHR@100000,MRR@99")
-    for name in ("HR@100000", "coverage@18", "MRR@99"):
-        assert f"K is larger than the 17 candidates of a query, so {name} cannot reach 1." in result
-    assert result.count("K is larger") == 3
-    assert "K is larger" not in evaluated(lookalike, "--measures", "HR@17,HR@99(of=possible)")[0]
+    beyond = r"17 candidates[^.]* (\S+@\d+)"
+    assert re.findall(beyond, " ".join(result.split())) == ["HR@100000", "coverage@18", "MRR@99"]
+    short, _ = evaluated(lookalike, "--measures", "HR@17,HR@99(of=possible)")
+    assert "17 candidates" not in short
 
 
 def test_identification_speaks_of_photos_and_not_of_labels(workspace, lookalike):
-    result, _ = evaluated(lookalike, "--task", "identification", "--measures", "HR@2,HR@5(of=possible),MRR@9")
-    assert result.startswith("36 pairs of photos of one item, image level")
-    assert "HR@2: share of the top 2 that are other photos of the query's item" in result
-    assert "HR@5(of=possible): other photos of the query's item in the top 5, of as many as could" in result
-    assert "for 9 photos" in result
+    result, made = evaluated(
+        lookalike, "--task", "identification", "--measures", "HR@2,HR@5(of=possible),MRR@9"
+    )
+    assert (made["labels"], made["level"]) == (36, "image")
+    assert re.match("36 .*photos.* image level", result)
+    for name, place in (("HR@2", "top 2 "), ("HR@5(of=possible)", "top 5,"), ("MRR@9", " 9 photos")):
+        (meaning,) = re.findall(rf"^{re.escape(name)}: (.*)$", result, re.MULTILINE)
+        assert place in meaning
+        assert "photos" in meaning
     assert "label" not in result
     assert "*" not in result
     assert "unjudged" not in result
@@ -80,21 +86,21 @@ def test_identification_speaks_of_photos_and_not_of_labels(workspace, lookalike)
 
 
 def test_what_k_results_would_earn_names_the_k(labelled, lookalike):
-    assert "of what 4 of them would" in evaluated(lookalike, "--measures", "MRR@4")[0]
+    result, _ = evaluated(lookalike, "--measures", "MRR@4")
+    (meaning,) = re.findall("^MRR@4: (.*)$", result, re.MULTILINE)
+    assert re.findall(r"\d+", meaning) == ["4", "4"]
 
 
 def test_by_a_column_two_measures_are_printed_and_all_are_in_json(labelled, lookalike):
     result, made = evaluated(lookalike, "--per", "category")
-    assert [line.partition(":")[0] for line in result.splitlines() if ": " in line and "@" in line][:1] == [
-        "EHR@5"
-    ]
-    assert "AUC_mac: " in result
+    assert re.findall(r"^(\S+[@_]\S+): ", result, re.MULTILINE) == ["EHR@5", "AUC_mac"]
     assert "DCS" not in result
-    assert "Only EHR@5 and AUC_mac are shown with --per" in result
+    assert "EHR@5 and AUC_mac" in result
+    assert "--per" in result
     assert len(made["scores"]["hog"]) == len(made["per"]["groups"][0]["scores"]["hog"]) == 9
     named, _ = evaluated(lookalike, "--per", "category", "--measures", "DCS,HR@5")
     assert "DCS(alpha=10): " in named
-    assert "only, as with" not in named
+    assert "--per" not in named
 
 
 def test_too_few_replicates_are_reported_with_the_number_needed(outside_pool, lookalike):

@@ -4,6 +4,7 @@ import csv
 import inspect
 import json
 import math
+import os
 import re
 import sys
 from itertools import pairwise
@@ -93,11 +94,11 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
     assert result.status == 0, result.err
     words = flat(result.out)
     assert re.search(r"\d+ anchors, \d+ similar pairs, \d+ dissimilar pairs", words)
-    assert "1 view of each image" in words
-    assert "have positiveness 0." in words
-    assert re.search(r"Left out: \d+ labels, because .* train\.", words)
-    assert "labelled pairs of the validation split choose the epoch." in words
-    assert "the best DCS(alpha=10) on the validation split" in words
+    assert " 1 view " in words
+    assert "positiveness 0." in words
+    assert re.search(r"Left out: \d+ labels[^.]* train\.", words)
+    assert re.search(r"\d+ labelled pairs of the validation split", words)
+    assert re.search(r"epoch \d is kept\.[^:]* DCS\(alpha=10\) [^:]*: 0\.\d", words)
     assert "base has 0." in words
     assert "Next: lookalike evaluate base better --split test" in words
     folder = shop / "models/better"
@@ -110,7 +111,7 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
     np.testing.assert_array_equal(opened.embeddings("better").vectors, expected)
     assert lookalike("evaluate", "base", "better", "--split", "test").status == 0
     status = lookalike("status")
-    assert "Trained here: better (in models/)." in status.out
+    assert "Trained here: better" in status.out
     assert lookalike("status", "--json").json["trained"] == ["better"]
 
 
@@ -137,8 +138,8 @@ def test_json_says_the_same(lookalike, shop):
 def test_the_last_epoch_is_kept_with_keep_last(lookalike, shop):
     result = lookalike(*ON, "--keep", "last")
     assert result.status == 0, result.err
-    assert "better: 6 epochs; the last is kept" in flat(result.out)
-    assert "DCS(alpha=10) on the validation split: better has" in flat(result.out)
+    assert "better: 6 epochs; the last " in flat(result.out)
+    assert re.search(r"DCS\(alpha=10\) [^:]*: better has 0\.\d+, base has 0\.\d+", flat(result.out))
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
     assert (learned["best"], learned["settings"]["keep"]) == (6, "last")
 
@@ -202,12 +203,12 @@ def test_several_views_are_embedded_once_and_each_image_enters_as_two(lookalike,
     views = ("finetune", "color", "--name", "seen", "--views", "3", "--epochs", "3", "--projection", "8")
     result = lookalike(*views)
     assert result.status == 0, result.err
-    assert "3 augmented views of each image" in flat(result.out)
+    assert "3 augmented views" in flat(result.out)
     assert len(list((labelled / "views/color").glob("[!.]*"))) == 3
     learned = json.loads((labelled / "models/seen/checkpoint.json").read_text())["learned"]
     assert learned["settings"]["views"] == 3
     one = lookalike(*views[:3], "one", *views[6:])
-    assert "1 view of each image" in flat(one.out)
+    assert " 1 view " in flat(one.out)
     assert head_of(labelled, "seen") != head_of(labelled, "one")
     opened = Workspace(labelled)
     head = read_head(labelled / "models/seen").head
@@ -220,7 +221,8 @@ def test_a_head_on_a_head(lookalike, shop):
     result = lookalike("finetune", "better", "--name", "best", *ON[4:])
     assert result.status == 0, result.err
     again = lookalike("finetune", "better", "--name", "better", *ON[4:], "--replace")
-    assert "the encoder to train on" in flat(again.err)
+    assert again.status == 1
+    assert "'better' is taken" in flat(again.err)
     assert sorted(models.trained(shop)) == ["best", "better"]
 
 
@@ -230,14 +232,15 @@ def test_a_head_on_a_head(lookalike, shop):
 def test_views_without_photos(lookalike, shop):
     result = lookalike(*ON, "--views", "2")
     assert result.status == 1
-    assert "Augmented views of base need photos" in flat(result.err)
+    assert "base need photos" in flat(result.err)
     assert nothing_left(shop)
 
 
 def test_no_labels(lookalike, bare, tmp_path):
     result = lookalike(*ON)
     assert result.status == 1
-    assert "Error: There are no labels, so there is nothing to learn from." in result.err
+    assert "no labels" in result.err
+    assert "lookalike labels import" in result.err
     assert nothing_left(tmp_path)
 
 
@@ -246,9 +249,8 @@ def test_no_positives_to_learn_from(lookalike, bare, tmp_path, keep):
     label(lookalike, tmp_path, bare, keep)
     result = lookalike(*ON)
     assert result.status == 1
-    assert (
-        "No pair of the training split is labelled similar, so there is nothing to learn from." in result.err
-    )
+    assert "training split" in result.err
+    assert "labelled similar" in result.err
     assert nothing_left(tmp_path)
 
 
@@ -256,10 +258,10 @@ def test_no_negatives(lookalike, bare, tmp_path):
     label(lookalike, tmp_path, bare, lambda split, same: same)
     result = lookalike(*ON)
     assert result.status == 0
-    assert "Warning: No pair of the training split is labelled dissimilar." in flat(result.out)
-    ignoring = lookalike(*ON[:3], "other", *ON[4:], "--unjudged", "ignore")
-    assert ignoring.status == 0
-    assert "Warning: No pairs are pushed apart" in flat(ignoring.out)
+    assert re.search(r"Warning: No pair [^.]* dissimilar\.", flat(result.out))
+    ignoring = lookalike(*ON[:3], "other", *ON[4:], "--unjudged", "ignore", "--json").json
+    assert (ignoring["preview"]["negatives"], ignoring["preview"]["pushed"]) == (0, 0)
+    assert any("pushed apart" in warning for warning in ignoring["warnings"])
 
 
 def test_one_positive(lookalike, bare, tmp_path):
@@ -270,10 +272,9 @@ def test_one_positive(lookalike, bare, tmp_path):
         bare,
         lambda split, same: same and split == "train" and not one and not one.append(1),
     )
-    result = lookalike(*ON)
-    assert result.status == 0
-    assert "2 anchors, 1 similar pair, 0 dissimilar pairs" in flat(result.out)
-    assert "1 batch per epoch" in flat(result.out)
+    preview = lookalike(*ON, "--json").json["preview"]
+    assert (preview["anchors"], preview["positives"], preview["negatives"]) == (2, 1, 0)
+    assert preview["batches"] == 1
 
 
 def test_one_huge_component(lookalike, bare, tmp_path):
@@ -282,10 +283,11 @@ def test_one_huge_component(lookalike, bare, tmp_path):
     rows = [f"i{a}-0,i{b}-0,1" for a, b in pairwise(train)]
     (tmp_path / "labels.csv").write_text("query,candidate,label\n" + "\n".join(rows) + "\n")
     assert lookalike("labels", "import", "labels.csv").status == 0
-    result = flat(lookalike(*ON, "--max-distance", 100).out)
-    assert "Warning: Positives connect 45 of 45 anchors" in result
-    near = flat(lookalike(*ON, "--max-distance", 2, "--replace").out)
-    assert "Positives connect" not in near
+    far = lookalike(*ON, "--max-distance", 100, "--json").json
+    assert (far["preview"]["joined"], far["preview"]["anchors"]) == (45, 45)
+    assert any("45 of 45 anchors" in warning for warning in far["warnings"])
+    near = lookalike(*ON, "--max-distance", 2, "--replace", "--json").json
+    assert not any("anchors" in warning for warning in near["warnings"])
 
 
 def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
@@ -293,8 +295,9 @@ def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
     result = lookalike(*ON)
     assert result.status == 0
     words = flat(result.out)
-    assert "The validation split has no labelled pair, so the last epoch is kept." in words
-    assert "6 epochs; the last is kept, because DCS(alpha=10) is undefined on the validation split." in words
+    assert "no labelled pair" in words
+    assert "6 epochs; the last " in words
+    assert "DCS(alpha=10) is undefined" in words
     assert "base has" not in words
     learned = json.loads((tmp_path / "models/better/checkpoint.json").read_text())["learned"]
     assert (learned["best"], learned["value"], learned["before"]) == (6, None, None)
@@ -315,24 +318,25 @@ def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike,
     result = lookalike(*ON[:4], "--epochs", 30, "--batch", 32, "--projection", 8)
     assert result.status == 1
     words = flat(result.err)
-    assert "Training on base stopped: the loss is inf in epoch " in words
-    assert "images, catalog rows " in words
-    assert re.search(r"The head of epoch \d+, the best .* kept as better \(checkpoint:better\)\.", words)
+    stopped = re.search(r"loss is inf in epoch (\d+)", words)
+    best = re.search(r"epoch (\d+)[^.]* kept as better \(checkpoint:better\)", words)
+    learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
+    assert int(best[1]) == learned["best"] < int(stopped[1])
+    assert "catalog rows " in words
     opened = Workspace(shop)
     assert np.isfinite(opened.embeddings("better").vectors).all()
     assert models.trained(shop) == ["better"]
-    assert "finished run 'better' already" in lookalike(*ON).err
+    assert "finished run 'better'" in lookalike(*ON).err
 
 
 def test_an_absurd_rate_leaves_nothing(lookalike, shop):
     result = lookalike(*ON, "--rate", "1e30", "--loss", "con")
-    if "is kept as better" in flat(result.err):
+    assert result.status == 1
+    assert "lower --rate" in flat(result.err)
+    if "checkpoint:better" in flat(result.err):  # an epoch was finished
         assert models.trained(shop) == ["better"]
     else:
-        assert "nothing is kept under better." in flat(result.err)
         assert nothing_left(shop)
-    assert result.status == 1
-    assert "Train again with a lower --rate" in flat(result.err)
 
 
 def test_a_batch_larger_than_the_catalog(lookalike, shop):
@@ -347,19 +351,22 @@ def test_a_name_that_is_taken(lookalike, shop):
         for more in ((), ("--replace",)):
             result = lookalike(*ON[:3], name, *ON[4:], *more)
             assert result.status == 1
-            assert f"The name {name!r} is taken" in result.err
+            assert f"{name!r} is taken" in result.err
     assert lookalike(*ON[:3], "../out", *ON[4:]).status == 1
     assert sorted(Workspace(shop).encoders) == ["base", "other"]
     assert not models.unfinished(shop)
 
 
 def test_an_encoder_that_is_not_there(lookalike, shop):
-    result = lookalike("finetune", "bose", "--name", "better")
-    assert "Unknown encoder 'bose'. The workspace has vectors of base." in flat(result.err)
-    string = lookalike("finetune", "timm:resnet50", "--name", "better")
-    assert "Embed it first: lookalike embed timm:resnet50" in flat(string.err)
-    held = lookalike("finetune", "precomputed:v.npy", "--name", "better")
-    assert "Use base, which holds its vectors." in flat(held.err)
+    for encoder, *named in (
+        ("bose", "'bose'", "vectors of base."),
+        ("timm:resnet50", "'timm:resnet50'", "lookalike embed timm:resnet50"),
+        ("precomputed:v.npy", "'precomputed:v.npy'", "Use base,"),
+    ):
+        result = lookalike("finetune", encoder, "--name", "better")
+        assert result.status == 1
+        for word in named:
+            assert word in flat(result.err)
     assert nothing_left(shop)
 
 
@@ -395,7 +402,7 @@ def test_without_the_libraries_it_says_how_to_get_them(lookalike, shop, monkeypa
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     result = lookalike(*ON)
     assert result.status == 1
-    assert "Training needs tensorboard, which is not installed." in result.err
+    assert "needs tensorboard" in result.err
     assert "pip install 'lookalike[learn]'" in result.err
 
 
@@ -404,8 +411,7 @@ def test_two_runs_of_one_name(lookalike, shop):
     with lock(shop / "models", "better", "finetune better"):
         result = lookalike(*ON)
         assert result.status == 1
-        assert "Another command uses" in result.err
-        assert "finetune better, process " in result.err
+        assert f"finetune better, process {os.getpid()}" in result.err
         assert lookalike(*ON[:3], "other", *ON[4:]).status == 0
 
 
@@ -413,12 +419,13 @@ def test_vectors_that_have_changed_since_the_run_began(lookalike, shop):
     opened = Workspace(shop)
     with pytest.raises(KeyboardInterrupt):
         stopped_after(opened, 2)
-    assert "The training run better is unfinished" in lookalike("status").out
+    assert lookalike("status", "--json").json["unfinished_runs"] == ["better"]
     np.save(shop / "v.npy", np.load(shop / "v.npy") + 1)
     assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
     result = lookalike(*ON)
     assert result.status == 1
-    assert "'better' cannot be resumed: the encoder's vectors have changed." in flat(result.err)
+    assert "'better'" in result.err
+    assert re.findall(r"(\w+) (?:have|has) changed", flat(result.err)) == ["vectors"]
     assert lookalike(*ON, "--replace").status == 0
 
 
@@ -426,10 +433,11 @@ def test_changed_labels_and_settings_are_named(lookalike, shop):
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), 2)
     result = lookalike(*ON, "--rate", "0.01")
-    assert "cannot be resumed: rate is 0.01, not 0.0003." in flat(result.err)
+    assert result.status == 1
+    assert ": rate is 0.01, not 0.0003." in flat(result.err)
     (shop / "more.csv").write_text("query,candidate,label\ni0-0,i1-0,1\n")
     assert lookalike("labels", "import", "more.csv").status == 0
-    assert "the labels have changed" in flat(lookalike(*ON).err)
+    assert "labels have changed" in flat(lookalike(*ON).err)
 
 
 def stopped_after(opened: Workspace, epochs: int) -> None:
@@ -450,9 +458,9 @@ def test_stopped_and_gone_on_it_ends_the_same(lookalike, shop, after):
     assert lookalike(*ON[:3], "whole", *ON[4:]).status == 0
     with pytest.raises(KeyboardInterrupt):
         stopped_after(Workspace(shop), after)
-    result = lookalike(*ON)
+    result = lookalike(*ON, "--json")
     assert result.status == 0, result.err
-    assert (f"Resuming after {after} epoch" in result.out) == (after > 0)
+    assert result.json["resumed"] == after
     assert head_of(shop) == head_of(shop, "whole")
     one, other = ((shop / "models" / name / "history.jsonl").read_text() for name in ("better", "whole"))
     assert one == other

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -100,15 +99,15 @@ def stopped(folder: Path, after: int, how: signal.Signals) -> str:
 
 def ended_the_same(folder: Path, lookalike) -> None:
     """Run it again to its end, in this process: only what is stopped needs one of its own."""
-    again = lookalike(*command("better"))
+    again = lookalike(*command("better"), "--json")
     assert again.status == 0, again.err
+    assert again.json["resumed"] > 0
     better, whole = folder / "models/better", folder / "models/whole"
     for file in ("head.safetensors", "history.jsonl", "checkpoint.json"):
         assert (better / file).read_bytes() == (whole / file).read_bytes(), file
     opened = Workspace(folder)
     assert (opened.embeddings("better").vectors == opened.embeddings("whole").vectors).all()
     assert not list(better.glob(".*")) + list(better.glob("state*"))
-    assert re.search(r"Resuming after \d+ epochs? of an earlier command\.", again.out)
 
 
 @pytest.mark.slow
@@ -123,7 +122,7 @@ def test_killed_at_several_moments_it_ends_with_the_same_bytes(shop, lookalike):
 def test_an_interrupted_run_prints_no_traceback_and_resumes(shop, lookalike):
     result = stopped(shop, 5, signal.SIGINT)
     assert "Traceback" not in result
-    assert "Files written so far are complete and kept; later work is lost." in result
+    assert "Stopped." in result
     ended_the_same(shop, lookalike)
 
 
@@ -150,7 +149,8 @@ def test_a_disk_that_fills_up_keeps_the_state_before(shop, lookalike):
     process = train(shop, FULL_LATER)
     _, complaint = process.communicate(timeout=MINUTES)
     assert process.returncode == 1
-    assert "The disk is full: writing state.safetensors stopped" in complaint
+    assert "disk is full" in complaint
+    assert "state.safetensors" in complaint
     assert "Traceback" not in complaint
     assert not list((shop / "models/better").glob(".*"))
     ended_the_same(shop, lookalike)

@@ -1,5 +1,7 @@
 """`lookalike finetune --replace` and heads on heads: no run replaces a head that another head depends on."""
 
+import re
+
 import pytest
 from test_commands_finetune import ON, bare, flat, head_of, shop  # noqa: F401 - fixtures by their names
 
@@ -41,9 +43,10 @@ def test_a_head_that_others_are_on_is_not_replaced(lookalike, tower):
     before = head_of(tower)
     result = lookalike(*ON, "--replace", "--seed", 1)
     assert result.status == 1
-    assert "better cannot be replaced: 'second' and 'third'" in flat(result.err)
+    assert "'second' and 'third'" in result.err
     assert head_of(tower) == before
     one = lookalike("finetune", "better", "--name", "second", *MORE, "--replace")
-    assert "second cannot be replaced: 'third'" in flat(one.err)
+    assert one.status == 1
+    assert re.findall("'(.*?)'", one.err) == ["third"]
     assert heads_on(Workspace(tower), "third") == []
     assert lookalike("finetune", "second", "--name", "third", *MORE, "--replace").status == 0

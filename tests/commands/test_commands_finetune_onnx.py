@@ -9,10 +9,10 @@ from test_commands_finetune import ON, bare, flat, head_of, nothing_left, shop  
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("nowhere/head.onnx", "there is no folder nowhere"),
-        ("labels.csv/head.onnx", "there is no folder labels.csv"),
-        ("folder.onnx", "it is a folder"),
-        ("labels.csv", "its name does not end with .onnx"),
+        ("nowhere/head.onnx", "folder nowhere"),
+        ("labels.csv/head.onnx", "folder labels.csv"),
+        ("folder.onnx", "is a folder"),
+        ("labels.csv", "with .onnx"),
     ],
 )
 def test_a_file_that_cannot_be_is_refused_before_the_run(lookalike, shop, file, message):  # noqa: F811
@@ -20,7 +20,8 @@ def test_a_file_that_cannot_be_is_refused_before_the_run(lookalike, shop, file, 
     (shop / "folder.onnx").mkdir()
     refused = lookalike(*ON, "--onnx", file)
     assert refused.status == 1
-    assert f"{file!r}: {message}" in flat(refused.err)
+    assert repr(file) in refused.err
+    assert message in flat(refused.err)
     assert nothing_left(shop)
 
 
@@ -29,7 +30,8 @@ def test_a_folder_that_may_not_be_written_to(lookalike, shop, monkeypatch):  # n
     access, writing = os.access, os.W_OK | os.X_OK
     monkeypatch.setattr(os, "access", lambda path, mode, **how: mode != writing and access(path, mode, **how))
     refused = lookalike(*ON, "--onnx", "head.onnx")
-    assert "is not writable" in flat(refused.err)
+    assert refused.status == 1
+    assert "not writable" in flat(refused.err)
     assert nothing_left(shop)
 
 
@@ -43,5 +45,7 @@ def test_of_a_finished_run_only_the_file_is_written(lookalike, shop):  # noqa: F
     assert (shop / "head.onnx").stat().st_size > 0
     assert (head_of(shop), (shop / "models/better/head.safetensors").stat().st_mtime_ns) == (head, changed)
     other = lookalike(*ON, "--seed", 1, "--onnx", "other.onnx")
-    assert "There is a finished run 'better' already" in flat(other.err)
+    assert other.status == 1
+    assert "finished run 'better'" in flat(other.err)
+    assert "seed is 1" in flat(other.err)
     assert not (shop / "other.onnx").exists()
