@@ -107,6 +107,12 @@ def test_a_random_pair_that_has_a_label_is_not_labelled_again(lookalike, workspa
 
 def test_a_few_blanks_leave_the_rate_and_many_do_not(lookalike, workspace):
     lookalike("discover", "--random", 200, "--pairs", "pairs.csv")
+    fill_in(workspace / "pairs.csv", blank={f"bowl/{item:03d}" for item in range(6)})
+    lookalike("labels", "import", "pairs.csv")
+    few = lookalike("discover", "--json").json
+    assert 0 < few["random"]["labelled"] < 180
+    assert few["positive_rate"]["value"] is None
+    assert f"{few['random']['labelled']} of 200" in few["positive_rate"]["reason"]
     fill_in(workspace / "pairs.csv", blank={"bowl/000"})
     lookalike("labels", "import", "pairs.csv")
     some = lookalike("discover", "--json").json

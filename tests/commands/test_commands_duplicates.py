@@ -39,7 +39,7 @@ def test_init_reports_and_status_lists_them(lookalike, doubled):
     ] == [
         (True, [("bowl/000/1.png", "first"), ("rod/003/copy.png", "exact")]),
         (False, [("box/001/1.png", "first"), ("box/001/again.jpg", "near")]),
-    ] or listed["groups"][1]["photos"][0]["image"] == "box/001/again.jpg"
+    ]
 
 
 def test_init_counts_them_for_programs(lookalike, doubled):
