@@ -88,7 +88,7 @@ def test_only_leads_see_gold_pairs_and_who_can_still_get_them(shop):
         assert [one.question for one in discussions(connection, state="settled", reader=1)] == []
         assert [one.question for one in discussions(connection, state="settled")] == [which]
         (gold,) = gold_pairs(connection)
-        assert (gold.asked, gold.left) == (0, 1)
+        assert (gold.answers, gold.left) == (0, 1)
 
 
 def test_an_open_pair_is_made_no_gold_pair(shop):
