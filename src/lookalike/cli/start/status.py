@@ -66,7 +66,7 @@ def _print(found: Status, workspace: Path) -> None:
         say(f"Trained here: {', '.join(found.trained)} (in models/).")
     for name, command in zip(found.unfinished_runs, found.run_commands, strict=True):
         say(*_unfinished(name, command and command + elsewhere(workspace)))
-    say(f"Next step: {found.cost}")
+    say(f"Cost of the next step: {found.cost}")
     next_step(found.next, workspace=workspace)
 
 

@@ -208,7 +208,7 @@ def no_intervals(found: Audits) -> str:
     shown = [
         *((f"{one.measure} without {one.omitted}", one.correlations) for one in found.leave_one_out.bias),
         *(
-            (f"{one.measure} without {one.omitted} at full coverage", one.correlations)
+            (f"{one.measure}{one.omitted and f' without {one.omitted}'} at full coverage", one.correlations)
             for one in found.full_coverage.agreements
         ),
         *(
