@@ -91,9 +91,10 @@ def wrong_together(correct: Figure, agreement: float) -> Figure:
 
         B / A = (e - (1 - A) / 2) / A,   at least 0
 
-    `correct` is 1 - e, from gold pairs *like the labelled pairs*; easier gold pairs make the share too low. It is a small
-    difference of larger numbers, so it needs hundreds of gold answers. The interval comes from Wilson's of `correct`,
-    because A comes from far more pairs. Undefined if its upper end is below 0: the gold pairs differ from the others.
+    `correct` is 1 - e, from gold pairs *like the labelled pairs*; easier gold pairs make the share too low. It is a
+    small difference of larger numbers, so it needs hundreds of gold answers. The interval comes from Wilson's of
+    `correct`, because A comes from far more pairs. Undefined if its upper end is below 0: the gold pairs differ from
+    the others.
 
     >>> from lookalike.annotate.agreement.figure import share
     >>> found = wrong_together(share(1840, 2000), 0.90)

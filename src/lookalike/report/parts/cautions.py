@@ -33,7 +33,7 @@ def caution(table: MeasureTable, encoder: str, measure: str) -> str:
         return ""
     if name.family == "EHR":
         return _low_ehr(encoder, name, shown, covered)
-    outside = "" if encoder in table.generators else ", which did not fill the pool,"
+    outside = "" if encoder in table.generators else ", which did not feed the pool,"
     return _low_hr(encoder + outside, name, shown, covered)
 
 

@@ -111,9 +111,14 @@ def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained
     if judgement is None or due != EVALUATE:
         return (due,)
     pair = advice(judgement.encoders, judgement.verdicts)
-    separate = () if pair is None else (f"lookalike compare {' '.join(pair)}",)
+    separate = (
+        f"`lookalike compare {' '.join(pair)}` selects the pairs to label to separate these two."
+        if pair
+        else ""
+    )
     best = judgement.encoders[0]
-    return separate if is_trained else (*separate, f"lookalike finetune {best} --name {best}-trained")
+    train = f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels."
+    return tuple(filter(None, (separate, "" if is_trained else train)))
 
 
 def _title(source: Path) -> str:
