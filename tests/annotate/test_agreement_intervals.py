@@ -1,6 +1,7 @@
 """Bootstrap intervals: when there is none, that seeds repeat them, and how often they hold the truth."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def votes_of(counts):
 def test_below_ten_pairs_there_is_a_value_but_no_interval():
     nine, ten = agreement(votes_of((4, 1, 1, 3)).counts), agreement(votes_of((4, 1, 1, 4)).counts)
     assert math.isnan(nine["gwet"].low)
-    assert nine["gwet"].reason == "an interval needs 10 pairs"
+    assert "10 pairs" in nine["gwet"].reason
     assert ten["gwet"].low < ten["gwet"].value < ten["gwet"].high
 
 
@@ -37,7 +38,7 @@ def test_where_replicates_have_no_value_there_is_no_interval():
     ]  # a third of the replicates misses the one other vote
     assert not math.isnan(found.value)
     assert math.isnan(found.low)
-    assert "replicates have no value" in found.reason
+    assert re.match(r"[\d,]+ of [\d,]+ replicates", found.reason)
 
 
 def test_a_seed_repeats_its_interval_and_another_moves_it_a_little():

@@ -1,6 +1,7 @@
 """What no table of votes may break."""
 
 import math
+import re
 
 import pytest
 from hypothesis import assume, given
@@ -89,7 +90,7 @@ def test_one_answer_only_is_0_over_0_with_a_reason():
 def test_no_pair_with_two_votes_is_undefined_with_a_reason():
     for rows in ([], [("", "1+", 50)], [("", "1+ 2?", 50)]):
         found = agreement(vote_table(rows).counts)
-        assert [found[name].reason for name in ALL] == ["no pair has two votes"] * 4
+        assert all("two votes" in found[name].reason for name in ALL)
         assert all(math.isnan(value) for value in values(found))
 
 
@@ -109,5 +110,5 @@ def test_a_pattern_reads_back_as_it_was_written(answers):
 
 @pytest.mark.parametrize("wrong", ["3", "x+", "3* 4+", "+"])
 def test_what_is_no_pattern_is_refused_in_words(wrong):
-    with pytest.raises(StorageError, match="not a pattern of votes"):
+    with pytest.raises(StorageError, match=re.escape(repr(wrong))):
         vote_table([("", wrong, 1)])

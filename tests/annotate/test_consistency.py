@@ -43,7 +43,7 @@ def test_no_repeat_is_undefined_with_a_reason():
     for repeats in ({}, {("similar", "", ""): 4}):
         found = consistency(repeats)
         assert math.isnan(found.own.value)
-        assert found.own.reason == "no pair was answered twice"
+        assert "twice" in found.own.reason
         assert math.isnan(found.same.value)
 
 

@@ -58,7 +58,7 @@ def test_labels_of_one_kind(label):
         agreement = found.leave_one_out.agreement(measure, "e0")
         assert (agreement.correlations.spearman.n, agreement.correlations.reason) == (0, TOO_FEW)
         assert agreement.left_out == found.leave_one_out.encoders
-    assert any("Undefined on all labels" in caution for caution in found.cautions)
+    assert any("AUC_mic of e0" in caution for caution in found.cautions)
 
 
 def test_one_query():
@@ -96,7 +96,7 @@ def test_a_list_longer_than_the_catalog_is_never_fully_covered():
     assert found.full_coverage.reason == found.coverage_sweep.reason == NONE_COVERED
     assert found.coverage_sweep.encoders == ()
     assert all(one.queries == 0 and np.isnan(one.hit_rate) for one in found.full_coverage.covered)
-    assert any("Label the missing pairs" in caution for caution in found.cautions)
+    assert any("--full-coverage each" in caution and "--top 50" in caution for caution in found.cautions)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -118,7 +118,7 @@ def test_no_generator_among_the_encoders():
     by[::2] = True
     found = check(WORLD, surfaced=Surfaced(("gone",), by, recorded=True, top=5), ranked=[])
     assert found.leave_one_out.agreement("DCS(alpha=10)", "gone").correlations.spearman.n == 4
-    assert any("the lists of 'gone'" in caution for caution in found.cautions)
+    assert any("'gone'" in caution for caution in found.cautions)
 
 
 @pytest.mark.parametrize(

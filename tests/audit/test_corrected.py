@@ -125,5 +125,5 @@ def test_on_a_whole_pool_it_gives_what_the_simulation_gave():
     expected = found.value[0, found.measures.index("HR@5 corrected")]
     assert [scores[name].value for name in complete.encoders] == pytest.approx(expected.tolist(), abs=2e-4)
     assert scores["as-if-1"].measure == "HR@5 corrected"
-    with pytest.raises(ArgumentError, match="nobody is not among"):
+    with pytest.raises(ArgumentError, match="nobody"):
         corrected(catalog, encoders, pairs, ["nobody"], 5)

@@ -35,13 +35,14 @@ def test_more_undefined_replicates_leave_no_interval_and_say_so(undefined):
     one = with_interval(FOUND, replicated(undefined)).spearman
     assert np.isnan([one.low, one.high]).all()
     assert one.value == FOUND.spearman.value
-    assert one.no_interval == f"{undefined} of 200 replicates have no value"
+    assert one.no_interval.startswith(f"{undefined} of 200 replicates")
 
 
 def test_an_undefined_value_has_no_interval():
     one = with_interval(correlate(np.ones(4), np.arange(4.0)), replicated(0)).spearman
     assert np.isnan([one.value, one.low, one.high]).all()
-    assert (bool(one.reason), one.no_interval) == (True, "the value is undefined")
+    assert one.reason
+    assert "undefined" in one.no_interval
 
 
 @pytest.mark.parametrize("replicates", [1, 50, 99, -1])

@@ -117,7 +117,7 @@ def test_labels_with_a_gap_in_a_top_are_refused():
     complete = world()
     gap = ~((complete.place[4] == 3) & (complete.query == 0))
     ranks = tuple(one.only(gap) for one in complete.ranks)
-    with pytest.raises(LabelsError, match="Of the top 10 of e"):
+    with pytest.raises(LabelsError, match="top 10 of e"):
         GroundTruth(ranks, {TRUTH: ranks[0].label}, np.ones(int(gap.sum()), bool), 10)
 
 

@@ -111,10 +111,10 @@ def test_reasons_name_what_the_verdict_rests_on():
         [compared("color", "new", 0.1, 0.001)], COVERAGE, FED, steadiness=steady, alone={"color": 0.24}
     )
     color, new = found
-    assert color.because[0].startswith("The encoder fed the pool. 100% of its first 5 results")
-    assert color.because[1].startswith("24% of the labelled pairs")
+    assert all(part in color.because[0] for part in ("fed the pool", "100%", "first 5"))
+    assert "24%" in color.because[1]
     assert len(new.because) == 1
-    assert new.because[0].startswith("The encoder did not feed the pool. 10% of its first 5 results")
+    assert all(part in new.because[0] for part in ("not feed the pool", "10%", "first 5"))
     steadiness = color.of_measure[0]
     assert all(part in steadiness for part in ("changes the order", "4 encoders", "0.60", "hog"))
 

@@ -25,7 +25,8 @@ def test_flat(tmp_path):
     assert set(rows.split) == {""}
     assert set(rows.role) == {"both"}
     assert rows.position.tolist() == [0, 1, 2]
-    assert rows.notes == ("Read as photo: 3 items, 3 photos.",)
+    (note,) = rows.notes
+    assert "3 items, 3 photos" in note
     assert rows.root == tmp_path
 
 
@@ -36,9 +37,8 @@ def test_category_and_item_folders(tmp_path):
     assert rows.image.tolist() == ["9.jpg", "bed/x/y/1.jpg", "sofa/007/1.jpg", "sofa/007/2.jpg", "sofa/8.jpg"]
     assert rows.category.tolist() == ["", "bed", "sofa", "sofa", "sofa"]
     assert rows.item.tolist() == ["9.jpg", "bed/x/y", "sofa/007", "sofa/007", "sofa/8.jpg"]
-    assert rows.notes[0] == (
-        "Read as category/item/photo (3), photo (1), category/photo (1): 2 categories, 4 items, 5 photos."
-    )
+    for part in ("category/item/photo (3), photo (1), category/photo (1)", "2 categories, 4 items, 5 photos"):
+        assert part in rows.notes[0], part
 
 
 def test_split_folders(tmp_path):
@@ -63,20 +63,19 @@ def test_a_given_layout_overrides_the_guess(tmp_path):
     rows = read_folder(tmp_path, layout="split/category/-/item/photo")
     assert rows.item.tolist() == ["test/lamp/7", "test/lamp/7", "train/lamp/7"]
     assert rows.split.tolist() == ["test", "test", "train"]
-    assert rows.notes[0] == "Read as split/category/-/item/photo: 1 category, 2 items, 3 photos."
+    for part in ("split/category/-/item/photo", "1 category, 2 items, 3 photos"):
+        assert part in rows.notes[0], part
     assert read_folder(tmp_path, layout="-/-/-/item/photo").item.tolist() == ["7"] * 3
     assert set(read_folder(tmp_path, layout="-/-/category/-/photo").category) == {"x", "y"}
 
 
 def test_a_layout_that_does_not_fit(tmp_path):
     folder_of(tmp_path, "a/1.jpg", "a/b/2.jpg", "3.jpg")
-    with pytest.raises(
-        CatalogError, match=r"does not fit 2 of the photos: '3.jpg' and 'a/b/2.jpg'"
-    ) as caught:
+    with pytest.raises(CatalogError, match=r"2 of .*'3\.jpg' and 'a/b/2\.jpg'") as caught:
         read_folder(tmp_path, layout="category/photo")
-    assert "1 folder above each photo" in caught.value.fix
+    assert "1 folder above" in caught.value.fix
     folder_of(tmp_path / "x", "train/1.jpg", "dress/1.jpg")
-    with pytest.raises(CatalogError, match=r"finds no split in 'dress/1\.jpg'"):
+    with pytest.raises(CatalogError, match=r"no split in 'dress/1\.jpg'"):
         read_folder(tmp_path / "x", layout="split/photo")
 
 
@@ -84,7 +83,7 @@ def test_a_layout_that_does_not_fit(tmp_path):
     "layout", ["", "category", "photo/category", "category/category/photo", "type/photo"]
 )
 def test_a_layout_that_is_none(tmp_path, layout):
-    with pytest.raises(ArgumentError, match="is not a pattern of folders"):
+    with pytest.raises(ArgumentError, match=f"layout is '{layout}'"):
         read_folder(folder_of(tmp_path, "a.jpg"), layout=layout)
 
 
@@ -116,7 +115,7 @@ def test_hidden_and_other_files(tmp_path):
     assert rows.image.tolist() == ["a.jpg"]
     ignored, table = rows.notes[1:]
     assert all(part in ignored for part in ("2 .heic", "2 .csv", "1 no ending"))
-    assert table == "The folder holds 'list.csv': give the table instead to use its columns."
+    assert "'list.csv'" in table
 
 
 def test_links(tmp_path):
@@ -141,14 +140,14 @@ def test_a_folder_named_like_a_photo(tmp_path):
 
 def test_few_photos_in_each_folder_raise_a_doubt(tmp_path):
     rows = read_folder(folder_of(tmp_path, "a/1.jpg", "a/2.jpg", "b/1.jpg"))
-    assert 'set layout to "item/photo"' in rows.notes[1]
+    assert 'layout to "item/photo"' in rows.notes[1]
     assert read_folder(tmp_path, layout="item/photo").item.tolist() == ["a", "a", "b"]
     many = read_folder(folder_of(tmp_path / "x", *(f"{c}/{i}.jpg" for c in "ab" for i in range(9))))
     assert len(many.notes) == 1
 
 
 def test_no_photos(tmp_path):
-    with pytest.raises(CatalogError, match="holds no photos; it holds no visible file"):
+    with pytest.raises(CatalogError, match=r"no photos; .*no visible file"):
         read_folder(tmp_path)
     (tmp_path / "a.heic").write_text("x")
     with pytest.raises(CatalogError, match=r"it holds 1 \.heic") as caught:
@@ -156,7 +155,7 @@ def test_no_photos(tmp_path):
     assert ".jpg" in caught.value.fix
     with pytest.raises(CatalogError, match="does not exist"):
         read_folder(tmp_path / "none")
-    with pytest.raises(CatalogError, match="is not a folder"):
+    with pytest.raises(CatalogError, match="not a folder"):
         read_folder(tmp_path / "a.heic")
 
 
@@ -170,4 +169,6 @@ def test_a_folder_without_permission_is_reported(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", guarded)
-    assert read_folder(tmp_path).notes[-1] == "1 folder could not be opened: 'b'."
+    note = read_folder(tmp_path).notes[-1]
+    assert "1 folder" in note
+    assert "'b'" in note

@@ -105,7 +105,7 @@ def test_no_permission():
         path.chmod(0)
         with without_rights():
             found = check_image(path)
-    assert found.reason == "no permission: this user may not read the file"
+    assert found.reason.startswith("no permission:")
 
 
 def test_the_limit_can_be_raised(tmp_path):

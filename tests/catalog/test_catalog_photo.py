@@ -153,12 +153,12 @@ def test_a_size_hint_never_goes_below_itself(tmp_path):
 def test_an_open_file_will_do(tmp_path):
     data = io.BytesIO(photo(tmp_path / "a.png").read_bytes())
     assert load_rgb(data).size == (32, 24)
-    with pytest.raises(CatalogError, match="The uploaded file cannot be read as a photo: not an image"):
+    with pytest.raises(CatalogError, match=r"uploaded file .*: not an image"):
         load_rgb(io.BytesIO(b"hello"))
 
 
 def test_an_unreadable_photo_has_a_reason(tmp_path):
-    with pytest.raises(CatalogError, match=r"a\.jpg' cannot be read as a photo: truncated"):
+    with pytest.raises(CatalogError, match=r"a\.jpg' .*: truncated"):
         load_rgb(truncated(tmp_path / "a.jpg"))
     with pytest.raises(CatalogError, match="missing file"):
         load_rgb(tmp_path / "none.jpg")

@@ -3,6 +3,7 @@ import doctest
 import importlib
 import os
 import pkgutil
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def test_a_folder_with_bad_photos(tmp_path):
     assert catalog.width.tolist() == [20, 21, 22, 23, 24]
     assert [(one.image, one.position) for one in catalog.left_out] == [("1b.jpg", 2), ("3b.png", 5)]
     assert all(len(digest) == 64 for digest in catalog.digest)
-    assert reading.notes[1] == "Left out 2 of 7 photos: 1 truncated, 1 too large."
+    assert all(part in reading.notes[1] for part in ("2 of 7 photos", "1 truncated", "1 too large"))
     assert reading.root == tmp_path
     assert reading.source == str(tmp_path)
 
@@ -73,16 +74,14 @@ def test_a_bad_photo_moves_no_other_photos_split(tmp_path):
 
 def test_splits_are_reported(tmp_path):
     photos(tmp_path, 20)
-    assert (
-        "Splits (20 drawn with seed 5): train 12, validation 3, test 5."
-        in catalog_from(tmp_path, seed=5).notes
-    )
+    reading = catalog_from(tmp_path, seed=5)
+    assert Counter(reading.catalog.split) == {"train": 12, "validation": 3, "test": 5}
+    (note,) = [note for note in reading.notes if "20 drawn" in note]
+    assert all(part in note for part in ("seed 5", "train 12", "validation 3", "test 5"))
     frame = {"image": list("abcd"), "split": ["test", "test", "", ""], "item": list("xxyy")}
-    assert any(
-        note.startswith("Splits (as given, 2 drawn with seed 0): ") for note in catalog_from(frame).notes
-    )
+    assert any("as given, 2 drawn with seed 0" in note for note in catalog_from(frame).notes)
     crossing = catalog_from({"image": ["a", "b"], "item": ["x", "x"], "split": ["train", "test"]})
-    assert "Items with photos in more than one split, as given: 1." in crossing.notes
+    assert any(note.startswith("Items ") and note.endswith("as given: 1.") for note in crossing.notes)
 
 
 def test_one_image_is_a_catalog(tmp_path):
@@ -97,8 +96,8 @@ def test_a_frame_without_photos():
     assert reading.catalog.item.tolist() == ["a", "a", "9"]
     assert reading.catalog.width.tolist() == [0, 0, 0]
     assert set(reading.catalog.digest) == {""}
-    assert "There are no photos: vectors only." in reading.notes
-    assert reading.source == "a data frame of 3 rows"
+    assert any("vectors only" in note for note in reading.notes)
+    assert "3 rows" in reading.source
 
 
 def test_a_frame_with_photos(tmp_path):
@@ -112,7 +111,7 @@ def test_without_the_check(tmp_path):
     reading = catalog_from(tmp_path / "catalog.csv", check=False)
     assert reading.catalog.image.tolist() == ["./none.jpg", "../x.jpg"]
     assert reading.catalog.path.tolist() == ["none.jpg", "../x.jpg"]
-    assert "The photos were not looked at." in reading.notes
+    assert any("not looked at" in note for note in reading.notes)
 
 
 @pytest.mark.parametrize("name", ["my photos", "it's [1] *", "café\nb"])
@@ -127,23 +126,23 @@ def test_strange_folders(tmp_path, name, monkeypatch):
 def test_every_bad_photo_is_an_error(tmp_path):
     truncated(tmp_path / "a.jpg")
     (tmp_path / "b.jpg").write_bytes(b"")
-    with pytest.raises(CatalogError, match=r"None of the 2 photos .* 1 truncated, 1 empty file") as error:
+    with pytest.raises(CatalogError, match=r"2 photos .* 1 truncated, 1 empty file") as error:
         catalog_from(tmp_path)
-    assert "'a.jpg', left out for: truncated: the file ends" in error.value.problem
+    assert re.search(r"'a\.jpg'.*: truncated:", error.value.problem)
 
 
 def test_photos_that_are_elsewhere(tmp_path):
     (tmp_path / "catalog.csv").write_text("image\na.jpg\nb.jpg\n")
     with pytest.raises(CatalogError, match="2 missing file") as error:
         catalog_from(tmp_path / "catalog.csv")
-    assert "Set images to the folder" in error.value.fix
+    assert "Set images" in error.value.fix
     assert str(tmp_path) in error.value.fix
 
 
 def test_only_names_that_are_not_utf8(tmp_path):
     with open(os.fsencode(tmp_path) + b"/a\xff.jpg", "wb") as file:
         file.write(b"x")
-    with pytest.raises(CatalogError, match=r"None of the 1 photo .* name not UTF-8"):
+    with pytest.raises(CatalogError, match=r"1 photo .* name not UTF-8"):
         catalog_from(tmp_path)
 
 
@@ -154,17 +153,17 @@ def test_sources_that_are_none(tmp_path):
         catalog_from("image\na.jpg\n" * 99)
     with pytest.raises(CatalogError, match="holds no photos"):
         catalog_from(tmp_path)
-    with pytest.raises(CatalogError, match="is one photo, not a catalog"):
+    with pytest.raises(CatalogError, match="one photo"):
         catalog_from(photo(tmp_path / "a.jpg"))
-    with pytest.raises(CatalogError, match="A int is no table"):
+    with pytest.raises(CatalogError, match=r"\bint\b"):
         catalog_from(7)
 
 
 def test_arguments_that_do_not_apply(tmp_path):
     photos(tmp_path)
-    with pytest.raises(ArgumentError, match="images and columns cannot be given with a folder"):
+    with pytest.raises(ArgumentError, match="images and columns"):
         catalog_from(tmp_path, images=tmp_path, columns={})
-    with pytest.raises(ArgumentError, match="layout cannot be given with a table"):
+    with pytest.raises(ArgumentError, match="layout"):
         catalog_from({"image": ["a"]}, layout="photo")
 
 
@@ -191,6 +190,5 @@ def test_clothing():
         assert (getattr(walked, column)[place] == getattr(catalog, column)).all(), column
     with (CLOTHING / "catalog.csv").open(newline="") as file:
         assert catalog.image.tolist() == [row["image"] for row in csv.DictReader(file)]
-    assert catalog_from(CLOTHING, check=False).notes[0] == (
-        "Read as split/category/photo: 10 categories, 3,781 items, 3,781 photos."
-    )
+    for part in ("split/category/photo", "10 categories, 3,781 items, 3,781 photos"):
+        assert part in catalog_from(CLOTHING, check=False).notes[0], part

@@ -33,7 +33,8 @@ def test_all_columns(tmp_path):
     assert {name: values.tolist() for name, values in rows.columns.items()} == {"Colour": ["red", ""]}
     assert rows.position.tolist() == [0, 1]
     assert rows.root == tmp_path
-    assert rows.notes == ("Read as a table: 1 category, 2 items, 2 photos.",)
+    (note,) = rows.notes
+    assert "1 category, 2 items, 2 photos" in note
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -74,7 +75,7 @@ def test_encodings(tmp_path, encoding, note):
     assert rows.image.tolist() == ["café.jpg"]
     assert rows.category.tolist() == ["Stühle"]
     messages = [text for text in rows.notes if "UTF-8" in text]
-    assert messages == ([f"The table is not UTF-8: it was read as {note}."] if note else [])
+    assert [f"read as {note}" in text for text in messages] == ([True] if note else [])
 
 
 def test_bytes_that_windows_1252_lacks(tmp_path):
@@ -161,7 +162,7 @@ def test_unknown_roles_and_splits(tmp_path):
 def test_ragged_rows(tmp_path):
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "image,a\nx,1\ny,1,2\nz\n"))
-    refused(error, "line 3 has 3 fields where the header has 2 (2 such rows in all)")
+    refused(error, "line 3 has 3 fields", "header has 2", "2 such rows")
 
 
 def test_loose_quotes(tmp_path):
@@ -173,10 +174,10 @@ def test_loose_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no line of text"),
-        ("\n \n", "holds no line of text"),
-        ("image,category\n", "column names but no rows"),
-        ("image,category\n,\n", "column names but no rows"),
+        ("", "no line"),
+        ("\n \n", "no line"),
+        ("image,category\n", "no rows"),
+        ("image,category\n,\n", "no rows"),
         ("image\na\n".encode("utf-16-le"), "is not text"),
         (b"\xff\xfei", "cannot be read"),
     ],
@@ -192,12 +193,12 @@ def test_paths_that_are_no_table(tmp_path):
         (tmp_path / "none.csv", "does not exist"),
         (tmp_path, "is a folder"),
         (table(tmp_path, "x", "a.xlsx"), "ends in .xlsx"),
-        (table(tmp_path, "x", "a.parquet"), "cannot be read as Parquet"),
+        (table(tmp_path, "x", "a.parquet"), "as Parquet"),
     ):
         with pytest.raises(CatalogError, match=message):
             read_table(path)
     path = table(tmp_path, "image\na\n")
-    with pytest.raises(CatalogError, match=r"images is .* does not exist"):
+    with pytest.raises(CatalogError, match=r"images is .*none"):
         read_table(path, images=tmp_path / "none")
     assert read_table(path, images=tmp_path.parent).root == tmp_path.parent
 

@@ -50,9 +50,8 @@ def test_duplicates_share_a_split_and_move_no_other_photo(tmp_path):
     assert [catalog.split[catalog.row[name]] for name in others] == [
         before.split[before.row[name]] for name in others
     ]
-    assert (
-        "2 photos are duplicates of others (1 exact, 1 near), in 1 group (1 across items)." in reading.notes
-    )
+    (note,) = [note for note in reading.notes if "duplicate" in note]
+    assert all(part in note for part in ("2 photos", "1 exact, 1 near", "1 group", "1 across items"))
     assert len(reading.signatures) == 39
 
 
@@ -78,7 +77,7 @@ def test_given_splits_stay_and_are_reported(tmp_path):
     (tmp_path / "list.csv").write_text(table)
     reading = catalog_from(tmp_path / "list.csv")
     assert reading.catalog.split.tolist() == ["train", "test", "train", "test"]
-    assert "Groups of duplicates in more than one split, as given: 1." in reading.notes
+    assert any(note.startswith("Groups ") and note.endswith("as given: 1.") for note in reading.notes)
 
 
 def test_bad_photos_and_photos_not_looked_at_have_no_duplicates(tmp_path):

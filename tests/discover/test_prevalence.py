@@ -124,8 +124,8 @@ def test_all_figures_from_counts():
     ("changed", "reason"),
     [
         ({"pairs": 0, "known": 0, "drawn": 0, "labelled": 0, "positives": 0}, "no pair to ask"),
-        ({"drawn": 0, "labelled": 0, "positives": 0}, "no random pair was drawn"),
-        ({"labelled": 89}, "only 89 of 100 random pairs are labelled"),
+        ({"drawn": 0, "labelled": 0, "positives": 0}, "no random pair"),
+        ({"labelled": 89}, "only 89 of 100"),
         ({"labelled": 2, "positives": 2}, "only 2 of 100"),
     ],
 )

@@ -103,4 +103,4 @@ def test_the_rate_is_undefined_while_only_pooled_ones_of_the_random_pairs_are_la
     found = lookalike.positive_rate(CATALOG, put_forward, sample, labels)
     assert 0 < found.labelled < 100
     assert np.isnan(found.rate)
-    assert "of 3,000 random pairs are labelled" in found.reason
+    assert f"{found.labelled} of 3,000 random pairs" in found.reason

@@ -111,27 +111,27 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest_names():
         assert f"Did you mean {near}" in caught.value.fix
     with pytest.raises(ArgumentError) as caught:
         column_of(catalog, "zzz")
-    assert "It has: category, split, role, item, image, path, domain." in caught.value.fix
+    assert "category, split, role, item, image, path, domain" in caught.value.fix
 
 
 def test_an_unknown_value_is_refused_with_the_most_frequent_ones():
     photos = [Photo(f"i{n}", f"p{n}", "gallery" if n == 9 else "both") for n in range(10)]
     catalog = with_column(photos, ["shop"] * 6 + ["wild"] * 3 + ["attic"])
-    with pytest.raises(PoolError, match="No image has domain='Wild'") as caught:
+    with pytest.raises(PoolError, match="domain='Wild'") as caught:
         rows_where(catalog, [("domain", "Wild")])
     assert "'shop' (6), 'wild' (3)" in caught.value.fix
     with pytest.raises(PoolError, match="1 images have domain='attic'") as caught:
         rows_where(catalog, [("domain", "attic")])
     assert "role 'query' or 'both'" in caught.value.fix
-    with pytest.raises(PoolError, match="domain=shop and image=i7 at once"):
+    with pytest.raises(PoolError, match="domain=shop and image=i7"):
         rows_where(catalog, [("domain", "shop"), ("image", "i7")])
 
 
 @pytest.mark.parametrize(
     ("count", "column", "words"),
     [
-        (None, "domain", "no sample is drawn"),
-        (2, "category", "empty for every image"),
+        (None, "domain", "no sample"),
+        (2, "category", "'category', .* empty"),
         (2, "nothing", "no column"),
     ],
 )

@@ -124,7 +124,8 @@ def test_an_augmented_encoder_says_so_and_can_be_sent_to_a_worker():
     encoder = open_encoder(parse("descriptor:color"))
     seen = Augmented(encoder, 2, 7)
     assert seen.origin.spec == "descriptor:color"
-    assert seen.origin.preprocessing.startswith("augmented (view 2 of seed 7), then longer side")
+    assert seen.origin.preprocessing.startswith("augmented (view 2 of seed 7)")
+    assert seen.origin.preprocessing.endswith(encoder.origin.preprocessing)
     assert seen.dimension == encoder.dimension
     prepare = pickle.loads(pickle.dumps(seen.prepare))
     expected = encoder.vectors(encoder.prepare(augmented(photo(), 2, 7, encoder.size_hint))[None])[0]

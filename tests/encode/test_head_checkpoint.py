@@ -139,13 +139,13 @@ def test_differences_are_named(tmp_path, changed, match):
 
 def test_an_encoder_of_another_dimension_is_refused(tmp_path):
     keep(tmp_path / "models/run", opened("descriptor:color", tmp_path).origin, Head.seeded(7, 4, seed=0))
-    with pytest.raises(EncoderError, match="486 numbers, and the head takes 7"):
+    with pytest.raises(EncoderError, match=r"486 numbers, .* 7"):
         opened("checkpoint:run", tmp_path)
 
 
 def test_a_head_on_precomputed_vectors_encodes_no_photo(tmp_path):
     keep(tmp_path / "models/run", Origin("precomputed:v.npy", "not known"), Head.seeded(7, 4, seed=0))
-    with pytest.raises(EncoderError, match="cannot encode a new photo"):
+    with pytest.raises(EncoderError, match="new photo"):
         opened("checkpoint:run", tmp_path)
 
 
@@ -156,7 +156,7 @@ def test_there_is_no_such_checkpoint(home):
 
 
 def test_options_are_refused(home):
-    with pytest.raises(EncoderError, match="takes no option 'precision'"):
+    with pytest.raises(EncoderError, match="option 'precision'"):
         opened("checkpoint:run?precision=float32", home)
 
 
@@ -182,8 +182,8 @@ def damage(folder, what):
     ("what", "match"),
     [
         ("missing", "no head.safetensors"),
-        ("cut", "cannot be read as weights"),
-        ("nonsense", "cannot be read as weights"),
+        ("cut", "as weights"),
+        ("nonsense", "as weights"),
         ("shapes", r"holds first.bias 5, .* says first.bias \d\d+"),
         ("names", "holds weight 3, where"),
         ("nan", "NaN or infinite"),
@@ -228,17 +228,17 @@ def test_an_edited_description_is_refused_in_words(tmp_path, changed):
     folder = keep(tmp_path / "models/run", Origin("descriptor:color", ""), Head.seeded(4, 4, seed=0))
     record = json.loads((folder / "checkpoint.json").read_text())
     (folder / "checkpoint.json").write_text(json.dumps(record | changed))
-    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+    with pytest.raises(EncoderError, match=r"checkpoint\.json is not what"):
         opened("checkpoint:run", tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "7", '{"format": 2}', "\x00", "{"])
 def test_a_folder_that_is_no_checkpoint(tmp_path, content):
     (tmp_path / "models/run").mkdir(parents=True)
-    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+    with pytest.raises(EncoderError, match=r"checkpoint\.json is not what"):
         opened("checkpoint:run", tmp_path)
     (tmp_path / "models/run/checkpoint.json").write_text(content)
-    with pytest.raises(EncoderError, match="not what Lookalike writes"):
+    with pytest.raises(EncoderError, match=r"checkpoint\.json is not what"):
         opened("checkpoint:run", tmp_path)
 
 
@@ -250,7 +250,7 @@ def test_a_newer_format_is_refused(home):
 
 def test_a_whole_network_is_no_head(tmp_path):
     (tmp_path / "checkpoint.json").write_text('{"format": 1}')
-    with pytest.raises(EncoderError, match="of a whole network"):
+    with pytest.raises(EncoderError, match="whole network"):
         read_head(tmp_path)
 
 

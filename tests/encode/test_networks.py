@@ -85,9 +85,7 @@ def test_keyword_arguments_reach_the_network(photo, tmp_path):
 
 def test_weights_of_another_network_are_refused_with_what_differs(trained, tmp_path):
     save_file(trained.state_dict(), tmp_path / "w.safetensors")
-    with pytest.raises(
-        EncoderError, match=r"weights of another network: .* missing .*shape|missing"
-    ) as refused:
+    with pytest.raises(EncoderError, match=r"another network: .*missing") as refused:
         opened(f"timm:mobilenetv2_035?weights={tmp_path}/w.safetensors")
     assert "Name the network" in refused.value.fix
 
@@ -98,7 +96,7 @@ def test_weights_that_run_code_are_not_run(tmp_path):
             return (tmp_path.joinpath("ran").touch, ())
 
     torch.save({"state_dict": Evil()}, tmp_path / "w.pth")
-    with pytest.raises(EncoderError, match="cannot be read as weights"):
+    with pytest.raises(EncoderError, match=r"w\..* as weights"):
         opened(f"timm:{SMALL}?weights={tmp_path}/w.pth")
     assert not (tmp_path / "ran").exists()
 
@@ -107,7 +105,7 @@ def test_weights_that_run_code_are_not_run(tmp_path):
 @pytest.mark.parametrize("name", ["w.safetensors", "w.pth"])
 def test_files_that_are_no_weights(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(EncoderError, match="cannot be read as weights"):
+    with pytest.raises(EncoderError, match=r"w\..* as weights"):
         opened(f"timm:{SMALL}?weights={tmp_path}/{name}")
 
 
@@ -115,12 +113,12 @@ def test_files_that_are_no_weights(tmp_path, name, content):
     ("text", "problem", "fix"),
     [
         ("timm:resnet5x", "no network named 'resnet5x'", "timm:resnet5"),
-        ("timm:resnet50.nonsense_in1k", "no weights of it tagged", "timm:resnet50."),
+        ("timm:resnet50.nonsense_in1k", "tagged", "timm:resnet50."),
         ("torchvision:resnet5x", "no classification network", "torchvision:resnet"),
         ("torchvision:resnet50/V9", "no weights 'V9'", "IMAGENET1K_V2"),
         (f"timm:{SMALL}?weights=nowhere.pth", "no weights file 'nowhere.pth'", ".safetensors"),
         ("checkpoint:models/none", "no folder 'models/none'", "checkpoint:models/NAME"),
-        ("checkpoint:.", "checkpoint.json is not what Lookalike writes", "weights.safetensors"),
+        ("checkpoint:.", "checkpoint.json is not what", "weights.safetensors"),
     ],
 )
 def test_an_unknown_name_is_reported_with_known_ones(text, problem, fix, tmp_path, monkeypatch):
@@ -148,7 +146,7 @@ def test_an_unknown_source_is_refused_with_those_that_are_known(text):
     assert repr(text.partition(":")[0]) in refused.value.problem
     for known in SOURCES:
         assert f"{known}:" in refused.value.fix
-    assert ("Did you mean timm:resnet50?" in refused.value.fix) == text.startswith("tim:")
+    assert ("mean timm:resnet50?" in refused.value.fix) == text.startswith("tim:")
 
 
 @pytest.mark.parametrize("text", ["timm:resnet50.a1_in1k", "torchvision:resnet18"])
@@ -162,15 +160,15 @@ def test_weights_that_cannot_be_fetched_are_reported_with_their_source(text, tmp
     monkeypatch.setattr("lookalike.encode.sources.timm_networks.try_to_load_from_cache", lambda *_: None)
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: refuse())
-    with pytest.raises(EncoderError, match=r"cannot be fetched: .*not known") as refused:
+    with pytest.raises(EncoderError, match=r"fetched: .*not known") as refused:
         opened(text)
-    assert "They come from https://" in refused.value.fix
+    assert "https://" in refused.value.fix
     assert "weights=FILE" in refused.value.fix
 
 
 def test_a_name_without_published_weights(monkeypatch):
     name = next(name for name in timm.list_models() if not timm.models.is_model_pretrained(name))
-    with pytest.raises(EncoderError, match="no weights of that name") as refused:
+    with pytest.raises(EncoderError, match=f"{name}: .*no weights") as refused:
         opened(f"timm:{name}")
     assert f"timm:{name}?weights=FILE" in refused.value.fix
 
@@ -230,7 +228,7 @@ def test_a_checkpoint_takes_no_options_but_precision(tmp_path, trained):
         f"timm:{SMALL}", timm.create_model(SMALL, num_classes=0), Preprocessing((64, 64))
     ).items():
         (folder / name).write_bytes(content)
-    with pytest.raises(EncoderError, match="takes no option 'mean'"):
+    with pytest.raises(EncoderError, match="option 'mean'"):
         open_encoder(parse("checkpoint:run?mean=0.5"), tmp_path)
     (folder / "checkpoint.json").write_text('{"format": 99}')
     with pytest.raises(EncoderError, match="newer Lookalike"):
@@ -272,7 +270,7 @@ def test_the_batch_is_halved_until_memory_holds_it(error):
 
 def test_memory_that_does_not_hold_one_photo_is_an_error():
     network = Network.of(parse("timm:x"), Cramped(0, torch.OutOfMemoryError("no")), Preprocessing((8, 8)))
-    with pytest.raises(EmbeddingsError, match="even one photo at a time"):
+    with pytest.raises(EmbeddingsError, match="one photo"):
         network.vectors(np.zeros((4, 8, 8, 3), np.uint8))
 
 
@@ -280,7 +278,7 @@ def test_a_size_that_the_network_cannot_take(tmp_path):
     made = timm.create_model("vit_tiny_patch16_224", num_classes=0)
     save_file(made.state_dict(), tmp_path / "w.safetensors")
     encoder = opened(f"timm:vit_tiny_patch16_224?weights={tmp_path}/w.safetensors&size=64")
-    with pytest.raises(EncoderError, match="cannot take photos of 64 x 64"):
+    with pytest.raises(EncoderError, match="64 x 64"):
         encoder.vectors(np.zeros((1, 64, 64, 3), np.uint8))
 
 
@@ -309,13 +307,13 @@ def test_without_the_extra_the_command_to_install_it_is_given():
     )
     for library, line in zip(libraries, done.stdout.splitlines(), strict=True):
         assert line.startswith("EncoderError")
-        assert f"need {library}, which is not installed" in line
+        assert f"need {library}, " in line
         assert "pip install 'lookalike[models]'" in line
 
 
 def test_weights_that_only_lack_names_are_refused_in_words(tmp_path):
     save_file({"nonsense": torch.zeros(3)}, tmp_path / "w.safetensors")
-    with pytest.raises(EncoderError, match=r"are missing .* of no use to it \('nonsense'\)"):
+    with pytest.raises(EncoderError, match=r"missing .*\('nonsense'\)"):
         opened(f"timm:{SMALL}?weights={tmp_path}/w.safetensors")
 
 

@@ -235,9 +235,9 @@ def test_too_few_replicates_of_a_pooled_measure_are_reported_and_enough_decide()
     assert (first.p, first.replicates_needed) == (1 / 101, 560)
     assert first.drawn_too_few
     assert not any(is_significant(one) for one in few)
-    assert "28 comparisons need 560 replicates" in sentence(first)
+    assert "560 replicates" in sentence(first)
     near = max(few, key=lambda one: one.p)
     assert not near.drawn_too_few
-    assert sentence(near).startswith("these labels cannot separate")
+    assert "cannot separate" in sentence(near)
     again = apart_by_bootstrap(560)
     assert is_significant(next(one for one in again if one.encoders == ("0", "7")))

@@ -7,7 +7,7 @@ import pytest
 from evaluate.significance_worlds import encoders
 
 from lookalike.core.errors import NotComparableError
-from lookalike.evaluate.groups import by_group
+from lookalike.evaluate.groups import NONE_COUNTS, by_group
 from lookalike.evaluate.measures.table import evaluate
 from lookalike.evaluate.significance.summary import Settings, significance
 
@@ -42,7 +42,7 @@ def test_a_group_without_a_positive_is_undefined_with_a_reason():
     for measure in ("AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF"):
         assert math.isnan(found[measure].value)
         assert found[measure].queries == 0
-        assert found[measure].reason == "no query of this group counts"
+        assert found[measure].reason == NONE_COUNTS
     assert found["HR@5"].value == 0.0
 
 

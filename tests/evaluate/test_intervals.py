@@ -77,7 +77,8 @@ def test_few_queries_are_never_certain(queries: int):
     one = found.intervals["e0"]["HR@1" if queries < 9 else "EHR@1"]
     assert math.isnan(one.low)
     assert math.isnan(one.high)
-    assert "an interval needs 10" in one.reason
+    assert one.reason.startswith("only ")
+    assert "needs 10" in one.reason
 
 
 def test_no_spread_is_no_certainty():
@@ -89,7 +90,7 @@ def test_no_spread_is_no_certainty():
 def test_an_undefined_value_has_no_interval():
     one = significance([scores_of([1] * 12)]).intervals["e0"]["AUC_mic"]
     assert math.isnan(one.low)
-    assert one.reason == "the value is undefined"
+    assert "undefined" in one.reason
 
 
 def test_undefined_replicates_are_left_out_and_counted_and_too_many_are_refused():
@@ -101,7 +102,7 @@ def test_undefined_replicates_are_left_out_and_counted_and_too_many_are_refused(
     replicates[10] = np.nan
     two = interval(0.5, 20, replicates, np.linspace(0.4, 0.6, 20), method="percentile")
     assert math.isnan(two.low)
-    assert two.reason == "11 of 201 replicates have no value"
+    assert two.reason.startswith("11 of 201 replicates")
 
 
 def test_all_similar_pairs_of_one_query_leave_too_many_replicates_without_a_value():
@@ -111,7 +112,7 @@ def test_all_similar_pairs_of_one_query_leave_too_many_replicates_without_a_valu
     found = significance([evaluate(one, ["PR-AUC_mic"])]).intervals["e0"]["PR-AUC_mic"]
     assert math.isnan(found.low)
     assert found.undefined > 500
-    assert "replicates have no value" in found.reason
+    assert found.reason.startswith(f"{found.undefined:,} of {found.replicates:,}")
 
 
 def test_replicates_on_one_side_of_the_value_fall_back_to_the_percentile_ends():
@@ -147,7 +148,7 @@ def test_intervals_cover_the_value_at_about_their_level(method: str):
 def test_no_labels_at_all():
     empty = evaluate(encoders(0, count=1)[0].only(np.zeros(len(encoders(0, count=1)[0]), bool)))
     found = significance([empty, dataclasses.replace(empty, encoder="e1")], Settings(replicates=100))
-    assert {one.reason for one in found.intervals["e0"].values()} == {"the value is undefined"}
+    assert all("undefined" in one.reason for one in found.intervals["e0"].values())
     assert all(math.isnan(one[0].p_holm) for one in found.comparisons.values())
 
 

@@ -12,6 +12,7 @@ from oracles.worlds import Candidate, judged_of, rows_of
 from lookalike.core.errors import MeasureError
 from lookalike.core.types import Score
 from lookalike.evaluate.measures.credit import phi
+from lookalike.evaluate.measures.fold import NO_LABELS
 from lookalike.evaluate.measures.table import DEFAULT, FAMILIES, Measure, evaluate, parse
 
 EVERY = [f"{name}@5" if family.takes_k else name for name, family in FAMILIES.items()]
@@ -36,7 +37,7 @@ def is_undefined(found: Score) -> None:
 def test_no_labels(measure: str):
     found = score(measure, [])
     is_undefined(found)
-    assert found.reason == "no labelled pair can be ranked"
+    assert found.reason == NO_LABELS
 
 
 ONE_KIND = {  # what is undefined when all labels are positive, and when all are negative

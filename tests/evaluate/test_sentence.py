@@ -53,7 +53,7 @@ def test_an_open_comparison_has_both_p_where_the_adjustment_decides():
 
 def test_the_confidence_decides():
     wide = replace(OPEN, interval=replace(OPEN.interval, level=0.8))
-    assert sentence(wide).startswith("color is better than lbp")
+    assert "is better than lbp" in sentence(wide)
 
 
 def test_two_encoders_need_no_adjustment_and_small_p_has_no_digits():
@@ -79,8 +79,8 @@ def test_more_coverage_is_not_better():
 def test_without_a_test_it_says_why():
     few = Interval(NONE, NONE, 0.95, "bca", 2000, 0, "only 3 queries count, and an interval needs 10")
     text = sentence(replace(BETTER, interval=few, p_holm=NONE))
-    assert text.startswith("these labels cannot separate color from hog")
-    assert "not tested: only 3 queries count" in text
+    assert "cannot separate" in text
+    assert f"not tested: {few.reason}" in text
 
 
 def test_without_a_query_in_common():
@@ -100,10 +100,9 @@ def test_a_verdict_is_full_against_the_next_and_short_for_the_rest():
         sentence(OPEN),
         "these labels also cannot separate color from sift (difference 0.020, p = 0.300 after Holm)",
     ]
-    assert verdict("color", [BETTER, other]) == [
-        sentence(other),
-        "color is better than hog (p = 0.002 after Holm)",
-    ]
+    first, second = verdict("color", [BETTER, other])
+    assert first == sentence(other)
+    assert "hog (p = 0.002 after Holm)" in second
 
 
 @pytest.mark.parametrize("best", ["lbp", "nobody"])
@@ -120,9 +119,10 @@ def test_too_few_replicates_are_no_verdict_on_the_labels():
     other = replace(short, encoders=("color", "gist"), difference=0.2)
     again = verdict("color", [short, other])
     assert again[0] == sentence(short)
-    assert again[1].endswith("needed to separate color from gist")
+    assert again[1].endswith("color from gist")
     assert full(again[1]).startswith("More")
-    assert verdict("color", [OPEN, other]) == [
-        sentence(OPEN),
-        "105 comparisons need 2,100 replicates or more to separate color from gist",
-    ]
+    first, second = verdict("color", [OPEN, other])
+    assert first == sentence(OPEN)
+    assert "2,100 replicates" in second
+    assert second.endswith("color from gist")
+    assert sentence(other).startswith(second)

@@ -202,10 +202,10 @@ def test_no_positive_is_an_error_and_one_is_enough():
     rows = np.arange(len(made.catalog))
     none = made.labels.label == 0
     only = Labels(made.labels.query[none], made.labels.candidate[none], made.labels.label[none])
-    with pytest.raises(LabelsError, match="No pair of the training split is labelled similar") as error:
+    with pytest.raises(LabelsError, match="labelled similar") as error:
         anchors(label_graph(made.catalog, only), rows)
     outside = label_graph(made.catalog, only).unusable[0].count
-    assert f"{outside:,} left out: not both images are in the split train." in error.value.problem
+    assert f"{outside:,} left out" in error.value.problem
     one = Labels.of(["i0-0"], ["i5-0"], [1])
     (batch,) = epoch_batches(anchors(label_graph(made.catalog, one), rows), BatchPlan(), SOFT, 0, 0)
     assert batch.tolist() == [0, 5]

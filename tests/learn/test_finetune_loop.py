@@ -163,7 +163,7 @@ def test_patience_is_remembered():
 
 def test_an_infinite_loss_ends_it_before_it_does_harm():
     found, _ = run(TrainingSettings(epochs=5, rate=1e30, loss="con"), [0.5, 0.6, 0.7, 0.8, 0.9])
-    assert found.stopped.startswith(("the loss is ", "a parameter is no longer finite"))
+    assert found.stopped.startswith(("the loss is ", "a parameter is "))
     assert found.best == len(found.history)
     assert all(torch.isfinite(value).all() for value in found.parameters.values())
 
@@ -183,7 +183,8 @@ def test_vectors_that_cannot_be_compared_end_it_with_the_best_before_kept():
 
     calls: list[int] = []
     found, kept = run(TrainingSettings(epochs=5, rate=1e-3, keep="last"), validate=validate)
-    assert found.stopped.startswith("the model's vectors can no longer be compared after epoch 3")
+    assert "vectors" in found.stopped
+    assert "after epoch 3" in found.stopped
     assert (found.best, len(found.history)) == (2, 2)
     assert all(value.abs().max() < 1e3 for value in found.parameters.values())
     assert progress_of(kept.states[-1]).stopped == found.stopped
@@ -193,7 +194,8 @@ def test_an_infinite_loss_names_its_batch():
     features = world().features.copy()
     features[:, 0] = np.nan
     found, _ = run(TrainingSettings(epochs=5), [0.5] * 5, features=features)
-    assert found.stopped.startswith("the loss is nan in epoch 1, batch 1 of ")
+    assert "loss is nan" in found.stopped
+    assert "epoch 1, batch 1 of " in found.stopped
     assert "images, catalog rows " in found.stopped
     assert (found.best, found.parameters, found.history) == (0, {}, ())
 

@@ -40,14 +40,14 @@ def test_labels_of_the_test_split_teach_nothing():
 def test_what_cannot_be_is_refused():
     made = world()
     base = lookalike.embeddings(made.catalog, "base", made.features)
-    with pytest.raises(LabelsError, match="There are no labels"):
+    with pytest.raises(LabelsError, match="no labels"):
         lookalike.finetune(made.catalog, base, Labels.of([], [], []))
     with pytest.raises(ArgumentError, match=r"projection.*0"):
         lookalike.finetune(made.catalog, base, made.labels, projection=0)
     with pytest.raises(ArgumentError, match=r"projection.*65537"):
         lookalike.finetune(made.catalog, base, made.labels, projection=65_537)
     broken = lookalike.Embeddings("base", made.catalog.image, np.full_like(made.features, np.nan))
-    with pytest.raises(EmbeddingsError, match="NaN or infinite numbers"):
+    with pytest.raises(EmbeddingsError, match="NaN or infinite"):
         lookalike.finetune(made.catalog, broken, made.labels)
 
 
@@ -78,5 +78,5 @@ def test_a_run_that_never_gets_through_an_epoch(monkeypatch):
         "LOSSES",
         {"supcon": lambda *a, **o: (found := supcon(*a, **o))._replace(value=found.value * float("nan"))},
     )
-    with pytest.raises(LearningError, match="Training on base stopped: the loss is nan in epoch 1"):
+    with pytest.raises(LearningError, match=r"base .*loss is nan in epoch 1"):
         lookalike.finetune(made.catalog, base, made.labels, projection=4, epochs=2)

@@ -1,5 +1,6 @@
 """What a run is warned of before it begins: items and duplicates that training and test share."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +23,10 @@ def warnings_of(**changed: np.ndarray) -> str:
 
 def test_items_and_duplicates_in_several_splits_are_warned_of():
     made = world(photos=2)
-    assert "more than one split" not in warnings_of()
+    assert "one split" not in warnings_of()
     split = made.catalog.split.copy()
     split[[1, 3]] = "test"
-    assert "2 items with photos in more than one split" in warnings_of(split=split)
+    assert re.search(r"2 items .*one split", warnings_of(split=split))
     group = np.full(len(split), -1)
     group[[0, np.flatnonzero(split == "test")[-1]]] = 0
-    assert "1 group of duplicates in more than one split" in warnings_of(duplicate=group)
+    assert re.search(r"1 group .*one split", warnings_of(duplicate=group))

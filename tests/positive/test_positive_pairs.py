@@ -203,9 +203,9 @@ def test_labels_of_another_split_do_not_reach_the_graph(nodes):
     for one, other in ((alone.positive, beside.positive), (alone.negative, beside.negative)):
         assert (one.start.tolist(), one.node.tolist()) == (other.start.tolist(), other.node.tolist())
     assert (beside.positive.pairs, beside.negative.pairs) == (2, 1)
-    assert [(part.reason, part.count) for part in beside.unusable] == [
-        ("not both images are in the split train", 3)
-    ]
+    (left,) = beside.unusable
+    assert left.count == 3
+    assert "split train" in left.reason
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_labels_of_another_split_do_not_reach_the_graph(nodes):
         ({"split": "tests"}, "split"),
         ({"min_positiveness": 1.5}, "min_positiveness"),
         ({"min_positiveness": float("nan")}, "min_positiveness"),
-        ({"max_pairs": 5}, "28 pairs have a positiveness above 0, but max_pairs is 5"),
+        ({"max_pairs": 5}, "28 pairs .*max_pairs is 5"),
     ],
 )
 def test_values_out_of_range_are_refused(options, words):

@@ -57,7 +57,7 @@ def test_a_zero_vector_is_fine_for_the_others(similarity: str):
 
 def test_an_image_without_a_vector_is_named():
     short = Embeddings("hog", CATALOG.image[:2], GOOD[:2])
-    with pytest.raises(EmbeddingsError, match="hog has no vector for 1 of 3 images: 'b'"):
+    with pytest.raises(EmbeddingsError, match=r"hog .*1 of 3 images: 'b'"):
         judged_ranks(CATALOG, short, LABELS)
 
 

@@ -155,7 +155,7 @@ def test_scores_of_a_run_are_equal_to_the_last_bit_only():
 
 def test_a_run_of_other_queries_is_refused():
     catalog, _, labels, rule = tie_free(0, "item")
-    with pytest.raises(RunError, match="none of the 8 labelled queries") as refused:
+    with pytest.raises(RunError, match="the 8 labelled queries") as refused:
         rank_run(catalog, run_with({"q1": {"i04": 1.0}}), labels, rule)
     assert "'q1'" in refused.value.problem
 
@@ -169,7 +169,7 @@ def test_candidates_the_catalog_lacks_are_passed_over_up_to_one_in_a_hundred():
     assert found.unknown == 1
     assert found.judged.above.max() < 22
     lists["i03"] |= {f"gone{at}": -1.0 for at in range(5)}
-    with pytest.raises(RunError, match=r"lacks 6 of 182 candidates .*'gone', 'gone0', 'gone1' and 3 more"):
+    with pytest.raises(RunError, match=r"6 of 182 candidates .*'gone', 'gone0', 'gone1' and 3 more"):
         rank_run(catalog, run_with(lists), labels, rule)
 
 
@@ -181,7 +181,7 @@ def test_items_are_refused_where_images_are_ranked():
 
 def test_ids_that_are_images_and_other_items_are_refused():
     photos = [Photo("a", "b"), Photo("b", "a"), Photo("c", "c")]
-    with pytest.raises(RunError, match="as images and as items, and 'a'"):
+    with pytest.raises(RunError, match=r"images and as items, .*'a'"):
         rank_run(
             catalog_of(photos), run_with({"c": {"a": 1.0, "b": 0.5}}), labels_of([Vote("c", "a", 1)]), Rule()
         )

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from html import escape
 from xml.etree import ElementTree
 
 import pytest
@@ -10,11 +11,13 @@ from report_sample import GENERATORS, MEASURES, NASTY, OTHERS
 
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.evaluate.significance.results import GroupsResult, ScoreResult
+from lookalike.evaluate.significance.sentence import full
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import MeasureTable, Report
 from lookalike.report.figures.measures import Mark, dot_plot
 from lookalike.report.figures.plot import bounds
 from lookalike.report.page import render
+from lookalike.report.parts.explanations import NO_BIAS
 from lookalike.report.parts.findings import shown_findings, shown_groups
 from lookalike.report.parts.summary import summary
 from lookalike.report.parts.table import shown_table
@@ -48,8 +51,9 @@ def test_every_value_has_its_interval_in_table_and_card(page):
     assert "[0.642, 0.707]" in card
     assert card.count('class="span span-generator"') == len(GENERATORS)
     assert card.count('class="span span-outside"') == len(OTHERS) + 1  # the legend's
-    assert "Below each value: its 95% confidence interval" in text(page)
-    assert "the bias of labels that favour an encoder" in text(page)
+    assert "Below each value" in text(page)
+    assert "its 95% confidence interval" in text(page)
+    assert NO_BIAS in text(page)
 
 
 def test_the_confidence_is_the_given_one():
@@ -67,7 +71,8 @@ def test_without_replicates_the_page_mentions_no_intervals():
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_few_queries_give_values_without_intervals_and_the_reason_once(count):
     page = page_of(made(*(score(0.5 + i / 50, 7, interval=none()) for i in range(count))))
-    assert text(page).count(f"No interval for any value: {FEW}.") == 1
+    assert text(page).count(FEW) == 1
+    assert "for any value" in text(page)
     assert "Below each value" not in text(page)
     assert "nan" not in text(page.split("<main")[1]).lower()
 
@@ -76,7 +81,9 @@ def test_some_values_without_an_interval_are_listed_by_measure_and_undefined_one
     cells = (score(0.5, 50, interval=around(0.5, 0.1)), score(0.6, 7, interval=none()))
     undefined = score(math.nan, 0, "no query has both", none("the value is undefined"))
     shown = shown_table(made(*cells, undefined), ())
-    assert shown.without == (f"No interval for some values of AUC_mac: {FEW}.",)
+    (without,) = shown.without
+    assert "some values of AUC_mac" in without
+    assert FEW in without
     assert [row.cells[0].interval for row in shown.rows] == ["[0.390, 0.600]", "", ""]
     assert shown.level == "95%"
 
@@ -98,7 +105,8 @@ def test_an_interval_is_shown_to_scale_and_in_words():
     places = {tick: float(line.get("x1")) for tick, line in zip(ticks, lines, strict=True)}
     assert float(bar.get("x")) == pytest.approx(places[0.4], abs=0.11)
     assert "a (generator): 0.500, interval [0.400, 0.600]" in root.findtext("desc")
-    assert "b (not a generator): 0.450, ground truth" in root.findtext("desc")
+    assert "b (not a generator): 0.450" in root.findtext("desc")
+    assert "ground truth 0.300" in root.findtext("desc")
 
 
 def test_an_undefined_value_shows_no_interval():
@@ -125,13 +133,9 @@ def test_an_axis_holds_its_values_in_four_steps_or_fewer(values, ends):
 
 def test_findings_are_whole_sentences_with_their_measure_and_caution(page, report):
     texts = section(page, "What the labels show", "Compared with the ground truth")
-    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in texts
-    assert "These labels also cannot separate dinov2 from argus" in texts
-    assert (
-        "dinov2 is better than beit, clip, dino and descriptor:color+hog (each p &lt;= 0.038 after Holm)."
-        in texts
-    )
-    assert "after Holm" in texts
+    for sentences in report.measures.findings.values():
+        for sentence in sentences:
+            assert escape(full(sentence)) in texts
     shown = shown_findings(report.measures)
     assert [one.measure for one in shown] == ["DCS(alpha=10)", "EHR@5"]  # BPREF has nothing to say
     assert [bool(one.caution) for one in shown] == [False, True]
@@ -140,14 +144,14 @@ def test_findings_are_whole_sentences_with_their_measure_and_caution(page, repor
 
 def test_the_summary_leads_with_what_is_proved(report):
     texts = " ".join(summary(report))
-    assert "These labels cannot separate dinov2 from openclip (DCS(alpha=10) 0.676 against 0.671" in texts
-    assert "not tested" not in texts
+    assert full(report.measures.findings["DCS(alpha=10)"][0]) in texts
+    assert "not test" not in texts
 
 
 def test_a_finding_on_a_measure_outside_the_table_has_no_link():
     table = made(score(0.5, 50), findings={"EHR@5": ("a is better than <b> (p < 0.001)",)})
     page = page_of(table)
-    assert "a is better than &lt;b&gt; (p &lt; 0.001)." in page
+    assert "than &lt;b&gt; (p &lt; 0.001)." in page
     assert '<a href="#measure-0"' not in page
 
 
@@ -159,7 +163,7 @@ def test_groups_have_intervals_counts_and_what_is_missing(page):
     assert "90 of 92 queries" in texts
     assert "(none)" in texts
     assert "undefined" in texts
-    assert "13 values of 41 without an interval" in texts
+    assert "13 values of 41" in texts
     assert "AUC_mac is undefined" in texts
 
 

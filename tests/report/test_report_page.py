@@ -89,7 +89,7 @@ def test_the_page_shows_the_given_values(page, report):
 
 
 def test_a_generated_catalog_is_called_generated_and_no_other(page, report):
-    assert "This catalog is generated." in page
+    assert '<p class="generated">' in page
     assert "generated" not in render(replace(report, generated=False)).split("</style>")[1]
 
 
@@ -97,13 +97,13 @@ def test_a_generated_catalog_is_called_generated_and_no_other(page, report):
     ("part", "missing", "sentence", "command"),
     [
         ("samples", (), "no sample images yet", "lookalike init PHOTOS_OR_TABLE"),
-        ("pool", None, "There is no pool yet.", "lookalike discover --top 5"),
-        ("measures", None, "No encoder has been measured yet.", "lookalike evaluate"),
-        ("audit", None, "Nothing has been audited yet.", "lookalike audit"),
-        ("strips", (), "No results are shown yet.", "lookalike embed ENCODER"),
+        ("pool", None, "no pool yet", "lookalike discover --top 5"),
+        ("measures", None, "measured yet", "lookalike evaluate"),
+        ("audit", None, "audited yet", "lookalike audit"),
+        ("strips", (), "shown yet", "lookalike embed ENCODER"),
         ("next_steps", (), "Next steps", "lookalike status"),
-        ("left_out", (), "No image was left out.", ""),
-        ("conflicts", (), "No labels contradict each other.", ""),
+        ("left_out", (), "No image", ""),
+        ("conflicts", (), "No labels contradict", ""),
         ("facts", (), "Summary", ""),
         ("notes", (), "Conflicts and notes", ""),
     ],
@@ -119,14 +119,14 @@ def test_a_report_of_nothing_names_every_command():
     page = render(EMPTY)
     for command in ("init", "embed", "discover", "labels import", "evaluate", "report", "status"):
         assert f"<code>lookalike {command}" in page
-    assert "There are no labels yet" in page
+    assert "no labels yet" in page
     assert "No labels contradict" not in page
 
 
 def test_a_pool_without_labels_says_so(report):
     pool = replace(report.pool, labelled=0, positives=None)
     page = text(render(replace(EMPTY, pool=pool)))
-    assert "no pair of the pool has a label yet" in page
+    assert "nonelabelled pairs" in page
     assert "lookalike labels import FILE" in page
 
 
@@ -262,17 +262,24 @@ def rate_of(**counts) -> PositiveRate:
 
 def test_the_positive_rate_is_shown_with_its_interval_and_the_gain(report):
     page = text(render(replace(report, pool=replace(report.pool, rate=rate_of()))))
-    assert "0.1%positive rateof all 105,422,000 pairs are similar, by 2,000 random pairs" in page
-    assert "95% confidence interval 0.044% to 0.32%" in page
+    for part in (
+        "0.1%positive rate",
+        "105,422,000 pairs",
+        "2,000 random pairs",
+        "95% confidence",
+        "0.044% to 0.32%",
+    ):
+        assert part in page, part
     assert "848 timesdiscovery gain" in page
     assert "266 to 1,946" in page
-    assert "About 0.1% of all pairs are similar; in the pool similar pairs are 848 times as frequent." in page
+    assert "About 0.1%" in page
+    assert "848 times as frequent" in page
 
 
 @pytest.mark.parametrize(
     ("counts", "expected", "unexpected"),
     [
-        ({"labelled": 14, "positives": 4}, "only 14 of 2,000 random pairs are labelled", "discovery gain"),
+        ({"labelled": 14, "positives": 4}, "14 of 2,000 random pairs", "discovery gain"),
         ({"known": 0, "positives": 0}, "0%positive rate", "discovery gain"),
         ({"pool_labelled": 0, "pool_positives": 0}, "0.1%positive rate", "discovery gain"),
         ({"drawn": 0, "labelled": 0, "positives": 0}, "labelled pairs", "positive rate"),
@@ -290,7 +297,7 @@ def test_a_gain_without_an_upper_end_says_at_least(report):
     open_ended = replace(rate, rate=0.01, gain=80.0, gain_low=3.0, known_share=0.5)
     assert math.isinf(open_ended.gain_high)
     page = text(render(replace(report, pool=replace(report.pool, rate=open_ended))))
-    assert "by a factor of at least 3.0" in page
+    assert "at least 3.0" in page
 
 
 def test_without_random_pairs_the_page_shows_no_rate(page):

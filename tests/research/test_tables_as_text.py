@@ -131,8 +131,8 @@ def test_an_encoder_that_is_no_generator_has_a_score_alone():
 
 def test_scores_over_fewer_label_sets_and_undefined_ones_are_reported():
     printed = lines("vsd-table-1", consistency())
-    assert "BPF is a mean over fewer label sets for dino (1 of 2): on the others why." in printed
-    assert f"nan: undefined, because {FEW}; or why." in printed
+    assert any(line.startswith("BPF ") and "dino (1 of 2)" in line and "why" in line for line in printed)
+    assert any(line.startswith("nan: ") and FEW in line and "why" in line for line in printed)
     (dino,) = [line for line in printed if line.startswith("BPF      DINO")]
     assert "40.00 ± nan" in dino
 
@@ -152,8 +152,8 @@ def test_headings_of_groups_are_above_their_columns():
 
 def test_a_correlation_has_its_number_of_encoders():
     printed = lines("vsd-table-1", consistency())
-    for words in ("Of 100 labels.", "Bias: over 1 to 3 encoders.", "FC: over 1 to 3 encoders."):
-        assert words in printed
+    for name, number in (("", "100 labels"), ("Bias: ", "1 to 3 encoders"), ("FC: ", "1 to 3 encoders")):
+        assert any(line.startswith(name) and number in line for line in printed), name
 
 
 def test_coverage_rows_of_a_measure_stay_together():
@@ -164,7 +164,7 @@ def test_coverage_rows_of_a_measure_stay_together():
     at = [number for number, line in enumerate(printed) if "EMRR@5" in line]
     assert at[1] == at[0] + 1
     assert printed[at[1]].split() == ["0.4", "EMRR@5", "nan", "nan", "nan"]
-    assert "mean over encoders: dino (7 queries), color (1,200 queries)." in " ".join(printed)
+    assert "dino (7 queries), color (1,200 queries)" in " ".join(printed)
 
 
 def test_leave_one_out_rows_are_printed_like_eds_table_3():
@@ -185,7 +185,7 @@ def test_leave_one_out_rows_are_printed_like_eds_table_3():
     # a generator without vectors has no area of its own, but its labels can be left out
     (color,) = [line for line in printed if line.startswith("color  ")]
     assert color.split() == ["color", "-", "0.83", "0.042", "-", "0.83", "0.042"]
-    assert "SC: over 1 to 6 encoders." in printed
+    assert any(line.startswith("SC: ") and "1 to 6 encoders" in line for line in printed)
     (sc, p) = table.rows[0].figures[1:3]
     assert (sc.n, sc.p, p.value) == (6, 0.0416, 0.0416)
 
@@ -197,7 +197,7 @@ def test_identification_rows_are_printed_like_eds_table_4():
     (line,) = [line for line in printed if line.startswith("color")]
     assert line.split() == ["color", "15.2", "10.9", "100.0", "nan"]
     assert "Some photos." in printed
-    assert "nan: undefined, because no reason." in printed
+    assert any(line.startswith("nan: ") for line in printed)
 
 
 def test_discovery_rows_are_printed_like_eds_table_5():

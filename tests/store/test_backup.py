@@ -142,7 +142,7 @@ def test_a_full_target_is_replaced_only_with_the_option(worked, tmp_path):
     before = rows(worked.database)
     with worked.database.write() as connection:
         connection.execute(insert(audit).values(at=1, action="later"))
-    with pytest.raises(WorkspaceError, match="holds a workspace already") as refused:
+    with pytest.raises(WorkspaceError, match="workspace already") as refused:
         restore(worked.folder, tmp_path / "kept.backup")
     assert "--overwrite" in refused.value.fix
     assert rows(worked.database) != before
@@ -199,7 +199,7 @@ def test_a_faulty_file_is_refused_and_nothing_changes(tmp_path, fault):
     with pytest.raises(StorageError, match="bad"):
         restore(workspace.folder, tmp_path / "bad", replace=True)
     assert rows(workspace.database) == before
-    with pytest.raises(StorageError, match=r"no such file|No such file"):
+    with pytest.raises(StorageError, match=r"[Nn]o such file"):
         restore(workspace.folder, tmp_path / "absent", replace=True)
 
 
@@ -208,7 +208,7 @@ def test_another_programs_file_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "foreign") as other:
         other.execute("CREATE TABLE bookmarks (url TEXT)")
     other.close()
-    with pytest.raises(StorageError, match="it has no tables of Lookalike"):
+    with pytest.raises(StorageError, match="no tables"):
         restore(workspace.folder, tmp_path / "foreign", replace=True)
 
 
@@ -259,7 +259,7 @@ def test_a_backup_never_overwrites_what_is_none(tmp_path):
     workspace = shop(tmp_path / "w", tmp_path / "w/lookalike.db")
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8 a photo")
     for path in (tmp_path / "photo.jpg", tmp_path / "w/lookalike.db"):
-        with pytest.raises(WorkspaceError, match=r"not a backup|database itself"):
+        with pytest.raises(WorkspaceError, match=r"a backup|database itself"):
             backup(workspace, path)
     backup(workspace, tmp_path / "kept")
     backup(workspace, tmp_path / "kept")

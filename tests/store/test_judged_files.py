@@ -119,11 +119,11 @@ def changed(change: Callable[[polars.DataFrame], polars.DataFrame], folder: Path
 @pytest.mark.parametrize(
     ("change", "kind", "words"),
     [
-        (lambda t: t.head(11), LabelsError, "rows of hog are not those"),
-        (lambda t: t.reverse(), LabelsError, "rows of hog are not those"),
-        (lambda t: t.with_columns(label=1 - polars.col("label")), LabelsError, "rows of color are not those"),
+        (lambda t: t.head(11), LabelsError, "rows of hog"),
+        (lambda t: t.reverse(), LabelsError, "rows of hog"),
+        (lambda t: t.with_columns(label=1 - polars.col("label")), LabelsError, "rows of color"),
         (lambda t: t.with_columns(polars.col("score").round(3)), LabelsError, "every digit"),
-        (lambda t: t.with_columns(above=polars.col("above") + 1), LabelsError, "rows of color are not"),
+        (lambda t: t.with_columns(above=polars.col("above") + 1), LabelsError, "rows of color"),
         (lambda t: t.drop("tied", "hash"), LabelsError, "no column 'tied', 'hash'"),
         (lambda t: t.drop("catalog"), LabelsError, "no column 'catalog'"),
         (
@@ -138,7 +138,7 @@ def changed(change: Callable[[polars.DataFrame], polars.DataFrame], folder: Path
         (
             lambda t: t.with_columns(label=polars.lit(300)),
             LabelsError,
-            "label has numbers that are too large",
+            "label has .* too large",
         ),
         (lambda t: t.with_columns(level=polars.lit("pixel")), ArgumentError, "level is 'pixel'"),
         (lambda t: t.with_columns(own_item=polars.lit("maybe")), LabelsError, "own_item is 'maybe'"),

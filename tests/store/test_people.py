@@ -80,13 +80,13 @@ def test_a_failed_login_does_not_show_whether_the_name_exists(database):
     gone = add(database, "Gone")
     with database.write() as connection:
         people.remove(connection, gone.id, 9)
+    answers = set()
     for name, password in (("Nobody", PASSWORD), ("Lea", "another one"), ("Gone", PASSWORD), ("Unset", "")):
         with pytest.raises(AccessError) as refused:
             log_in(database, name, password)
-        assert (refused.value.code, refused.value.problem) == (
-            "password",
-            "The name or the password is wrong.",
-        )
+        answers.add((refused.value.code, refused.value.problem, refused.value.fix))
+    ((code, _, _),) = answers
+    assert code == "password"
 
 
 def test_a_password_is_verified_also_for_unknown_names(monkeypatch):

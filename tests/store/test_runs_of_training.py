@@ -91,10 +91,12 @@ def test_an_unfinished_run_resumes_only_with_the_same_settings(folder):
     other = IDENTITY | {"settings": {"rate": 0.2, "soft": None}, "labels": "b", "vectors": "w"}
     with pytest.raises(LearningError) as error:
         models.begin(folder, "one", other)
-    assert error.value.problem == (
-        "The unfinished run 'one' cannot be resumed: rate is 0.2, not 0.1; soft is not given, not beta 0.7; "
-        "the labels have changed; the encoder's vectors have changed."
-    )
+    run, _, changes = error.value.problem.partition(": ")
+    assert "unfinished run 'one'" in run
+    rate, soft, labels, vectors = changes.split("; ")
+    assert (rate, soft) == ("rate is 0.2, not 0.1", "soft is not given, not beta 0.7")
+    assert "labels" in labels
+    assert "vectors" in vectors
     assert "--replace" in error.value.fix
     assert models.begin(folder, "one", IDENTITY).last() == b"state"
     assert models.begin(folder, "one", other, replace=True).last() is None
@@ -106,7 +108,7 @@ def test_a_finished_run_is_not_written_over(folder):
         (IDENTITY, "same settings and data"),
         (IDENTITY | {"views": 3}, "views is 3, not 1"),
     ):
-        with pytest.raises(LearningError, match="There is a finished run") as error:
+        with pytest.raises(LearningError, match="a finished run") as error:
             models.begin(folder, "one", identity)
         assert message in error.value.problem
     assert (folder / "models/one/head.safetensors").read_bytes() == b"head"
@@ -117,11 +119,10 @@ def test_a_finished_run_is_not_written_over(folder):
 def test_another_encoder_is_described_in_words():
     one = {"encoder": {"spec": "timm:a", "weights": "0a1b", "preprocessing": "p"}}
     other = {"encoder": {"spec": "timm:b", "weights": "9f8e", "preprocessing": "q"}}
-    assert models.differences(one, other) == [
-        "the encoder is timm:b, not timm:a",
-        "the encoder's weights have changed",
-        "the encoder's preprocessing has changed",
-    ]
+    encoder, weights, preprocessing = models.differences(one, other)
+    assert "timm:b, not timm:a" in encoder
+    assert "weights" in weights
+    assert "preprocessing" in preprocessing
 
 
 def test_a_folder_that_no_run_wrote_is_left_alone(folder):
@@ -129,7 +130,7 @@ def test_a_folder_that_no_run_wrote_is_left_alone(folder):
     for file in ("weights.safetensors", "checkpoint.json"):
         (folder / "models/mine" / file).write_bytes(b"precious")
         for replace in (False, True):
-            with pytest.raises(LearningError, match="no training run wrote it"):
+            with pytest.raises(LearningError, match="no training run"):
                 models.begin(folder, "mine", IDENTITY, replace=replace)
         assert (folder / "models/mine" / file).read_bytes() == b"precious"
 
@@ -145,7 +146,7 @@ def test_what_a_kill_left_before_the_first_file_is_no_obstacle(folder):
 def test_a_run_that_cannot_be_read_is_damaged(folder):
     models.begin(folder, "one", IDENTITY)
     (folder / "models/one/run.json").write_text("[")
-    with pytest.raises(LearningError, match=r"The run 'one' is damaged: .*run\.json is not"):
+    with pytest.raises(LearningError, match=r"'one' is damaged: .*run\.json"):
         models.begin(folder, "one", IDENTITY)
 
 
@@ -175,7 +176,7 @@ def test_a_state_that_cannot_be_written_leaves_the_one_before(folder, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageError, match=r"The disk is full: writing state\.safetensors stopped"):
+    with pytest.raises(StorageError, match=r"disk is full: .*state\.safetensors"):
         run.keep(b"second")
     monkeypatch.undo()
     assert run.last() == b"first"

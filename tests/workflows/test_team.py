@@ -115,7 +115,7 @@ def test_a_new_database_has_no_figures_and_says_why(empty):
     found, ahead = team(empty, NOW), plan(empty, Campaign(), NOW)
     assert found.annotators == ()
     assert found.remarks == ()
-    assert found.agreement["gwet"].reason == "no pair has two votes"
+    assert "two votes" in found.agreement["gwet"].reason
     assert math.isnan(found.pace.per_hour.value)
     assert (ahead.questions, ahead.votes, ahead.left.value) == (0, 0, 0.0)
     assert math.isnan(ahead.discussed.value)
