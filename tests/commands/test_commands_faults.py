@@ -1,5 +1,7 @@
 """What users do wrong: a sentence that says what, where and how to mend it; nothing lost; no traceback."""
 
+import errno
+import os
 import re
 import shutil
 import sys
@@ -177,7 +179,7 @@ def test_vector_files_that_are_none(lookalike, workspace):
     ("text", "words"),
     [
         ("resnet50", ["source:name"]),
-        ("descripter:color", ["Did you mean descriptor:color"]),
+        ("descripter:color", ["mean descriptor:color"]),
         ("descriptor:colour", ["'colour'", "color, layout, hog, lbp"]),
         ("descriptor:color+color", ["twice"]),
         ("hf:facebook/dinov2-base", ["'hf'", "timm:", "precomputed:"]),
@@ -209,12 +211,13 @@ def test_options_that_are_wrong(lookalike, labelled):
     ):
         result = lookalike("evaluate", name, wrong)
         assert result.status == 2
-        assert f"Invalid value for {name}: {wrong}." in result.err
+        assert f"{name}: {wrong}." in result.err
         assert allowed in result.err
     for command, name, wrong in (("discover", "--top", "0"), ("search", "-k", "none")):
         result = lookalike(command, *(["bowl/000/1.png"] if command == "search" else []), name, wrong)
         assert result.status == 2
-        assert f"Invalid value for {name}: {wrong}.\nUse a whole number" in result.err
+        assert f"{name}: {wrong}." in result.err
+        assert "whole number" in result.err
     assert lookalike("frobnicate").status == 2
 
 
@@ -325,7 +328,7 @@ def test_photos_that_moved_are_noticed(lookalike, photos, tmp_path):
     assert lookalike("status", "--json").json["photos_missing"] == 36
     assert lookalike("report").status == 0
     page = (tmp_path / "reports/report.html").read_text()
-    assert re.search(r"[1-9]\d* photos of this page cannot be read", page)
+    assert re.search(r"[1-9]\d* photos of this page", page)
 
 
 def test_impossible_numbers(lookalike, workspace, photos):
@@ -349,5 +352,6 @@ def test_an_output_that_cannot_be_written(labelled, started):
         process = started("evaluate", cwd=labelled, out=full)
         _, complaint = process.communicate()
     assert process.returncode == 1
-    assert "output cannot be written" in complaint
+    assert "output" in complaint
+    assert os.strerror(errno.ENOSPC) in complaint
     assert "Traceback" not in complaint

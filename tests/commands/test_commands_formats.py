@@ -96,11 +96,12 @@ def test_runs_are_in_the_table_and_what_they_lack_is_reported(lookalike, mine):
     refused(result, "'mine'", "another name")
     result = lookalike("evaluate", "mine", "--run", "short.run.gz")
     assert any(line.split()[:1] == ["other"] for line in result.out.splitlines())
-    assert f"other lacks 2 of {len(queries)} labelled queries" in result.out
-    assert "other did not retrieve" in result.out
+    assert f"2 of {len(queries)} labelled queries" in result.out
+    assert any(line.startswith("other ") and "labelled pairs" in line for line in result.out.splitlines())
     as_json = lookalike("evaluate", "mine", "--run", "short.run.gz", "--json").json
     assert set(as_json["scores"]) == {"mine", "other"}
-    assert any("labelled queries" in sentence for sentence in as_json["absences"])
+    for what in (f"2 of {len(queries)} labelled queries", "labelled pairs"):
+        assert any(one.startswith("other ") and what in one for one in as_json["absences"]), what
 
 
 def test_a_run_needs_no_encoder_here(lookalike, mine):
@@ -158,7 +159,7 @@ def test_a_qrels_file_of_any_name_and_what_it_calls_unjudged(lookalike, workspac
     (workspace / "bad.qrels").write_text("bowl/000/1.png 0 box/000/1.png\nbowl/001/1.png 0 rod/000/1.png 1\n")
     refused(
         lookalike("labels", "import", "bad.qrels"),
-        "1 row cannot be used, so nothing was imported",
+        "1 row",
         "four fields",
         "line 1",
     )
@@ -171,10 +172,7 @@ def test_pairs_with_both_labels_are_left_out_of_qrels_and_reported(lookalike, la
     q, c, y = labels.query[0], labels.candidate[0], labels.label[0]
     (labelled / "again.csv").write_text(f"query,candidate,label\n{q},{c},{1 - y}\n")
     lookalike("labels", "import", "again.csv")
-    assert (
-        "2 labels left out: labelled both similar and dissimilar"
-        in lookalike("labels", "export", "a.qrels").out
-    )
+    assert "2 labels left out" in lookalike("labels", "export", "a.qrels").out
     assert len((labelled / "a.qrels").read_text().splitlines()) == len(labels) - 1
     result = lookalike("labels", "export", "b.txt", "--format", "qrels", "--level", "item", "--json").json
     matched = judged_pairs(Workspace(labelled).catalog, Workspace(labelled).labels(), api.Rule("item"))
@@ -234,7 +232,7 @@ def test_judged_ranks_of_a_run_come_back_too(lookalike, mine):
 def test_names_that_cannot_be_written_are_refused_before_anything_is_ranked(lookalike, mine):
     refused(lookalike("evaluate", "--output", "s.docx"), "s.docx", ".csv or .parquet")
     refused(lookalike("evaluate", "--judged", "j"), "judged ranks")
-    refused(lookalike("evaluate", "--judged", "no/j.csv"), "there is no folder no", "mkdir -p no")
+    refused(lookalike("evaluate", "--judged", "no/j.csv"), "no folder no", "mkdir -p no")
     refused(lookalike("evaluate", "--runs", "no way/runs"), "no folder no way", "mkdir -p 'no way'")
     assert not (mine / "no way").exists()
     (mine / "file").write_text("")
@@ -252,13 +250,13 @@ def test_folders_that_take_no_file_are_refused_before_anything_is_ranked(lookali
     (mine / "full").mkdir()
     monkeypatch.setattr(files, "TemporaryFile", Mock(side_effect=PermissionError))
     result = lookalike("evaluate", option, f"full/{name}")
-    refused(result, "no file can be made in the folder full", "that you may write to")
+    refused(result, "folder full", "write to")
     assert list((mine / "full").iterdir()) == []
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="this system has no /proc")
 def test_a_folder_of_the_system_takes_no_file(lookalike, mine):
-    refused(lookalike("evaluate", "--output", "/proc/x.csv"), "no file can be made in the folder /proc")
+    refused(lookalike("evaluate", "--output", "/proc/x.csv"), "folder /proc")
 
 
 def test_the_same_from_python(lookalike, mine, photos):

@@ -122,8 +122,8 @@ def test_a_disk_that_refuses_more_changes_nothing(started, workspace):
         assert "Traceback" not in complaint, complaint
         assert process.returncode in (0, 1)
         if command[0] in ("embed", "report"):
-            assert "The disk is full" in complaint
-            assert "run the same command again" in complaint
+            assert "disk is full" in complaint
+            assert "same command" in complaint
     assert (Workspace(workspace).embeddings("color").vectors == before).all()
     assert not (workspace / "reports/report.html").exists()
     assert not list(workspace.rglob("*.new"))

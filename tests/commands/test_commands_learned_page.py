@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from trained_shop import make_shop, split_of, train_as_if
+from trained_shop import LEARNED, make_shop, split_of, train_as_if
 
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.evaluate.significance.summary import significance
@@ -46,16 +46,15 @@ def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):
         difference = sure.comparisons[name][0].swapped.difference
         assert f"{difference:+.3f}" in shown
     assert "run-7, trained on plain" in shown
-    assert "with soft positives (SPA): pairs up to 7 labelled steps apart" in shown
-    assert "Of 30 epochs the 12th was the best" in shown
-    assert "DCS(alpha=10) was 0.710" in shown
+    for sentence in how(LEARNED):
+        assert sentence in shown
 
 
 def test_the_rest_of_the_page_shows_the_other_encoders(lookalike, taught):
     assert lookalike("report").status == 0
     found = parts(taught.folder)
-    assert "run-7 was trained on these labels and left out here" in text(found["measures"])
-    assert f"{len(taught.labels()):,} labelled pairs at item level" in text(found["notes"])
+    assert "run-7 was trained" in text(found["measures"])
+    assert f"{len(taught.labels()):,} labelled pairs" in text(found["notes"])
     for part in ("audit", "results"):
         assert "run-7" not in found[part]
 
@@ -87,7 +86,7 @@ def test_every_strip_is_of_the_test_split_and_both_better_and_worse_are_shown(ta
     for query in shown["Most improved"] + shown["Most worsened"]:
         assert similar[query, "run-7"] - similar[query, "plain"] == gain[query]
     better, worse = sum(g > 0 for g in gain.values()), sum(g < 0 for g in gain.values())
-    assert f"{better} show more results known to be similar" in lesson.counted
+    assert f"{better} show more" in lesson.counted
     assert f"{worse} fewer" in lesson.counted
 
 
@@ -95,7 +94,8 @@ def test_without_the_vectors_beneath_how_it_was_trained_is_all(lookalike, taught
     assert lookalike("embed", "--remove", "plain").status == 0
     assert lookalike("report").status == 0
     shown = text(parts(taught.folder)["learned"])
-    assert "has no vectors of this catalog here" in shown
+    assert "no vectors" in shown
+    assert "lookalike embed ENCODER" in shown
     assert "Of 30 epochs" in shown
 
 
@@ -104,9 +104,9 @@ def test_with_trained_encoders_alone_the_page_is_of_the_test_split(lookalike, ta
         assert lookalike("embed", "--remove", name).status == 0
     assert lookalike("report").status == 0
     found = parts(taught.folder)
-    assert "every encoder is measured on the test split" in text(found["measures"])
-    assert "within the test split" in text(found["notes"])
-    assert "Nothing has been audited yet" in found["audit"]
+    assert "run-7 was trained" in text(found["measures"])
+    assert "within the test" in text(found["notes"])
+    assert "run <code>lookalike audit</code>" in found["audit"]
 
 
 def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
@@ -121,18 +121,24 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
     ("training", "expected"),
     [
         ({}, ()),
-        ({"loss": "trpl"}, ("The loss was trpl.",)),
+        ({"loss": "trpl"}, ("trpl",)),
+        (LEARNED,
+         ("The loss was supcon, with soft positives (SPA): pairs up to 7 labelled steps apart count as similar, with "
+          "weights that decrease with beta 0.7.",
+          "Of 30 epochs the 12th was the best on the validation split. Its weights are used.",
+          "There DCS(alpha=10) was 0.710; before training it was 0.600.")),
         ({"settings": "?", "epochs": "many", "value": None}, ()),
         ({"epochs": 3, "best": 2},
-         ("Of 3 epochs the 2nd was the best on the validation split. Its weights are used.",)),
+         ("Of 3 epochs the 2nd",)),
         ({"best": 111, "epochs": 120, "stopped": "the loss is nan"},
-         ("Of 120 epochs the 111th was the best on the validation split. Its weights are used.",
-          "It stopped early: the loss is nan.")),
-        ({"value": 0.5, "before": None}, ("There its measure was 0.500.",)),
+         ("Of 120 epochs the 111th", "the loss is nan")),
+        ({"value": 0.5, "before": None}, ("0.500",)),
     ],
 )  # fmt: skip
 def test_the_page_describes_the_training_as_far_as_known(training, expected):
-    assert how(training) == expected
+    shown = how(training)
+    assert len(shown) == len(expected)
+    assert all(part in sentence for part, sentence in zip(expected, shown, strict=True))
 
 
 def test_a_page_without_a_trained_encoder_has_no_such_part(lookalike, tmp_path):

@@ -160,9 +160,10 @@ def test_a_new_photo_is_searched_by_descriptors_and_refused_by_precomputed(looka
     assert len(found["results"]) == 18
     np.save("vectors.npy", np.random.default_rng(0).standard_normal((36, 4)).astype(np.float32))
     assert lookalike("embed", "precomputed:vectors.npy", "--name", "mine").status == 0
-    refused = lookalike("search", "new.jpg", "--encoder", "mine")
+    refused = lookalike("search", "new.jpg", "--encoder", "mine", "--json")
     assert refused.status == 1
-    assert "cannot encode a new photo" in refused.err
+    assert refused.json["error"]["kind"] == "EncoderError"
+    assert "new photo" in refused.err
 
 
 def test_a_photo_of_the_catalog_named_by_its_path_is_that_image(lookalike, workspace, photos):

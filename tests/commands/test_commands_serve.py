@@ -28,8 +28,8 @@ def add(lookalike, monkeypatch, name, *options, password="a long password"):
 
 
 def test_people_are_added_listed_reset_and_removed(lookalike, shop, monkeypatch):
-    assert "Next: lookalike users add" in lookalike("users", "list").out
-    assert "Added Lea as a lead." in add(lookalike, monkeypatch, " Lea ", "--role", "lead").out
+    assert "lookalike users add" in lookalike("users", "list").out
+    assert "Added Lea as a lead" in add(lookalike, monkeypatch, " Lea ", "--role", "lead").out
     invited = lookalike("users", "add", "Ann", "--invite")
     assert re.search(r"/invite/[\w-]{43}\n", invited.out)
     listed = lookalike("users", "list", "--json").json["people"]
@@ -95,8 +95,9 @@ def test_a_port_that_is_taken_says_so(lookalike, shop):
         port = taken.getsockname()[1]
         refused = lookalike("serve", "--port", port)
     assert refused.status == 1
-    assert f"Cannot listen on port {port} of 127.0.0.1: address already in use." in refused.err
-    assert "--port" in refused.err
+    assert all(
+        part in refused.err for part in (f"port {port}", "127.0.0.1", "already in use", f"--port {port + 1}")
+    )
 
 
 def test_a_workspace_of_vectors_only_has_nothing_to_show(lookalike, shop):
@@ -121,7 +122,6 @@ def test_it_serves_until_it_is_stopped(shop, started):
     line.close()
     with process:  # read here: what `readline` has buffered is lost on `communicate`
         out, err = process.stdout.read(), process.stderr.read()
-    assert "There is no lead yet" in out
     assert "lookalike users add NAME --role lead" in out
     assert out.splitlines()[-1].startswith("Stopped")
     assert err == ""

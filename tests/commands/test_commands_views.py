@@ -162,7 +162,7 @@ def test_damaged_views_are_made_again(shop, computed):
 def test_what_has_no_photos_has_no_views(lookalike, shop):
     np.save(shop / "v.npy", np.random.default_rng(0).normal(size=(36, 4)))
     assert lookalike("embed", "precomputed:v.npy", "--name", "mine").status == 0
-    with pytest.raises(EmbeddingsError, match="views of mine need photos") as refused:
+    with pytest.raises(EmbeddingsError, match="mine need photos") as refused:
         augmented_views(Workspace(shop), "mine", 1, 0)
     assert "one view" in refused.value.fix
     (shop / "lookalike.toml").write_text(

@@ -73,5 +73,6 @@ def test_a_later_generator_keeps_the_wild_queries(lookalike, wild):
 def test_photos_of_the_shop_are_no_queries_there(lookalike, wild):
     result = lookalike("discover", "--where", "domain=shop")
     assert result.status == 1
-    assert "36 images have domain='shop', but none of them can be a query" in result.err
+    assert "36 images" in result.err
+    assert "domain='shop'" in result.err
     assert "'wild' (9)" in result.err

@@ -140,7 +140,7 @@ def changed(change: Callable[[polars.DataFrame], polars.DataFrame], folder: Path
             LabelsError,
             "label has .* too large",
         ),
-        (lambda t: t.with_columns(level=polars.lit("pixel")), ArgumentError, "level is 'pixel'"),
+        (lambda t: t.with_columns(level=polars.lit("pixel")), LabelsError, "level is 'pixel'"),
         (lambda t: t.with_columns(own_item=polars.lit("maybe")), LabelsError, "own_item is 'maybe'"),
         (lambda t: t.head(0), CatalogError, "no rows"),
     ],
