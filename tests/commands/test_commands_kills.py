@@ -103,27 +103,28 @@ def test_two_imports_at_once_lose_nothing(started, completed, workspace):
 
 
 def small_files() -> None:
-    """No file of this process may grow over 8 KB: what a full disk does to a write."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    """No file of this process may grow over 34 kB: what a full disk does to a write; reading SQLite needs 32 KiB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (34_000, 34_000))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
 @pytest.mark.slow
-def test_a_disk_that_refuses_more_changes_nothing(started, workspace):
+def test_a_disk_that_refuses_more_changes_nothing(started, completed, workspace, photos):
     before = Workspace(workspace).embeddings("color").vectors.copy()
-    for command in (
-        ("embed", "descriptor:color"),
-        ("labels", "export", "out.csv"),
-        ("report",),
-        ("init", workspace / "nothing"),
+    for command, file in (
+        (("embed", "descriptor:color"), "vectors of color"),
+        (("report",), "report.html"),
+        (("init", photos, "--workspace", "other"), ""),
     ):
         process = started(*command, cwd=workspace, preexec_fn=small_files)
         _, complaint = process.communicate()
         assert "Traceback" not in complaint, complaint
-        assert process.returncode in (0, 1)
-        if command[0] in ("embed", "report"):
-            assert "disk is full" in complaint
-            assert "same command" in complaint
+        assert process.returncode == 1
+        assert "disk is full" in complaint
+        assert file in complaint
+        assert "same command" in complaint
+    assert not (workspace / "other" / FILE).exists()
+    completed("init", photos, "--workspace", "other", cwd=workspace)
     assert (Workspace(workspace).embeddings("color").vectors == before).all()
     assert not (workspace / "reports/report.html").exists()
     assert not list(workspace.rglob("*.new"))

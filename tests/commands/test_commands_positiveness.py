@@ -306,20 +306,15 @@ def test_stopped_anywhere_the_file_is_whole_or_what_it_was(started, completed, l
 def test_a_disk_that_refuses_more_keeps_the_old_file(started, labelled):
     out = labelled / "soft.csv"
     out.write_text("before")
-    process = started(
-        "positiveness",
-        "--split",
-        "all",
-        "--nodes",
-        "item",
-        "--out",
-        out,
-        cwd=labelled,
-        preexec_fn=small_files,
-    )
+    images = Workspace(labelled).catalog.image
+    pairs = "".join(f"{a},{b}\n" for a in images for b in images)  # a file over the limit
+    (labelled / "asked.csv").write_text("image_a,image_b\n" + pairs)
+    options = ("--split", "all", "--nodes", "item", "--pairs-file", "asked.csv", "--out", out)
+    process = started("positiveness", *options, cwd=labelled, preexec_fn=small_files)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "disk is full" in complaint
+    assert "soft.csv" in complaint
     assert "Traceback" not in complaint
     assert out.read_text() == "before"
     assert not list(labelled.glob(".*.new"))
