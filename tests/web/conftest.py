@@ -13,7 +13,7 @@ from lookalike.store.people import passwords
 
 @pytest.fixture(autouse=True)
 def quick_passwords(monkeypatch):
-    """Hashes that take a millisecond; tests/store/test_people.py has those of the app."""
+    """Hashes that take a millisecond; tests/store/database/test_people.py has those of the app."""
     monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
 
 

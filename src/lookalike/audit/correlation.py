@@ -8,7 +8,7 @@ from math import factorial, nan
 import numpy as np
 from jaxtyping import Bool, Float, Float64
 
-from lookalike.evaluate.significance.intervals import LEVEL, MOST_UNDEFINED, percentile
+from lookalike.evaluate.significance.intervals import LEVEL, MOST_UNDEFINED, NO_VALUE, percentile
 
 FEWEST = 3
 EXACT = 8  # up to here every order of the encoders is tried
@@ -130,7 +130,7 @@ def defined_points(*sides: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 
 def _why_no_interval(value: float, undefined: int, replicates: int) -> str:
     if np.isnan(value):
-        return "the value is undefined"
+        return NO_VALUE
     if undefined > MOST_UNDEFINED * replicates:
         return f"{undefined:,} of {replicates:,} replicates have no value"
     return ""

@@ -16,6 +16,7 @@ FEWEST_QUERIES = 10  # fewer queries give intervals that are too narrow: docs/re
 FEWEST_REPLICATES = 100
 MOST_REPLICATES = 1_000_000  # one number is kept for each of them and each score
 LEAST_LEVEL = 0.5
+NO_VALUE = "the value is undefined"  # why a value has no interval
 MOST_UNDEFINED = 0.05  # share of replicates without a value
 SAME = 1e-12  # values that differ by less are equal: sums of fractions in another order
 
@@ -112,7 +113,7 @@ def too_few(queries: int) -> str:
 def _reason(value: float, queries: int, known: np.ndarray, undefined: int) -> str:
     """Why there is no interval."""
     if np.isnan(value):
-        return "the value is undefined"
+        return NO_VALUE
     if too_few(queries):
         return too_few(queries)
     if undefined > MOST_UNDEFINED * (undefined + len(known)):

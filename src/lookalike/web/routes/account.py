@@ -37,7 +37,7 @@ LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 @open_router.get("/login")
 def login_page(request: Request, session: SessionPart, next: str = "/") -> Response:
     """The login form."""
-    return page(request, "login.html.j2", next=local(next), name="", failure=None)
+    return page(request, "account/login.html.j2", next=local(next), name="", failure=None)
 
 
 @open_router.post("/login")
@@ -57,7 +57,7 @@ async def log_in(
         if error.code == "password":
             now, tried = site.now(), people.folded(name)[:60]
             await site.write(lambda c: access.record(c, now, None, "login failed", tried, address))
-        return page(request, "login.html.j2", next=local(next), name=name[:200], failure=error)
+        return page(request, "account/login.html.j2", next=local(next), name=name[:200], failure=error)
     site.throttle.succeeded(name, address)
     rehashed = await run_in_threadpool(passwords.hashed, password) if login.is_outdated else ""
     by = Actor(login.person, site.now(), address)
@@ -78,7 +78,7 @@ async def log_out(request: Request, site: SitePart, by: ActorPart) -> Response:
 def invite_page(request: Request, site: SitePart, secret: str) -> Response:
     """The form behind a link: to join with a name and a password, or to set a new password."""
     link = _look(site, secret)
-    return page(request, "invite.html.j2", link=link, secret=secret, name="", failure=None)
+    return page(request, "account/invite.html.j2", link=link, secret=secret, name="", failure=None)
 
 
 @open_router.post("/invite/{secret}")
@@ -94,7 +94,9 @@ async def use_invite(
     except LookalikeError as error:
         if must_be_raised(error):
             raise
-        return page(request, "invite.html.j2", link=link, secret=secret, name=name[:200], failure=error)
+        return page(
+            request, "account/invite.html.j2", link=link, secret=secret, name=name[:200], failure=error
+        )
     _begin(request, site, found.id, found.epoch)
     return RedirectResponse("/", 303)
 
@@ -177,7 +179,7 @@ def _account(
     request: Request, site: Site, person: Person, *, token: str = "", failure: LookalikeError | None = None
 ) -> Response:
     tokens = site.database.fetch(lambda connection: access.tokens(connection, person.id))
-    return page(request, "account.html.j2", tokens=tokens, token=token, failure=failure)
+    return page(request, "account/account.html.j2", tokens=tokens, token=token, failure=failure)
 
 
 def _authenticated(site: Site, name: str, password: str) -> Login:

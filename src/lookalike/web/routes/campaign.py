@@ -92,4 +92,4 @@ def _campaign(
     fields = Campaign.model_json_schema()["properties"]
     shown = {"fields": fields, "values": values, "states": states, "joined": joined, "failure": failure}
     waiting = count_waiting(Workspace(site.workspace.folder))
-    return page(request, "campaign.html.j2", waiting=waiting, **shown)
+    return page(request, "team/campaign.html.j2", waiting=waiting, **shown)

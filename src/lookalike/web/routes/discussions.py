@@ -55,7 +55,7 @@ def discussions_page(
             "protocol": site.rules.campaign.protocol_name,
         }
     shown = {**query, "whose": whose, "next_after": found.after, "states": STATES}
-    return page(request, "discussions.html.j2", **values, **shown)
+    return page(request, "discussion/discussions.html.j2", **values, **shown)
 
 
 @router.get("/{question}")
@@ -168,4 +168,4 @@ def _pair(
         "following": following[0].question if following else None, "once": secrets.token_urlsafe(12),
         "is_discussed": found.pair.state == DISCUSSION, "failure": failure,
     }  # fmt: skip
-    return page(request, "discussion.html.j2", **values)
+    return page(request, "discussion/discussion.html.j2", **values)

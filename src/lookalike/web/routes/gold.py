@@ -81,4 +81,6 @@ def _gold(
             "scores": gold_scores(connection),
         }
     every = site.rules.campaign.gold_every
-    return page(request, "gold.html.j2", **shown, next_after=found.after, failure=failure, every=every)
+    return page(
+        request, "guidelines/gold.html.j2", **shown, next_after=found.after, failure=failure, every=every
+    )

@@ -42,7 +42,13 @@ def guidelines_page(request: Request, site: SitePart) -> Response:
     with site.database.read() as connection:
         newest = store.read_guideline(connection)
         shown = pictures(connection, site, store.examples(connection))
-    return page(request, "guidelines.html.j2", guideline=newest, words=rendered(newest.text), examples=shown)
+    return page(
+        request,
+        "guidelines/guidelines.html.j2",
+        guideline=newest,
+        words=rendered(newest.text),
+        examples=shown,
+    )
 
 
 @lead_router.get("/edit")
@@ -67,7 +73,9 @@ async def edit_form(request: Request, site: SitePart, by: ActorPart, form: FormP
 @lead_router.get("/versions")
 def versions_page(request: Request, site: SitePart) -> Response:
     """All versions, the newest first."""
-    return page(request, "versions.html.j2", versions=site.database.fetch(store.guideline_versions))
+    return page(
+        request, "guidelines/versions.html.j2", versions=site.database.fetch(store.guideline_versions)
+    )
 
 
 @lead_router.get("/versions/{version}")
@@ -76,7 +84,9 @@ def version_page(request: Request, site: SitePart, version: Number) -> Response:
     with site.database.read() as connection:
         found = store.read_guideline(connection, version)
         newest = store.read_guideline(connection).version
-    return page(request, "version.html.j2", guideline=found, words=rendered(found.text), newest=newest)
+    return page(
+        request, "guidelines/version.html.j2", guideline=found, words=rendered(found.text), newest=newest
+    )
 
 
 @lead_router.post("/versions/{version}/restore")
@@ -146,7 +156,9 @@ def _edit(
     failure: LookalikeError | None = None,
 ) -> Response:
     words = rendered(text) if preview else None
-    return page(request, "edit.html.j2", text=text, based_on=based_on, words=words, failure=failure)
+    return page(
+        request, "guidelines/edit.html.j2", text=text, based_on=based_on, words=words, failure=failure
+    )
 
 
 def _examples(
@@ -159,7 +171,7 @@ def _examples(
         resolved = pictures(connection, site, found.pairs)
     return page(
         request,
-        "examples.html.j2",
+        "guidelines/examples.html.j2",
         examples=chosen,
         resolved=resolved,
         next_after=found.after,

@@ -52,7 +52,7 @@ async def change_role(site: SitePart, by: ActorPart, number: Number, role: Word)
 def ask_to_remove(request: Request, site: SitePart, number: Number) -> Response:
     """Ask for confirmation."""
     whose = site.database.fetch(lambda connection: people.person(connection, number))
-    return page(request, "remove.html.j2", whose=whose)
+    return page(request, "account/remove.html.j2", whose=whose)
 
 
 @router.post("/people/{number}/remove")
@@ -69,7 +69,7 @@ def audit_page(request: Request, site: SitePart, before: Before = None) -> Respo
         lambda connection: access.audit_log(connection, before=before, most=LINES + 1)
     )
     older = lines[LINES - 1].id if len(lines) > LINES else None
-    return page(request, "audit.html.j2", lines=lines[:LINES], older=older)
+    return page(request, "account/audit.html.j2", lines=lines[:LINES], older=older)
 
 
 def link(request: Request, site: Site, secret: str) -> str:
@@ -82,4 +82,4 @@ def _people(request: Request, site: Site, link: str = "", whose: str = "") -> Re
     team = site.database.fetch(people.everyone)
     here = [one for one in team if one.removed is None]
     gone = [one for one in team if one.removed is not None]
-    return page(request, "people.html.j2", here=here, gone=gone, link=link, whose=whose)
+    return page(request, "account/people.html.j2", here=here, gone=gone, link=link, whose=whose)

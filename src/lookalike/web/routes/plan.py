@@ -49,7 +49,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
     work: Work | None = site.forecast
     return page(
         request,
-        "plan.html.j2",
+        "team/plan.html.j2",
         headers={"Refresh": AGAIN.format(site.now())} if work is not None and work.found is None else {},
         found=plan(site.database, campaign, site.now()),
         campaign=campaign,

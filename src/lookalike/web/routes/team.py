@@ -30,7 +30,7 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
     twos = sorted(found.twos, key=lambda two: -two.shared) if person.is_lead else []
     return page(
         request,
-        "team.html.j2",
+        "team/team.html.j2",
         found=found,
         counts=counts,
         total=counts.total(),
@@ -48,7 +48,7 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
 @router.get("/team/review", dependencies=[Depends(lead)])
 def review_page(request: Request, site: SitePart) -> Response:
     """Labels that contradict each other by transitivity, those with the most contradictions first."""
-    return page(request, "review.html.j2", found=review(site.workspace))
+    return page(request, "team/review.html.j2", found=review(site.workspace))
 
 
 def figures_of(site: Site) -> Team:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from lookalike.core.text import folded, listed, plural, significant
 from lookalike.core.types import JudgedRanks
 from lookalike.evaluate.measures.table import FAMILIES, Measure, parse
-from lookalike.evaluate.significance.intervals import MOST_REPLICATES
+from lookalike.evaluate.significance.intervals import MOST_REPLICATES, NO_VALUE
 from lookalike.evaluate.significance.summary import Significance
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import Measured
@@ -106,6 +106,6 @@ def _without_interval(found: Evaluation, sure: Significance, names: Sequence[str
         why = {one.encoder: sure.intervals[one.encoder][name].reason for one in found.scores}
         sentences += [
             f"No interval for {name} of {', '.join(who for who in why if why[who] == reason)}: {reason}."
-            for reason in sorted(set(why.values()) - {"", "the value is undefined"})
+            for reason in sorted(set(why.values()) - {"", NO_VALUE})
         ]
     return sentences

@@ -2,7 +2,7 @@
 
 # A new database does not run any migration: `Database.migrate` creates it from the metadata and marks it with the
 # newest revision. So no copy of the tables is needed here, and this revision changes nothing. Later revisions change
-# databases that exist already; tests/store/test_migrations.py compares both ways with the metadata.
+# databases that exist already; tests/store/database/test_migrations.py compares both ways with the metadata.
 
 revision = "1000"
 down_revision = None

@@ -275,7 +275,7 @@ def test_the_same_from_python(lookalike, mine, photos):
 
 
 def test_the_examples_of_the_document_run(lookalike, mine, capsys):
-    document = (Path(__file__).parents[2] / "docs/reference/formats.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[3] / "docs/reference/formats.md").read_text(encoding="utf-8")
     (mine / "other.run.gz").write_bytes(gzip.compress(_a_run(mine, "other").encode()))
     (mine / "third.run").write_text(_a_run(mine, "third"))
     commands = [line for line in document.splitlines() if line.startswith("    lookalike ")]

@@ -12,7 +12,7 @@ from lookalike.discover.prevalence import chebyshev_budget
 from lookalike.discover.statistics import expert_hours
 from lookalike.store.workspace import Workspace
 
-PAGE = (Path(__file__).parents[2] / "docs/how-to/pairs.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/how-to/pairs.md").read_text(encoding="utf-8")
 
 
 def commands(heading: str) -> list[str]:
