@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from commands.test_commands_kills import small_files
+from commands.start.test_commands_kills import small_files
 from oracles.matching import Vote
 from oracles.ranking import Photo
 from oracles.softness import soft_positives
