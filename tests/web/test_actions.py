@@ -85,13 +85,13 @@ def test_guidelines_are_saved_and_restored_as_versions(connection, lea):
 def test_texts_are_stripped_and_have_limits():
     assert NewGuidelines(text=" One\n", based_on=0).text == "One"
     assert NewComment(text="\n yes ").text == "yes"
-    for text in ("", " \n", "x" * 40_001, "a\0"):
+    for text in ("", " \n", "x" * 40_001):
         with pytest.raises(ArgumentError):
             NewGuidelines(text=text, based_on=0)
-    for text in ("", " \n", "x" * 4_001, "a\0"):
+    for text in ("", " \n", "x" * 4_001):
         with pytest.raises(ArgumentError):
             NewComment(text=text)
-    for changed in ({"query": "\0"}, {"candidate": " "}, {"note": "x" * 501}, {"note": "\0"}):
+    for changed in ({"query": ""}, {"candidate": " "}, {"note": "x" * 501}):
         with pytest.raises(ArgumentError):
             NewExample(**PAIR | {"label": "similar"} | changed)
         with pytest.raises(ArgumentError):

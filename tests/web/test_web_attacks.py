@@ -183,7 +183,7 @@ def test_huge_bodies_in_chunks_are_refused_too(served):
             *[b"x" * 50_000] * 21,
         ]  # 2 kB over the limit: all of it fits into the sockets' buffers
         body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
-        assert status(raw(served.port, head.encode() + body)) == (403 if "json" in kind else 413), kind
+        assert status(raw(served.port, head.encode() + body)) == 413, kind
     assert served.browser().get("/login").status == 200
 
 
@@ -222,7 +222,7 @@ def test_numbers_that_are_none_or_too_large(served):
         ("-1", 422),
         ("999", 404),
         ("9" * 30, 422),
-        ("%00", 422),
+        ("%00", 400),
     ):
         assert lea.get(f"/team/people/{number}/remove").status == outcome, number
         assert lea.post(f"/team/people/{number}/role", role="lead").status == outcome, number

@@ -43,8 +43,6 @@ class Thumbnail:
 
 def listed(connection: Connection, image: str) -> ListedImage | None:
     """The image with an id; None if the catalog has no such image."""
-    if "\0" in image:  # not valid text for PostgreSQL
-        return None
     columns = (images.c.image, images.c.path, images.c.digest)
     row = connection.execute(select(*columns).where(images.c.image == image)).first()
     return None if row is None else ListedImage(*row)

@@ -26,7 +26,7 @@ from lookalike.web.routes import (
     plan,
     team,
 )
-from lookalike.web.safety import BodyLimit, SafeAnswers
+from lookalike.web.safety import Door, SafeAnswers
 from lookalike.web.site import Options, Site
 
 ROUTERS = (  # in the order in which a request is compared with them: the most frequent requests first
@@ -64,7 +64,7 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
         lifespan=_life,
         middleware=[
             Middleware(SafeAnswers, hosts=site.options.hosts, https=site.options.https),
-            Middleware(BodyLimit, most=site.options.body_limit),
+            Middleware(Door, most=site.options.body_limit),
         ],
     )
     app.state.site = site

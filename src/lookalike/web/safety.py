@@ -1,14 +1,19 @@
-"""Checks of every request before a route gets it: known host, small body, strict headers, no traceback."""
+"""Checks of every request before a route gets it: known host, small body, texts that can be kept; strict headers."""
 
+import json
 import logging
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+from urllib.parse import unquote_plus
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lookalike.web.access.sessions import COOKIE, cookie_line
-from lookalike.web.pages.failures import too_large, unexpected, unknown_host
+from lookalike.web.pages.failures import too_large, unexpected, unfit_text, unknown_host
 
 STRICT = {
     "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
@@ -23,6 +28,11 @@ STRICT = {
 }
 HTTPS_ONLY = "max-age=31536000"
 STATIC = "/static/"
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+LONGEST_TEXT = 50_000  # characters; fields have smaller limits of their own
+UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""Control characters except tab and line breaks, and lone surrogates: PostgreSQL, CSV or UTF-8 cannot hold them."""
+
 log = logging.getLogger("lookalike.web")
 
 
@@ -69,54 +79,97 @@ class SafeAnswers:
             await unexpected(Request(scope))(scope, receive, answer)
 
 
-class BodyLimit:
-    """Middleware: bodies up to a limit, whether they declare their length or come in chunks."""
+class Door:
+    """Middleware: reads the body up to a limit, and refuses a request with a text that cannot be kept.
+
+    Routes and models need no check of their own: every text of the address and of the body comes through here.
+    """
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
-        self.app = app
-        self.most = most
+        self.app, self.most = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "0")
-        if not (declared.isascii() and declared.isdecimal()) or int(declared[:20]) > self.most:
-            await self._refuse(scope, receive, send)
+        request = Request(scope)
+        declared = request.headers.get("content-length", "0")
+        is_small = declared.isascii() and declared.isdecimal() and int(declared[:20]) <= self.most
+        body = await self._body(receive) if is_small else None
+        if is_small and body is None:  # the client went away
             return
-        came, begun, over = 0, False, False
+        if body is None or len(body) > self.most:
+            await too_large(request, self.most)(scope, receive, send)
+        elif wrong := wrong_text(scope, request.headers.get("content-type", ""), body):
+            await unfit_text(request, wrong)(scope, receive, send)
+        else:
+            await self.app(scope, _again(body, receive), send)
 
-        async def limited() -> Message:
-            nonlocal came, over
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The body, or more bytes than allowed; None if the client went away."""
+        body = bytearray()
+        while len(body) <= self.most:
             message = await receive()
-            came += len(message.get("body", b""))
-            over = over or came > self.most
-            if over:
-                raise _TooLargeError
-            return message
-
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            if over and not begun:  # drop the route's answer to the incomplete body
-                return
-            begun = begun or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self.app(scope, limited, watched)
-        except _TooLargeError:
-            if begun:
-                raise
-        if over and not begun:
-            await self._refuse(scope, receive, send)
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await too_large(Request(scope), self.most)(scope, receive, send)
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        return bytes(body)
 
 
-class _TooLargeError(Exception):
-    """The body has more bytes than allowed."""
+def _again(body: bytes, receive: Receive) -> Receive:
+    """What a route receives: the body that was read already, then what comes after it."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
+
+
+def wrong_text(scope: Scope, kind: str, body: bytes) -> str:
+    """What is wrong with the first text of a request that cannot be kept; "" if all are right."""
+    kind = kind.partition(";")[0].strip().lower()
+    if kind == MULTIPART:  # no page sends it, and a part may have any encoding
+        return f"Forms of type {MULTIPART} are not accepted."
+    try:
+        for text in _texts(scope, body, is_form=kind == FORM):
+            if len(text) > LONGEST_TEXT:
+                return f"A text has {len(text):,} characters. It can have at most {LONGEST_TEXT:,}."
+            if found := UNFIT.search(text):
+                return f"A text contains the character U+{ord(found[0]):04X}, which is not allowed."
+    except UnicodeDecodeError:
+        return "A text is not valid UTF-8."
+    return ""
+
+
+def _texts(scope: Scope, body: bytes, *, is_form: bool) -> Iterator[str]:
+    """All texts of a request as the routes decode them: the address, the fields of a form, the strings of JSON."""
+    yield scope["path"]
+    yield from _fields(scope["query_string"])
+    if is_form:
+        yield from _fields(body)
+    with suppress(ValueError, RecursionError):  # not JSON, so no route reads it
+        yield from _strings(json.loads(body))
+
+
+def _fields(encoded: bytes) -> Iterator[str]:
+    for part in filter(None, encoded.split(b"&")):
+        yield unquote_plus(part.decode("latin-1"), errors="strict")
+
+
+def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - parsed JSON
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
 
 
 def host_name(host: str) -> str:

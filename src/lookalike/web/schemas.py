@@ -12,8 +12,7 @@ from lookalike.store.labelling.progress import AnnotatorProgress
 from lookalike.store.labelling.votes import Receipt
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
-Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
-Stripped = Annotated[Text, StringConstraints(strip_whitespace=True)]
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 ImageId = Annotated[Stripped, Field(min_length=1)]
 Label = Literal["similar", "dissimilar"]
 Note = Annotated[Stripped, Field(max_length=500)]
@@ -43,7 +42,7 @@ class NewComment(Declared):
     """A comment. A comment sent again with the same token is kept once."""
 
     text: Stripped = Field(min_length=1, max_length=4000)
-    token: Text = Field(default="", max_length=100)
+    token: str = Field(default="", max_length=100)
 
 
 class Proposal(Declared):
@@ -107,7 +106,7 @@ class Joined(BaseModel):
     withdrawn: int
 
 
-Token = Annotated[Text, Field(min_length=1, max_length=200)]
+Token = Annotated[str, Field(min_length=1, max_length=200)]
 Milliseconds = Annotated[int, Field(ge=0, le=1 << 53)]
 
 
@@ -128,7 +127,7 @@ class Undo(CheckedSettings):
 class MissingPhoto(CheckedSettings):
     """The image whose photo cannot be shown."""
 
-    image: Annotated[Text, Field(min_length=1)]
+    image: Annotated[str, Field(min_length=1)]
 
 
 class Day(Declared):

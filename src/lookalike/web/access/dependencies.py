@@ -16,7 +16,7 @@ from lookalike.web.access.sessions import Session, begin, keep, read
 from lookalike.web.actions import Actor
 from lookalike.web.site import Site, site_of
 
-FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+FORM = "application/x-www-form-urlencoded"
 CSRF_FIELD = "csrf"
 LARGEST = 2**63 - 1
 
@@ -83,7 +83,7 @@ def address_of(request: Request) -> str:
 
 
 async def _field(request: Request) -> str:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() not in FORMS:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         return ""
     found = (await request.form()).get(CSRF_FIELD, "")
     return found if isinstance(found, str) else ""

@@ -87,6 +87,12 @@ def too_large(request: Request, most: int) -> Response:
     )  # fmt: skip
 
 
+def unfit_text(request: Request, problem: str) -> Response:
+    """The answer to a text that cannot be kept."""
+    fix = "Go back, correct the text and send it again."
+    return answer(request, 400, problem, fix, kind="ArgumentError", code="text")
+
+
 def unexpected(request: Request) -> Response:
     """The answer to an unexpected error."""
     return answer(

@@ -20,7 +20,7 @@ from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
 from lookalike.web.pages.pair_view import pair_page, pictures
 from lookalike.web.pages.render import page
-from lookalike.web.schemas import Decision, Discussion, Done, NewComment, Pairs, Proposal, Text
+from lookalike.web.schemas import Decision, Discussion, Done, NewComment, Pairs, Proposal
 from lookalike.web.site import site_of
 
 router = APIRouter(prefix="/discuss", dependencies=SIGNED_IN, include_in_schema=False)
@@ -43,7 +43,7 @@ def discussions_page(
     """The pairs of a state, a page at a time."""
     query: dict[str, Any] = {
         "state": state if state in STATES else DISCUSSION,
-        "category": category.replace("\0", ""),
+        "category": category,
         "after": after,
     }
     with site.database.read() as connection:
@@ -106,7 +106,7 @@ def discussions(
     person: PersonPart,
     state: State = "discussion",
     mine: bool = False,
-    category: Text = "",
+    category: str = "",
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Pairs:
