@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -39,10 +39,13 @@ def disk_error(error: OSError, doing: str, path: Path) -> LookalikeError:
     )
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Replace a file as a whole: write a temporary file beside it, flush it to the disk, rename it."""
-    with writing(path) as file:
-        file.write(content)
+def write_file(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Replace a file as a whole: write a temporary file beside it, flush it to the disk, rename it.
+
+    A `private` file can be read by its owner only.
+    """
+    with placing(path, private=private) as temporary:
+        temporary.write_bytes(content)
 
 
 @contextmanager
@@ -72,6 +75,23 @@ def placing(path: Path, *, private: bool = False) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
             for ending in BESIDE:
                 temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file that only its owner can read and write. A file that exists stays as it is."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it that only their owner can open. Folders that exist stay as they are."""
+    for above in reversed([folder, *folder.parents]):
+        above.mkdir(mode=0o700, exist_ok=True)
+
+
+def is_open(path: Path) -> bool:
+    """Whether other users of the machine may read or write a file or folder."""
+    return path.exists() and path.stat().st_mode & 0o077 != 0
 
 
 def _forget_stopped(path: Path) -> None:

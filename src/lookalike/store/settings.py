@@ -105,7 +105,7 @@ class WorkspaceSettings(PhotoSource):
         text = head + _commented(self)
         for one in self.added:
             text += f"\n# {_COMMENTS['added']}\n[[added]]\n{_commented(one)}"
-        write_file(folder / FILE, text.encode())
+        write_file(folder / FILE, text.encode(), private=True)
 
 
 _CHECKED = TypeAdapter(WorkspaceSettings)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from lookalike.catalog.photos.check import within
 from lookalike.catalog.photos.decode import open_photo, thumbnail
 from lookalike.core.errors import CatalogError, StorageError
-from lookalike.store.disk import disk_errors, write_file
+from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.sql.schema import image as images
 
@@ -107,7 +107,7 @@ class Thumbnails:
         place = self._place(one, size)
         try:
             with disk_errors("keeping a thumbnail", place):
-                place.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(place.parent)
             write_file(place, jpeg)
         except StorageError:  # a full or read-only disk: it is computed again next time
             return

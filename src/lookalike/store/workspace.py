@@ -16,7 +16,7 @@ from lookalike.core.text import listed
 from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.encode.run import KnownVectors
-from lookalike.store.disk import disk_errors, lock
+from lookalike.store.disk import disk_errors, lock, make_folder
 from lookalike.store.labelling.due import due_labels, labels_now
 from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
 from lookalike.store.sql import schema
@@ -77,7 +77,7 @@ class Workspace:
     ) -> "Workspace":
         """Create a workspace. The settings file is written last, so a killed `init` leaves no workspace."""
         with disk_errors("making the workspace", folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         with lock(folder, "catalog", "init"):
             if not replace:
                 cls.require_absent(folder)
@@ -192,7 +192,7 @@ class Workspace:
     def embedding(self, encoder: str) -> Iterator[None]:
         """Lock one encoder's vectors while they are computed."""
         with disk_errors("making the folder for embeddings", self.folder / EMBEDDINGS):
-            (self.folder / EMBEDDINGS).mkdir(exist_ok=True)
+            make_folder(self.folder / EMBEDDINGS)
         with lock(self.folder / EMBEDDINGS, encoder, f"embed {encoder}"):
             yield
 
@@ -203,7 +203,7 @@ class Workspace:
         """
         place = self._place(encoder, view)
         with disk_errors("making the folder for vectors", place.parent):
-            place.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(place.parent)
         return Shards(place, self.catalog, origin, beneath)
 
     def known_rows(self, encoder: str, origin: Origin, view: int = 0) -> KnownVectors | None:

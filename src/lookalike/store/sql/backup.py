@@ -203,7 +203,7 @@ def _number_on(connection: Connection, table: str, column: str) -> None:
 
 def _take_place(path: Path, target: Path) -> None:
     """Make the backup the file of a database that is missing or unreadable, so that nobody can be writing it."""
-    with placing(target) as temporary:
+    with placing(target, private=True) as temporary:
         shutil.copyfile(path, temporary)
         for ending in BESIDE:  # the log of the damaged file must not be applied to the new one
             target.with_name(target.name + ending).unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from sqlite3 import sqlite_version, sqlite_version_info
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError as AddressError
 from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import StorageError, WorkspaceError
+from lookalike.store.disk import create_private
 from lookalike.store.sql import (
     labelling_schema,  # noqa: F401 - its tables join those of schema
     schema,
@@ -208,20 +209,24 @@ def _engine(url: URL, connections: int, patience: int) -> Engine:
                 fix=f"Use a Python with SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later, or PostgreSQL "
                 "(lookalike init --database).",
             )
-        event.listen(engine, "do_connect", _read_only)
+        event.listen(engine, "do_connect", _open_file)
         event.listen(engine, "connect", lambda connection, _: _prepare(connection, patience))
     else:
         event.listen(engine, "connect", lambda connection, _: _hurry(connection, patience))
     return engine
 
 
-def _read_only(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
-    """Open a SQLite file as immutable if its folder is read-only.
+def _open_file(dialect: object, record: object, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Create a missing SQLite file for its owner only, and open a file as immutable if its folder is read-only.
+
+    SQLite gives the files beside it the same mode: they hold password hashes and the key of the sessions, too.
 
     Normally SQLite creates files beside it even to read. If these exist, another program has the file open, and it is
     read as usual.
     """
     path = Path(str(arguments[0])).absolute()
+    with suppress(OSError):  # SQLite says what is wrong
+        create_private(path)
     beside = path.with_name(f"{path.name}-wal")
     if (
         path.is_file()

@@ -17,7 +17,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog, Embeddings, Origin
 from lookalike.encode.run import KnownVectors
-from lookalike.store.disk import FULL, disk_errors, take_place, write_file
+from lookalike.store.disk import FULL, disk_errors, make_folder, take_place, write_file
 
 VECTORS, ROWS, MANIFEST, JOURNAL = "vectors.npy", "rows.npy", "manifest.json", "shards.jsonl"
 PARTIAL = ".partial"
@@ -222,7 +222,7 @@ class Shards:
 
     def _begin(self, dimension: int) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        make_folder(self.folder)
         self.dimension = dimension
         with (self.folder / VECTORS).open("wb") as file:
             np.lib.format.write_array_header_1_0(

@@ -19,7 +19,7 @@ from typing import Any
 from lookalike.core.errors import LearningError
 from lookalike.core.json import to_json
 from lookalike.encode.spec import ABOUT, MODELS, RUN
-from lookalike.store.disk import disk_errors, lock, write_file
+from lookalike.store.disk import disk_errors, lock, make_folder, write_file
 from lookalike.store.vectors.events import Events
 
 STATE, HISTORY = "state.safetensors", "history.jsonl"
@@ -102,7 +102,7 @@ def unfinished(workspace: Path) -> list[str]:
 def running(workspace: Path, name: str) -> Iterator[None]:
     """Lock a name, so that one command at a time trains under it."""
     with disk_errors("making the folder for models", workspace / MODELS):
-        (workspace / MODELS).mkdir(exist_ok=True)
+        make_folder(workspace / MODELS)
     with lock(workspace / MODELS, name, f"finetune {name}"):
         yield
 
@@ -183,7 +183,7 @@ def begin(
     if replace and folder.exists():
         _remove(folder)
     with disk_errors("making the run's folder", folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     if not (folder / RUN).exists():
         write_file(folder / RUN, (json.dumps(identity, indent=2) + "\n").encode())
     return TrainingRun(folder, clock=clock, every=EVERY if every is None else every)

@@ -19,7 +19,7 @@ from lookalike.discover.statistics import expert_hours
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.report.content import PoolPart, Report
 from lookalike.report.page import render
-from lookalike.store.disk import write_file
+from lookalike.store.disk import make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
@@ -50,7 +50,7 @@ def report(
     """
     path = path or workspace.folder / REPORTS / "report.html"
     content = gather(workspace, now, truth=truth, learned_truth=learned_truth, progress=progress)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_file(path, render(content).encode("utf-8"))
     return path
 

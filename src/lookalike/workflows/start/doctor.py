@@ -7,17 +7,22 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from lookalike.catalog.photos.changes import wrong_photos
 from lookalike.core.checks import not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
+from lookalike.core.text import listed
 from lookalike.core.types import Rule
+from lookalike.encode.spec import MODELS
 from lookalike.rank.pairs import judged_pairs
+from lookalike.store.disk import BESIDE, is_open
 from lookalike.store.settings import FILE
+from lookalike.store.thumbnails import FOLDER as THUMBNAILS
 from lookalike.store.vectors.arrays import check_sum
-from lookalike.store.workspace import Workspace
+from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, VIEWS, Workspace
 from lookalike.workflows.start.embed import stale
 
 LEAST_DISK = 1e9
@@ -87,6 +92,7 @@ def workspace_findings(
         *_photos(workspace, deep, progress),
         *_vectors(workspace, deep),
         *_labels(workspace),
+        *_open_to_others(folder),
         *_left_behind(workspace),
     ]
 
@@ -170,6 +176,17 @@ def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
             "labels",
             f"{one.count:,} left out: {one.reason}, for example {one.examples[0]}",
             "lookalike labels stats",
+        )
+
+
+def _open_to_others(folder: Path) -> Iterator[HealthFinding]:
+    """Files and folders of the workspace that other users may read. They hold votes, password hashes and a key."""
+    databases = (DATABASE, *(f"{DATABASE}{ending}" for ending in BESIDE))
+    names = (FILE, *databases, EMBEDDINGS, VIEWS, MODELS, REPORTS, THUMBNAILS)
+    if found := [name for name in names if is_open(folder / name)]:
+        paths = " ".join(quote(str(folder / name)) for name in found)
+        yield HealthFinding(
+            "access", f"other users of this machine may read {listed(found)}", f"chmod go= {paths}"
         )
 
 

@@ -15,7 +15,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.cores import cores
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.core.progress import Progress
-from lookalike.store.disk import disk_errors, write_file
+from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.studio import (
     ExpertClaims,
     Studio,
@@ -143,7 +143,7 @@ def _claim(folder: Path, mark: dict[str, int | str], *, replace: bool) -> bool:
     if folder.exists() and not folder.is_dir():
         raise ArgumentError(f"{folder} is a file, not a folder.", fix="Give a new or empty folder.")
     with disk_errors("making the folder", folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         unfinished = f".{MARK}."  # what a killed run may leave of the mark
         empty = all(entry.name.startswith(unfinished) for entry in folder.iterdir())
     if not empty and not is_studio(folder):
