@@ -9,6 +9,7 @@ from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.gold import gold_pairs
 from lookalike.store.labelling.guidelines import examples, read_guideline
 from lookalike.store.people import access, invites, people
+from lookalike.store.people.sessions import session_owner
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database
@@ -106,11 +107,11 @@ def test_an_example_is_shown_with_its_label(connection):
 
 def test_people_join_change_roles_and_are_removed(connection, lea):
     actions.invite(connection, lea, "annotator", "secret")
-    ann = actions.use_invite(connection, "secret", "Ann", "hash", NOW, "192.0.2.2")
+    ann = actions.use_invite(connection, "secret", "Ann", "hash", NOW, "192.0.2.2", "one")
     with pytest.raises(LookalikeError):
         invites.look(connection, "secret", NOW)  # it works once
     assert actions.reset_password(connection, lea, ann.id, "again") == "Ann"
-    assert actions.use_invite(connection, "again", "ignored", "other", NOW, "192.0.2.2").id == ann.id
+    assert actions.use_invite(connection, "again", "ignored", "other", NOW, "192.0.2.2", "two").id == ann.id
     actions.change_role(connection, lea, ann.id, "lead")
     assert people.person(connection, ann.id).is_lead
     actions.remove_person(connection, lea, ann.id)
@@ -125,12 +126,26 @@ def test_people_join_change_roles_and_are_removed(connection, lea):
     ]
 
 
-def test_a_new_password_and_ended_sessions_raise_the_epoch(connection, lea):
-    before = lea.person.epoch
-    assert actions.change_password(connection, lea, "hash") > before
+def test_logins_and_passwords_begin_and_end_sessions(connection, lea):
+    def known(nonce):
+        return session_owner(connection, lea.person.id, nonce) is not None
+
+    login = people.candidate(connection, "Lea")
+    for nonce in ("one", "two", "three"):
+        actions.log_in(connection, lea, login, "", nonce)
+    actions.log_out(connection, lea, "one")
+    assert [known(nonce) for nonce in ("one", "two", "three")] == [False, True, True]
+    actions.end_other_sessions(connection, lea, "two")
+    assert [known(nonce) for nonce in ("two", "three")] == [True, False]
+    actions.change_password(connection, lea, "hash", "four")
+    assert [known(nonce) for nonce in ("two", "four")] == [False, True]
     kept = select(tables.annotator.c.password).where(tables.annotator.c.id == lea.person.id)
     assert connection.execute(kept).scalar_one() == "hash"
-    assert actions.end_sessions(connection, lea) > before + 1
+    with pytest.raises(LookalikeError):
+        actions.log_in(connection, lea, login, "", "five")  # verified before the password changed
+    assert [line[1] for line in logged(connection)] == [
+        *["logged in"] * 3, "logged out", "ended sessions", "changed password"
+    ]  # fmt: skip
 
 
 def test_tokens_are_created_and_revoked(connection, lea):

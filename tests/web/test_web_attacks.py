@@ -6,8 +6,10 @@ import socket
 
 import pytest
 from serving import PASSWORD, Browser, make_shop, serving
+from sqlalchemy import select
 
 from lookalike.store.people import access
+from lookalike.store.sql.labelling_schema import session
 from lookalike.web.access.sessions import Session, packed, unpacked
 
 STRICT = {
@@ -44,14 +46,14 @@ def test_forged_and_broken_cookies_are_nobodys(served):
     now = served.clock()
     body, dot, signature = real.rpartition(".")
     forged = [
-        packed(Session(number, 0, now, now, "n"), "another key"),
+        packed(Session(number, now, now, "n"), "another key"),
         body + dot + "A" * len(signature),
         body + "." + signature[:-2] + ("AA" if signature[-2:] != "AA" else "BB"),
         body,
         body[:-1] + ("A" if body[-1] != "A" else "B") + dot + signature,
         real + "x",
         real.swapcase(),
-        base64.urlsafe_b64encode(json.dumps([number, 0, now, now, "n"]).encode()).decode(),
+        base64.urlsafe_b64encode(json.dumps([number, now, now, "n"]).encode()).decode(),
         "x" * 6000,
         "..",
         "%00",
@@ -69,25 +71,41 @@ def test_signed_values_of_another_shape_are_no_session(served):
 
     sign = sessions._serializer(served.site.key).dumps
     now = served.clock()
-    shapes = ([], None, 7, "text", {}, [1, 2, 3], ["1", 0, now, now, "n"], [True, 0, now, now, "n"])
-    shapes += (
-        [1, 0, "x", now, "n"],
-        [1, 0, now, float("nan"), "n"],
-        [1, 0, now, now, 5],
-        [1.0, 0, now, now, "n"],
-    )
+    shapes = ([], None, 7, "text", {}, [1, 2, 3], ["1", now, now, "n"], [True, now, now, "n"])
+    shapes += ([1, "x", now, "n"], [1, now, float("nan"), "n"], [1, now, now, 5], [1.0, now, now, "n"])
+    shapes += ([1, 0, now, now, "n"],)  # of an earlier version
+    assert unpacked(sign([1, now, now, "n"]), served.site.key, now) is not None
     for shape in shapes:
         assert unpacked(sign(shape), served.site.key, now) is None, shape
-    other = URLSafeSerializer(served.site.key, salt="something else").dumps([1, 0, now, now, "n"])
+    other = URLSafeSerializer(served.site.key, salt="something else").dumps([1, now, now, "n"])
     assert unpacked(other, served.site.key, now) is None
 
 
-def test_a_session_of_an_earlier_epoch_of_the_same_person_is_over(served):
-    number = served.add("Ann")
-    now = served.clock()
-    for epoch, outcome in ((0, 200), (1, 303), (-1, 303), (10**30, 303)):
-        cookie = packed(Session(number, epoch, now, now, "n"), served.site.key)
-        assert Browser(served.port, {"lookalike": cookie}).get("/account").status == outcome, epoch
+def test_the_signing_key_alone_makes_no_session(served):
+    """Who reads the database knows the key, and the digests of the sessions that are in use."""
+    number = served.add("Lea", "lead")
+    real = served.browser().log_in("Lea").cookies["lookalike"]
+    now, key = served.clock(), served.site.key
+    nonce = unpacked(real, key, now).nonce
+    with served.site.database.read() as connection:
+        kept = connection.execute(select(session.c.digest)).scalar_one()
+    for one, outcome in ((nonce, 200), (kept, 303), ("n", 303), ("", 303)):
+        cookie = packed(Session(number, now, now, one), key)
+        assert Browser(served.port, {"lookalike": cookie}).get("/account").status == outcome, one
+    other = served.add("Ann")
+    cookie = packed(Session(other, now, now, nonce), key)
+    assert Browser(served.port, {"lookalike": cookie}).get("/account").status == 303
+
+
+def test_a_copied_cookie_does_not_work_after_the_logout(served_on):
+    here = served_on.logged_in("Ann")
+    there = served_on.browser().log_in("Ann")
+    stolen = Browser(served_on.port, dict(here.cookies))
+    assert stolen.get("/account").status == 200
+    assert here.post("/logout").status == 303
+    assert stolen.get("/account").status == 303
+    assert json.loads(stolen.get("/api/me").body)["error"]["code"] == "signed-out"
+    assert there.get("/account").status == 200
 
 
 def test_a_session_ends_without_use_and_after_a_week_in_any_case(served):

@@ -13,7 +13,7 @@ from lookalike.annotate.protocol import LABELS
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling import discussions, gold, guidelines
 from lookalike.store.labelling.campaigns import write_campaign
-from lookalike.store.people import access, invites, people
+from lookalike.store.people import access, invites, people, sessions
 from lookalike.store.people.people import Login, Person
 from lookalike.web.schemas import Decision, NewComment, NewExample, NewGold, NewGuidelines, Proposal
 
@@ -118,31 +118,43 @@ def remove_person(connection: Connection, by: Actor, number: int) -> None:
     by.log(connection, "removed person", people.person(connection, number).name)
 
 
-def log_in(connection: Connection, by: Actor, login: Login, rehashed: str) -> None:
-    """Note a login, and keep the password's hash of the present strength if there is a new one."""
+def log_in(connection: Connection, by: Actor, login: Login, rehashed: str, nonce: str) -> None:
+    """Begin a session, and keep the password's hash of the present strength if there is a new one."""
+    people.require_unchanged(connection, login)
     if rehashed:
         people.keep_rehashed(connection, login, rehashed)
+    sessions.begin_session(connection, by.person.id, nonce, by.now)
     by.log(connection, "logged in")
 
 
-def use_invite(connection: Connection, secret: str, name: str, hashed: str, now: int, address: str) -> Person:
-    """Join by an invitation, or set a new password by a link; returns the person."""
+def log_out(connection: Connection, by: Actor, nonce: str) -> None:
+    """End one session."""
+    sessions.end_session(connection, nonce)
+    by.log(connection, "logged out")
+
+
+def use_invite(
+    connection: Connection, secret: str, name: str, hashed: str, now: int, address: str, nonce: str
+) -> Person:
+    """Join by an invitation, or set a new password by a link, and begin a session; returns the person."""
     is_new = invites.look(connection, secret, now).person is None
     found = invites.redeem(connection, secret, name, hashed, now)
+    sessions.begin_session(connection, found.id, nonce, now)
     Actor(found, now, address).log(connection, "joined" if is_new else "set password by link")
     return found
 
 
-def change_password(connection: Connection, by: Actor, hashed: str) -> int:
-    """Set a new password, which ends all sessions; returns the epoch of new ones."""
+def change_password(connection: Connection, by: Actor, hashed: str, nonce: str) -> None:
+    """Set a new password, which ends all sessions, and begin a new one."""
+    people.set_password(connection, by.person.id, hashed)
+    sessions.begin_session(connection, by.person.id, nonce, by.now)
     by.log(connection, "changed password")
-    return people.set_password(connection, by.person.id, hashed)
 
 
-def end_sessions(connection: Connection, by: Actor) -> int:
-    """End all sessions of the person; returns the epoch of new ones."""
+def end_other_sessions(connection: Connection, by: Actor, nonce: str) -> None:
+    """End all sessions of the person but one."""
+    sessions.end_other_sessions(connection, by.person.id, nonce)
     by.log(connection, "ended sessions")
-    return people.end_sessions(connection, by.person.id)
 
 
 def create_token(connection: Connection, by: Actor, name: str, token: str) -> None:

@@ -7,6 +7,7 @@ from argon2 import PasswordHasher
 
 from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.store.people import access, invites, passwords, people
+from lookalike.store.people.sessions import begin_session, session_owner
 from lookalike.store.sql.database import Database
 
 KEPT = passwords.hashed("a long password", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -95,8 +96,10 @@ def test_a_new_link_to_set_a_password_ends_the_one_before_and_using_it_ends_sess
     invites.reset(connection, ann.id, "second", 11)
     assert ended(connection, "first", 12)
     assert invites.look(connection, "second", 12).person == ann
+    begin_session(connection, ann.id, "here", 12)
     done = invites.redeem(connection, "second", "a name that is not asked for", KEPT, 13)
-    assert (done.id, done.name, done.epoch) == (ann.id, "Ann", ann.epoch + 1)
+    assert done == ann
+    assert session_owner(connection, ann.id, "here") is None
     assert ended(connection, "second", 14)
 
 

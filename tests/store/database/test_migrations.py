@@ -12,6 +12,7 @@ from sqlalchemy import text
 from voting_teams import shop
 
 from lookalike.core.errors import LookalikeError, WorkspaceError
+from lookalike.store.people import access, people, sessions
 from lookalike.store.sql import database as module
 from lookalike.store.sql import labelling_schema
 from lookalike.store.sql.database import BASELINE, VERSION, Database
@@ -45,6 +46,52 @@ def test_the_migrations_go_from_the_baseline_to_the_version_of_the_code():
     assert revisions == sorted(
         revisions, reverse=True
     )  # their order distinguishes a newer one from an older one
+
+
+OLD_ROWS = (
+    "INSERT INTO annotator (name, folded, role, password, epoch, created, answers, last) VALUES "
+    "('Lea', 'lea', 'lead', 'hash', 3, 10, 0, NULL), ('Ann', 'ann', 'annotator', 'other', 0, 11, 1, 20)",
+    "INSERT INTO api_token (annotator, digest, name, at, revoked) VALUES "
+    "(1, 'd1', 'sorter', 12, NULL), (2, 'd2', 'counter', 13, 14)",
+    "INSERT INTO question (place, query, candidate, low, high, item, kind, needed, free, changed) VALUES "
+    "(1, 'a', 'b', 'a', 'b', 'i', 'pool', 2, 1, 15)",
+    "INSERT INTO vote (question, annotator, answer, place, side, at, token) VALUES (1, 2, 'similar', 0, 0, 20, 't')",
+    "INSERT INTO audit (at, annotator, action) VALUES (9, 1, 'did')",
+)
+
+
+@pytest.fixture
+def old_database(database_place):
+    """A database as the baseline created it, with people, tokens and votes."""
+    database = Database(database_place)
+    kind = "sqlite" if database.is_sqlite else "postgresql"
+    statements = (Path(__file__).parent / "version_1000" / f"{kind}.sql").read_text().splitlines()
+    with database.write() as connection:
+        for statement in (*statements, *OLD_ROWS):
+            connection.exec_driver_sql(statement)
+    yield database
+    database.close()
+
+
+def test_a_database_of_the_baseline_keeps_its_rows(old_database):
+    old_database.migrate()
+    with old_database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), labelling_schema.tables) == []
+        lea, ann = people.everyone(connection)[::-1]
+        assert (lea.id, lea.name, lea.role, lea.created, lea.has_password) == (1, "Lea", "lead", 10, True)
+        assert (ann.id, ann.name, ann.last) == (2, "Ann", 20)
+        assert [(one.name, one.at, one.revoked) for one in access.tokens(connection, ann.id)] == [
+            ("counter", 13, 14)
+        ]
+        rows = connection.execute(text("SELECT question, annotator, answer, token FROM vote")).all()
+        assert [tuple(row) for row in rows] == [(1, 2, "similar", "t")]
+    with old_database.write() as connection:
+        assert people.add(connection, "New", "annotator", 30).id == 3
+        sessions.begin_session(connection, ann.id, "nonce", 31)
+        assert sessions.session_owner(connection, ann.id, "nonce") == ann
+    with pytest.raises(LookalikeError, match="append-only"), old_database.write() as connection:
+        connection.execute(text("DELETE FROM audit"))
+    assert old_database.version() == VERSION
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM audit", "UPDATE audit SET action = 'forged'"])

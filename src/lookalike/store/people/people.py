@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from lookalike.annotate.question import LEASE, SKIP, release
 from lookalike.core.checks import one_of
@@ -12,7 +12,7 @@ from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.store.labelling.questions import Transition, hold, save
 from lookalike.store.people import passwords
 from lookalike.store.sql.labelling_schema import annotator as people
-from lookalike.store.sql.labelling_schema import claim
+from lookalike.store.sql.labelling_schema import claim, session
 from lookalike.store.sql.rows import insert_new
 
 ANNOTATOR, LEAD = "annotator", "lead"
@@ -22,12 +22,11 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Person:
-    """A person who can label. `epoch` goes up with each change that ends sessions: password, role, removal."""
+    """A person who can label."""
 
     id: int
     name: str
     role: str
-    epoch: int
     created: int
     removed: int | None
     last: int | None
@@ -58,12 +57,14 @@ class Login:
 
 
 PERSON = (
-    *(people.c[name] for name in ("id", "name", "role", "epoch", "created", "removed", "last")),
+    *(people.c[name] for name in ("id", "name", "role", "created", "removed", "last")),
     people.c.password != "",
 )
 """The columns of a `Person`."""
 
-_PRESENT = people.c.removed.is_(None) & people.c.role.in_(ROLES)
+PRESENT = people.c.removed.is_(None) & people.c.role.in_(ROLES)
+"""The condition of those who can log in."""
+
 _LEADS = (people.c.role == LEAD) & people.c.removed.is_(None) & (people.c.password != "")
 
 
@@ -133,15 +134,9 @@ def everyone(connection: Connection) -> list[Person]:
     return [Person(*row) for row in found]
 
 
-def of_session(connection: Connection, number: int, epoch: int) -> Person | None:
-    """The person of a session; None if the session has ended."""
-    found = _one(connection, (people.c.id == number) & _PRESENT)
-    return found if found is not None and found.epoch == epoch else None
-
-
 def candidate(connection: Connection, name: str) -> Login | None:
     """The person who wants to log in. Call `verified` next, which is slow and needs no connection."""
-    wanted = (people.c.folded == folded(name.strip())) & _PRESENT
+    wanted = (people.c.folded == folded(name.strip())) & PRESENT
     row = connection.execute(select(people.c.password, *PERSON).where(wanted)).first()
     return None if row is None else Login(Person(*row[1:]), row[0])
 
@@ -152,12 +147,26 @@ def verified(login: Login | None, password: str) -> Login:
     Raises AccessError: the same error after the same time, whether the name or the password is wrong.
     """
     if not passwords.matches(login.kept if login else "", password) or login is None:
-        raise AccessError(
-            "The name or the password is wrong.",
-            fix="Try again, or ask a lead for a link to set a new password.",
-            code="password",
-        )
+        raise _wrong()
     return login
+
+
+def require_unchanged(connection: Connection, login: Login) -> None:
+    """Lock a person whose password was verified until the session begins.
+
+    Raises AccessError if they got another password or were removed meanwhile: that change must end this login as well.
+    """
+    same = (people.c.id == login.person.id) & (people.c.password == login.kept)
+    if connection.execute(select(people.c.id).where(same).with_for_update()).first() is None:
+        raise _wrong()
+
+
+def _wrong() -> AccessError:
+    return AccessError(
+        "The name or the password is wrong.",
+        fix="Try again, or ask a lead for a link to set a new password.",
+        code="password",
+    )
 
 
 def has_leader(connection: Connection) -> bool:
@@ -165,16 +174,10 @@ def has_leader(connection: Connection) -> bool:
     return connection.execute(select(people.c.id).where(_LEADS).limit(1)).first() is not None
 
 
-def set_password(connection: Connection, number: int, kept: str) -> int:
-    """Set a password (from `passwords.hashed`), which ends all sessions. Returns the new epoch."""
+def set_password(connection: Connection, number: int, kept: str) -> None:
+    """Set a password (from `passwords.hashed`), which ends all sessions."""
     require_present(connection, number)
-    return _change(connection, number, password=kept)
-
-
-def end_sessions(connection: Connection, number: int) -> int:
-    """End all sessions of a person. Returns the new epoch."""
-    require_present(connection, number)
-    return _change(connection, number)
+    _change(connection, number, password=kept)
 
 
 def keep_rehashed(connection: Connection, login: Login, kept: str) -> None:
@@ -253,7 +256,7 @@ def _one(connection: Connection, condition: ColumnElement[bool]) -> Person | Non
     return None if row is None else Person(*row)
 
 
-def _change(connection: Connection, number: int, **values: Any) -> int:  # noqa: ANN401 - columns of all kinds
-    """Change a person and end their sessions. Returns the new epoch."""
-    changed = update(people).where(people.c.id == number).values(**values, epoch=people.c.epoch + 1)
-    return int(connection.execute(changed.returning(people.c.epoch)).scalar_one())
+def _change(connection: Connection, number: int, **values: Any) -> None:  # noqa: ANN401 - columns of all kinds
+    """Change a person and end their sessions. The change comes first: it waits for a login that holds the row."""
+    connection.execute(update(people).where(people.c.id == number).values(**values))
+    connection.execute(delete(session).where(session.c.annotator == number))

@@ -63,7 +63,6 @@ annotator = Table(
     Column("folded", Text, nullable=False, unique=True),  # the name casefolded: Ann and ann are one person
     _text("role"),  # annotator, lead; imported: the owner of votes from a file, who cannot log in
     _text("password", ""),  # argon2's own text
-    _whole("epoch", 0),  # a session of an earlier epoch has ended
     _time("created"),
     _time("removed", needed=False),
     _whole("answers", 0),  # number of answers so far, hidden checks included
@@ -94,6 +93,16 @@ api_token = Table(
     _time("at"),
     _time("revoked", needed=False),
 )
+
+# Sessions of browsers that have not ended. A new password, another role and removal end all of a person.
+session = Table(
+    "session",
+    tables,
+    Column("digest", Text, primary_key=True),  # of the nonce in the cookie
+    _of("annotator", "annotator"),
+    _time("began"),
+)
+Index("session_of", session.c.annotator)
 
 audit = Table(
     "audit",

@@ -26,7 +26,7 @@ def visitor(request: Request) -> Session:
     site = site_of(request)
     found = read(request, site.key, https=site.options.https, now=site.now())
     if found is None:
-        found = begin(None, 0, site.now())
+        found = begin(None, site.now())
         keep(request, found, site.key)
     request.state.session = found
     return found

@@ -1,7 +1,7 @@
 """The sender of the request, by the cookie of a browser or the token of a program. Only this module trusts either.
 
-The cookie's signature and the token's shape are checked before a database connection is open. Whether the account
-still exists is checked in the transaction of the answer, so nobody answers after their removal.
+The cookie's signature and the token's shape are checked before a database connection is open. Whether the session and
+the account still exist is checked in the transaction of the answer, so nobody answers after their removal.
 """
 
 import hmac
@@ -12,7 +12,8 @@ from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
 from lookalike.store.people.access import TOKEN, token_owner
-from lookalike.store.people.people import Person, of_session
+from lookalike.store.people.people import Person
+from lookalike.store.people.sessions import session_owner
 from lookalike.web.access.sessions import Session, read
 from lookalike.web.pages.status import SIGNED_OUT
 from lookalike.web.site import site_of
@@ -24,16 +25,16 @@ CSRF_HEADER = "x-csrf-token"
 
 @dataclass(frozen=True)
 class ClaimedIdentity:
-    """The identity that a request claims: a person's session of an epoch, or a program's token."""
+    """The identity that a request claims: a person's session, or a program's token."""
 
     annotator: int = 0
-    epoch: int = 0
+    nonce: str = ""
     token: str = ""
 
     def found(self, connection: Connection) -> Person:
-        """The person. Raises AccessError if the account or the token has ended or never existed."""
+        """The person. Raises AccessError if the account, the session or the token has ended or never existed."""
         if self.annotator:
-            return self._known(of_session(connection, self.annotator, self.epoch))
+            return self._known(session_owner(connection, self.annotator, self.nonce))
         return self._known(token_owner(connection, self.token) if self.token.startswith(TOKEN) else None)
 
     def _known(self, person: Person | None) -> Person:
@@ -60,7 +61,7 @@ def identity_of(request: Request) -> ClaimedIdentity:
     if session is None or session.annotator is None:
         raise _signed_out()
     request.state.session = session
-    return ClaimedIdentity(session.annotator, session.epoch)
+    return ClaimedIdentity(session.annotator, session.nonce)
 
 
 def by_token(request: Request) -> bool:

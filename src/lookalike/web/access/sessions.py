@@ -1,7 +1,7 @@
 """The session cookie, signed, and the CSRF token of its forms.
 
-The cookie holds a person's number and epoch, when the session began and when it was last seen. The server keeps only
-the epoch: a new password, a new role or removal raises it, which ends all earlier sessions.
+The cookie holds a person's number and a nonce, when the session began and when it was last seen. A person's session is
+also a row of the database (store/people/sessions.py), and ends with it. The session of a visitor is only a cookie.
 """
 
 import hashlib
@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import HTTPConnection
 
+from lookalike.store.people.sessions import LONGEST_SESSION
+
 MINUTE = 60_000
-IDLE, LONGEST_SESSION = 12 * 60 * MINUTE, 7 * 24 * 60 * MINUTE
+IDLE = 12 * 60 * MINUTE
 RENEWED = 5 * MINUTE  # not on every request: parallel requests would overwrite each other's cookie
 COOKIE = "cookie"  # in the state of a request: the value that the answer sets
 AHEAD = 5 * MINUTE  # tolerance for a clock that was set back
@@ -24,7 +26,6 @@ class Session:
     """One browser's session; `annotator` is None before the login."""
 
     annotator: int | None
-    epoch: int
     began: int
     seen: int
     nonce: str
@@ -41,27 +42,27 @@ class Session:
         return fresh and self.began - AHEAD <= now <= self.began + LONGEST_SESSION
 
 
-def begin(annotator: int | None, epoch: int, now: int) -> Session:
+def begin(annotator: int | None, now: int) -> Session:
     """A new session."""
-    return Session(annotator, epoch, now, now, secrets.token_urlsafe(18))
+    return Session(annotator, now, now, secrets.token_urlsafe(18))
 
 
 def packed(session: Session, key: str) -> str:
     """The value of the cookie."""
-    parts = [session.annotator, session.epoch, session.began, session.seen, session.nonce]
+    parts = [session.annotator, session.began, session.seen, session.nonce]
     return str(_serializer(key).dumps(parts))
 
 
 def unpacked(value: str, key: str, now: int) -> Session | None:
     """The session in a cookie's value; None if it is forged, broken or has ended."""
     try:
-        annotator, epoch, began, seen, nonce = _serializer(key).loads(value)
+        annotator, began, seen, nonce = _serializer(key).loads(value)
     except (BadData, ValueError, TypeError):
         return None
-    numbers = [epoch, began, seen, *([] if annotator is None else [annotator])]
+    numbers = [began, seen, *([] if annotator is None else [annotator])]
     if any(type(number) is not int for number in numbers) or type(nonce) is not str:
         return None
-    found = Session(annotator, epoch, began, seen, nonce)
+    found = Session(annotator, began, seen, nonce)
     return found if found.lives(now) else None
 
 

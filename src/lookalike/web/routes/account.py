@@ -1,6 +1,7 @@
 """Login and logout, links to join or to set a password, and a person's own password, sessions and tokens."""
 
 import re
+from dataclasses import replace
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
@@ -61,15 +62,17 @@ async def log_in(
     site.throttle.succeeded(name, address)
     rehashed = await run_in_threadpool(passwords.hashed, password) if login.is_outdated else ""
     by = Actor(login.person, site.now(), address)
-    await site.write(lambda connection: actions.log_in(connection, by, login, rehashed))
-    _begin(request, site, login.person.id, login.person.epoch)
+    new = sessions.begin(login.person.id, by.now)
+    await site.write(lambda connection: actions.log_in(connection, by, login, rehashed, new.nonce))
+    sessions.keep(request, new, site.key)
     return RedirectResponse(local(next), 303)
 
 
 @router.post("/logout")
 async def log_out(request: Request, site: SitePart, by: ActorPart) -> Response:
     """End this browser's session."""
-    await site.write(lambda connection: by.log(connection, "logged out"))
+    nonce = request.state.session.nonce
+    await site.write(lambda connection: actions.log_out(connection, by, nonce))
     sessions.keep(request, None, site.key)
     return RedirectResponse("/login", 303)
 
@@ -87,17 +90,19 @@ async def use_invite(
 ) -> Response:
     """Use a link, and log in."""
     link = await run_in_threadpool(_look, site, secret)
-    now, address = site.now(), address_of(request)
+    new, address = sessions.begin(None, site.now()), address_of(request)
     try:
         hashed = await run_in_threadpool(_new_password, password, again)
-        found = await site.write(lambda c: actions.use_invite(c, secret, name, hashed, now, address))
+        found = await site.write(
+            lambda c: actions.use_invite(c, secret, name, hashed, new.began, address, new.nonce)
+        )
     except LookalikeError as error:
         if must_be_raised(error):
             raise
         return page(
             request, "account/invite.html.j2", link=link, secret=secret, name=name[:200], failure=error
         )
-    _begin(request, site, found.id, found.epoch)
+    sessions.keep(request, replace(new, annotator=found.id), site.key)
     return RedirectResponse("/", 303)
 
 
@@ -135,16 +140,17 @@ async def change_password(
         if error.code == "password":
             shown = ArgumentError("The current password is wrong.", fix="Type the password you log in with.")
         return await run_in_threadpool(_account, request, site, by.person, failure=shown)
-    epoch = await site.write(lambda connection: actions.change_password(connection, by, hashed))
-    _begin(request, site, by.person.id, epoch)
+    new = sessions.begin(by.person.id, by.now)
+    await site.write(lambda connection: actions.change_password(connection, by, hashed, new.nonce))
+    sessions.keep(request, new, site.key)
     return RedirectResponse(ACCOUNT, 303)
 
 
 @router.post("/account/sessions")
 async def end_sessions(request: Request, site: SitePart, by: ActorPart) -> Response:
     """End all sessions except this one."""
-    epoch = await site.write(lambda connection: actions.end_sessions(connection, by))
-    _begin(request, site, by.person.id, epoch)
+    nonce = request.state.session.nonce
+    await site.write(lambda connection: actions.end_other_sessions(connection, by, nonce))
     return RedirectResponse(ACCOUNT, 303)
 
 
@@ -195,7 +201,3 @@ def _new_password(password: str, again: str) -> str:
     if password != again:
         raise ArgumentError("The two passwords differ.", fix="Type the new password twice.")
     return passwords.hashed(password)
-
-
-def _begin(request: Request, site: Site, number: int, epoch: int) -> None:
-    sessions.keep(request, sessions.begin(number, epoch, site.now()), site.key)
