@@ -90,7 +90,7 @@ def shop(folder: Path, address: str, pairs: int) -> tuple[Workspace, list[str]]:
     with workspace.database.write() as connection:
         for n, token in enumerate(tokens):
             owner = people.add(connection, f"expert {n}", people.ANNOTATOR, now, kept=kept)
-            access.create_token(connection, owner.id, "load", token, now)
+            access.create_token(connection, owner.id, "load", token, now, scope=access.LABEL)
         ends = ((n % IMAGES, (n % IMAGES + 1 + n // IMAGES) % IMAGES) for n in range(pairs))
         new = (NewPair(names[q], names[c], names[c], "", "pool", n) for n, (q, c) in enumerate(ends))
         add_pairs(connection, new, NEEDED, now)

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from lookalike.annotate.campaign import Campaign
-from lookalike.core.errors import ArgumentError, LookalikeError
+from lookalike.core.errors import AccessError, ArgumentError, LookalikeError
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.gold import gold_pairs
 from lookalike.store.labelling.guidelines import examples, read_guideline
@@ -15,9 +15,9 @@ from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database
 from lookalike.web import actions
 from lookalike.web.actions import Actor
-from lookalike.web.schemas import NewComment, NewExample, NewGold, NewGuidelines
+from lookalike.web.schemas import NewComment, NewExample, NewGold, NewGuidelines, NewToken
 
-NOW = 1_700_000_000_000
+NOW, DAY_MS = 1_700_000_000_000, 24 * 3600 * 1000
 PAIR = {"query": "p0", "candidate": "p2"}
 
 
@@ -137,7 +137,7 @@ def test_logins_and_passwords_begin_and_end_sessions(connection, lea):
     assert [known(nonce) for nonce in ("one", "two", "three")] == [False, True, True]
     actions.end_other_sessions(connection, lea, "two")
     assert [known(nonce) for nonce in ("two", "three")] == [True, False]
-    actions.change_password(connection, lea, "hash", "four")
+    actions.change_password(connection, lea, "hash", "four", revoke_tokens=False)
     assert [known(nonce) for nonce in ("two", "four")] == [False, True]
     kept = select(tables.annotator.c.password).where(tables.annotator.c.id == lea.person.id)
     assert connection.execute(kept).scalar_one() == "hash"
@@ -148,10 +148,40 @@ def test_logins_and_passwords_begin_and_end_sessions(connection, lea):
     ]  # fmt: skip
 
 
+def test_ended_sessions_revoke_all_tokens_and_a_new_password_those_that_are_not_wanted(connection, lea):
+    def live():
+        return access.live_tokens(connection, lea.person.id, NOW)
+
+    actions.create_token(connection, lea, NewToken(name="sorter"), "lk_1")
+    actions.change_password(connection, lea, "hash", "one", revoke_tokens=False)
+    assert live() == 1
+    actions.change_password(connection, lea, "hash", "two", revoke_tokens=True)
+    assert live() == 0
+    for token in ("lk_2", "lk_3"):
+        actions.create_token(connection, lea, NewToken(name="sorter"), token)
+    actions.end_other_sessions(connection, lea, "two")
+    assert live() == 0
+    revoked = [line[1:3] for line in logged(connection) if line[1] == "revoked tokens"]
+    assert revoked == [("revoked tokens", "1"), ("revoked tokens", "2")]
+
+
+def test_only_leads_create_tokens_of_leads(connection, lea):
+    ann = Actor(people.add(connection, "Ann", "annotator", NOW, kept="x"), NOW, "192.0.2.2")
+    with pytest.raises(AccessError):
+        actions.create_token(connection, ann, NewToken(name="sorter", scope="lead"), "lk_1")
+    for wrong in ({"name": " "}, {"name": "x" * 61}, {"scope": "all"}, {"days": 0}, {"days": 366}):
+        with pytest.raises(ArgumentError):
+            NewToken(**{"name": "sorter"} | wrong)
+
+
 def test_tokens_are_created_and_revoked(connection, lea):
-    actions.create_token(connection, lea, "sorter", "lk_secret")
+    actions.create_token(connection, lea, NewToken(name=" sorter ", scope="lead"), "lk_secret")
     (token,) = access.tokens(connection, lea.person.id)
-    assert access.token_owner(connection, "lk_secret") == lea.person
+    assert (token.name, token.scope, token.until - NOW) == ("sorter", "lead", 90 * DAY_MS)
+    assert access.token_owner(connection, "lk_secret", NOW) == lea.person
     actions.revoke_token(connection, lea, token.id)
-    assert access.token_owner(connection, "lk_secret") is None
+    assert access.token_owner(connection, "lk_secret", NOW) is None
+    assert [line[1:3] for line in logged(connection)] == [
+        ("created token", "sorter (lead, 90 days)"), ("revoked token", str(token.id))
+    ]  # fmt: skip
     assert all("lk_secret" not in part for line in logged(connection) for part in line)

@@ -19,8 +19,8 @@ def shop(tmp_path_factory, team):
 def tokens(shop):
     """A program's token of each role."""
     found = {}
-    for name in (ANN, LEA):
-        page = shop.client(name).post("/account/tokens", data={"name": "program"}).text
+    for name, scope in ((ANN, "label"), (LEA, "lead")):
+        page = shop.client(name).post("/account/tokens", data={"name": "program", "scope": scope}).text
         found[name] = "lk_" + page.split('value="lk_', 1)[1].split('"', 1)[0]
     return found
 

@@ -93,7 +93,7 @@ def test_a_removed_annotator_is_let_in_no_more(shop):
 
 def test_a_program_labels_with_its_token(shop):
     ann = shop.client(ANN)
-    page = ann.post("/account/tokens", data={"name": "mine"}).text
+    page = ann.post("/account/tokens", data={"name": "mine", "scope": "label"}).text
     token = "lk_" + page.split('value="lk_', 1)[1].split('"', 1)[0]
     with Client(shop.address) as program:
         program.headers["Authorization"] = f"Bearer {token}"

@@ -143,6 +143,91 @@ def test_a_token_acts_for_its_owner_until_it_is_revoked(served_on):
     assert json.loads(refused.body)["error"]["code"] == "token"
 
 
+def token_of(browser, scope="read", **fields) -> dict[str, str]:
+    """The header of a program with a new token."""
+    page = browser.post("/account/tokens", name="sorter", scope=scope, **fields).text
+    (token,) = re.findall(r"lk_[\w-]{43}", page)
+    return {"Authorization": f"Bearer {token}"}
+
+
+def code_of(answer) -> str:
+    return json.loads(answer.body).get("error", {}).get("code", "")
+
+
+def test_a_scope_limits_what_a_program_can_do(served_on):
+    lea = served_on.logged_in("Lea", "lead")
+    program = served_on.browser()
+    requests = (
+        ("GET", "/api/me", None), ("GET", "/images/240/bowl/000/1.png", None),
+        ("GET", "/api/label/next", None), ("POST", "/api/label/missing", b'{"image": "bowl/000/1.png"}'),
+        ("GET", "/api/campaign", None), ("POST", "/api/queue", b"{}"),
+    )  # fmt: skip
+    for scope, outcomes in (
+        ("read", [200, 200, "scope", "scope", "lead-only", "scope"]),
+        ("label", [200, 200, 200, 200, "lead-only", "lead-only"]),
+        ("lead", [200] * 6),
+    ):
+        headers = token_of(lea, scope)
+        answers = [program.ask(method, path, body=body, headers=headers) for method, path, body in requests]
+        assert [one.status if one.status == 200 else code_of(one) for one in answers] == outcomes
+        assert {one.status for one in answers} <= {200, 403}
+        assert json.loads(answers[0].body)["role"] == ("lead" if scope == "lead" else "annotator")
+
+
+def test_annotators_get_no_token_of_leads(served):
+    ann = served.logged_in("Ann")
+    assert 'value="lead"' not in ann.get("/account").text
+    assert ann.post("/account/tokens", name="sorter", scope="lead").status == 403
+    for wrong in ({"scope": "all"}, {"days": "0"}, {"days": "366"}, {"days": "x"}, {"name": " "}):
+        assert ann.post("/account/tokens", **{"name": "sorter"} | wrong).status == 400
+    assert "/revoke" not in ann.get("/account").text
+
+
+def test_a_token_ends_after_90_days_unless_others_are_chosen(served):
+    ann, program = served.logged_in("Ann"), served.browser()
+    usual, long = token_of(ann), token_of(ann, days="365")
+    served.clock.goes(hours=90 * 24 - 1)
+    assert [program.get("/api/me", **one).status for one in (usual, long)] == [200, 200]
+    served.clock.goes(hours=1)
+    assert [program.get("/api/me", **one).status for one in (usual, long)] == [401, 200]
+    assert (
+        ann.log_in("Ann").get("/account").text.count("/revoke") == 1
+    )  # nothing is left to revoke of the other
+
+
+def test_a_new_password_asks_about_tokens(served):
+    ann, program = served.logged_in("Ann"), served.browser()
+    new = {"password": "quite another one", "again": "quite another one"}
+    assert 'name="tokens"' not in ann.get("/account").text
+    token = token_of(ann)
+    assert 'name="tokens"' in ann.get("/account").text
+    assert ann.post("/account/password", old=PASSWORD, **new).status == 400
+    assert served.browser().log_in("Ann").get("/account").status == 200  # nothing was changed
+    assert ann.post("/account/password", old=PASSWORD, tokens="keep", **new).status == 303
+    assert (program.get("/api/me", **token).status, ann.get("/account").status) == (200, 200)
+    changed = ann.post("/account/password", old=new["password"], tokens="revoke", **new)
+    assert (changed.status, program.get("/api/me", **token).status) == (303, 401)
+    assert 'name="tokens"' not in ann.get("/account").text
+    assert ann.post("/account/password", old=new["password"], **new).status == 303  # there is nothing to ask
+
+
+def test_ended_sessions_and_a_link_to_set_a_password_revoke_tokens(served_on):
+    ann, program = served_on.logged_in("Ann"), served_on.browser()
+    token = token_of(ann)
+    assert ann.post("/account/sessions").status == 303
+    assert program.get("/api/me", **token).status == 401
+    token = token_of(ann)
+    lea = served_on.logged_in("Lea", "lead")
+    (number,) = re.findall(r"/team/people/(\d+)/reset\">.*? for Ann<", lea.get("/team/people").text)
+    (link,) = re.findall(
+        r"http://127\.0\.0\.1:\d+(/invite/[\w-]+)", lea.post(f"/team/people/{number}/reset").text
+    )
+    assert program.get("/api/me", **token).status == 200
+    ann.get(link)
+    assert ann.post(link, password="quite another one", again="quite another one").status == 303
+    assert program.get("/api/me", **token).status == 401
+
+
 def test_a_person_removed_or_with_another_role_is_out_at_the_next_click(served_on):
     lea = served_on.logged_in("Lea", "lead")
     number = served_on.add("Ann")

@@ -10,12 +10,21 @@ from sqlalchemy import Connection
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import LABELS
-from lookalike.core.errors import ArgumentError
+from lookalike.core.errors import AccessError, ArgumentError
+from lookalike.core.text import plural
 from lookalike.store.labelling import discussions, gold, guidelines
 from lookalike.store.labelling.campaigns import write_campaign
 from lookalike.store.people import access, invites, people, sessions
 from lookalike.store.people.people import Login, Person
-from lookalike.web.schemas import Decision, NewComment, NewExample, NewGold, NewGuidelines, Proposal
+from lookalike.web.schemas import (
+    Decision,
+    NewComment,
+    NewExample,
+    NewGold,
+    NewGuidelines,
+    NewToken,
+    Proposal,
+)
 
 
 @dataclass(frozen=True)
@@ -144,23 +153,35 @@ def use_invite(
     return found
 
 
-def change_password(connection: Connection, by: Actor, hashed: str, nonce: str) -> None:
-    """Set a new password, which ends all sessions, and begin a new one."""
+def change_password(
+    connection: Connection, by: Actor, hashed: str, nonce: str, *, revoke_tokens: bool
+) -> None:
+    """Set a new password, which ends all sessions, and begin a new one. The tokens end if the person wants it."""
     people.set_password(connection, by.person.id, hashed)
     sessions.begin_session(connection, by.person.id, nonce, by.now)
     by.log(connection, "changed password")
+    if revoke_tokens:
+        _revoke_tokens(connection, by)
 
 
 def end_other_sessions(connection: Connection, by: Actor, nonce: str) -> None:
-    """End all sessions of the person but one."""
+    """End all sessions of the person but one, and revoke their tokens."""
     sessions.end_other_sessions(connection, by.person.id, nonce)
     by.log(connection, "ended sessions")
+    _revoke_tokens(connection, by)
 
 
-def create_token(connection: Connection, by: Actor, name: str, token: str) -> None:
-    """Create a token for a program."""
-    access.create_token(connection, by.person.id, name, token, by.now)
-    by.log(connection, "created token", name)
+def _revoke_tokens(connection: Connection, by: Actor) -> None:
+    if count := access.revoke_tokens(connection, by.person.id, by.now):
+        by.log(connection, "revoked tokens", str(count))
+
+
+def create_token(connection: Connection, by: Actor, new: NewToken, token: str) -> None:
+    """Create a token for a program. Raises AccessError if an annotator asks for the scope of leads."""
+    if new.scope == people.LEAD and not by.person.is_lead:
+        raise AccessError('Only leads can create tokens with the scope "lead".', fix="Choose another scope.")
+    access.create_token(connection, by.person.id, new.name, token, by.now, scope=new.scope, days=new.days)
+    by.log(connection, "created token", f"{new.name} ({new.scope}, {plural(new.days, 'day')})")
 
 
 def revoke_token(connection: Connection, by: Actor, number: int) -> None:

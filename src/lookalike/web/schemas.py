@@ -10,6 +10,7 @@ from lookalike.store.labelling.discussions import Discussed, DiscussionEntry
 from lookalike.store.labelling.guidelines import Example
 from lookalike.store.labelling.progress import AnnotatorProgress
 from lookalike.store.labelling.votes import Receipt
+from lookalike.store.people.access import DAYS, MOST_DAYS
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
@@ -90,6 +91,14 @@ class NewGold(Declared):
     candidate: ImageId
     answer: Label
     note: Note = ""
+
+
+class NewToken(Declared):
+    """A token for a program: what it may do, and for how many days."""
+
+    name: Stripped = Field(min_length=1, max_length=60, title="Name of the program")
+    scope: Literal["read", "label", "lead"] = Field(default="read", title="What it may do")
+    days: int = Field(default=DAYS, ge=1, le=MOST_DAYS, title="Days until it ends")
 
 
 class Queue(BaseModel):

@@ -129,17 +129,64 @@ def test_a_token_is_its_owners_until_it_is_revoked_or_they_are_removed(connectio
     ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
     for token in ("lk_1", "lk_2"):
         access.create_token(connection, ann.id, "sorter", token, 10)
-    assert access.token_owner(connection, "lk_1") == ann
-    assert access.token_owner(connection, "lk_3") is None
+    assert access.token_owner(connection, "lk_1", 11) == ann
+    assert access.token_owner(connection, "lk_3", 11) is None
     newest, oldest = access.tokens(connection, ann.id)
     access.revoke_token(connection, ann.id, oldest.id, 11)
     access.revoke_token(connection, ann.id, oldest.id, 12)
     assert [one.revoked for one in access.tokens(connection, ann.id)] == [None, 11]
-    assert access.token_owner(connection, "lk_1") is None
-    assert access.token_owner(connection, "lk_2") == ann
+    assert access.token_owner(connection, "lk_1", 12) is None
+    assert access.token_owner(connection, "lk_2", 12) == ann
     people.remove(connection, ann.id, 13)
-    assert access.token_owner(connection, "lk_2") is None
+    assert access.token_owner(connection, "lk_2", 14) is None
     assert newest.name == "sorter"
+
+
+def test_a_token_ends_after_90_days_or_those_that_were_chosen(connection):
+    ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
+    access.create_token(connection, ann.id, "sorter", "lk_1", 10)
+    access.create_token(connection, ann.id, "sorter", "lk_2", 10, days=365)
+    for token, days in (("lk_1", 90), ("lk_2", 365)):
+        assert access.token_owner(connection, token, 9 + days * DAY) == ann
+        assert access.token_owner(connection, token, 10 + days * DAY) is None
+    assert [access.live_tokens(connection, ann.id, days * DAY) for days in (89, 91, 366)] == [2, 1, 0]
+    for days in (0, -1, 366):
+        with pytest.raises(ArgumentError):
+            access.create_token(connection, ann.id, "sorter", "lk_3", 10, days=days)
+
+
+def test_each_scope_includes_those_before_it_and_makes_no_lead(connection):
+    lea = people.named(connection, "Lea")
+    ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
+    for owner in (lea, ann):
+        for at, scope in enumerate(access.SCOPES):
+            token = f"lk_{owner.name}_{scope}"
+            access.create_token(connection, owner.id, "sorter", token, 10, scope=scope)
+            for needed, needs in enumerate(access.SCOPES[:2]):
+                if needed > at:
+                    with pytest.raises(AccessError) as refused:
+                        access.token_owner(connection, token, 11, needs)
+                    assert refused.value.code == "scope"
+                else:
+                    found = access.token_owner(connection, token, 11, needs)
+                    assert (found.id, found.is_lead) == (owner.id, owner == lea and scope == "lead")
+    people.add(connection, "Max", "lead", 1, kept=KEPT)
+    people.set_role(connection, lea.id, "annotator")
+    assert access.token_owner(connection, "lk_Lea_lead", 11).is_lead is False
+    with pytest.raises(ArgumentError):
+        access.create_token(connection, ann.id, "sorter", "lk_1", 10, scope="all")
+
+
+def test_all_tokens_of_a_person_end_with_a_link_to_set_a_password(connection):
+    lea = people.named(connection, "Lea")
+    ann = people.add(connection, "Ann", "annotator", 1, kept=KEPT)
+    for owner, token in ((ann, "lk_1"), (ann, "lk_2"), (lea, "lk_3")):
+        access.create_token(connection, owner.id, "sorter", token, 10)
+    invites.reset(connection, ann.id, "secret", 11)
+    assert access.live_tokens(connection, ann.id, 12) == 2
+    invites.redeem(connection, "secret", "", KEPT, 12)
+    assert [access.live_tokens(connection, one.id, 13) for one in (ann, lea)] == [0, 1]
+    assert [one.revoked for one in access.tokens(connection, ann.id)] == [12, 12]
 
 
 def test_people_revoke_only_their_own_tokens(connection):
@@ -149,7 +196,7 @@ def test_people_revoke_only_their_own_tokens(connection):
     (one,) = access.tokens(connection, ann.id)
     with pytest.raises(AccessError, match="token"):
         access.revoke_token(connection, ben.id, one.id, 11)
-    assert access.token_owner(connection, "lk_1") == ann
+    assert access.token_owner(connection, "lk_1", 12) == ann
 
 
 def test_a_token_needs_a_name(connection):

@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from voting_teams import shop
 
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import LookalikeError, WorkspaceError
 from lookalike.store.people import access, people, sessions
 from lookalike.store.sql import database as module
@@ -74,15 +75,17 @@ def old_database(database_place):
 
 
 def test_a_database_of_the_baseline_keeps_its_rows(old_database):
+    before = now_ms()
     old_database.migrate()
     with old_database.read() as connection:
         assert compare_metadata(MigrationContext.configure(connection), labelling_schema.tables) == []
         lea, ann = people.everyone(connection)[::-1]
         assert (lea.id, lea.name, lea.role, lea.created, lea.has_password) == (1, "Lea", "lead", 10, True)
         assert (ann.id, ann.name, ann.last) == (2, "Ann", 20)
-        assert [(one.name, one.at, one.revoked) for one in access.tokens(connection, ann.id)] == [
-            ("counter", 13, 14)
-        ]
+        for one, name, scope, revoked in ((lea, "sorter", "lead", None), (ann, "counter", "label", 14)):
+            (token,) = access.tokens(connection, one.id)
+            assert (token.name, token.scope, token.revoked) == (name, scope, revoked)
+            assert before + 90 * access.DAY_MS <= token.until <= now_ms() + 90 * access.DAY_MS
         rows = connection.execute(text("SELECT question, annotator, answer, token FROM vote")).all()
         assert [tuple(row) for row in rows] == [(1, 2, "similar", "t")]
     with old_database.write() as connection:

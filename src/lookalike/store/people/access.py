@@ -4,17 +4,25 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
+from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError, ArgumentError
-from lookalike.store.people.people import PERSON, Person
+from lookalike.store.people.people import ANNOTATOR, LEAD, PERSON, Person
 from lookalike.store.sql.labelling_schema import annotator, api_token, audit, campaign
 from lookalike.store.sql.rows import insert_new
 
 TOKEN = "lk_"
 TOKENS_EACH = 50
+READ, LABEL = "read", "label"
+SCOPES = (READ, LABEL, LEAD)
+"""What a token allows: each scope includes those before it."""
+
+DAYS, MOST_DAYS = 90, 365
+DAY_MS = 24 * 3600 * 1000
 LONGEST_ADDRESS = 200
 SECRET = "secret"
 
@@ -44,29 +52,47 @@ def signing_key(connection: Connection, made: str) -> str:
     return str(json.loads(kept))
 
 
-def create_token(connection: Connection, owner: int, name: str, token: str, now: int) -> None:
+def create_token(
+    connection: Connection,
+    owner: int,
+    name: str,
+    token: str,
+    now: int,
+    *,
+    scope: str = READ,
+    days: int = DAYS,
+) -> None:
     """Add a token for a program of its owner.
 
-    Raises ArgumentError for an empty or long name, or for too many tokens.
+    Raises ArgumentError for an empty or long name, an unknown scope or duration, or for too many tokens.
     """
+    one_of(scope, SCOPES, "scope")
+    if not 1 <= days <= MOST_DAYS:
+        raise ArgumentError(f"A token cannot be valid for {days} days.", fix=f"Use 1 to {MOST_DAYS} days.")
     name = name.strip()
     if not 1 <= len(name) <= 60 or not name.isprintable():
         raise ArgumentError(
             "A token needs a name of 1 to 60 printable characters.", fix="Name the program that uses it."
         )
-    if sum(had.revoked is None for had in tokens(connection, owner)) >= TOKENS_EACH:
+    if live_tokens(connection, owner, now) >= TOKENS_EACH:
         raise ArgumentError(
             f"You have {TOKENS_EACH} tokens, which is the maximum.", fix="Revoke tokens that you do not use."
         )
-    row = {"annotator": owner, "digest": digest(token), "name": name, "at": now}
-    connection.execute(insert(api_token).values(row))
+    row = {"annotator": owner, "digest": digest(token), "name": name, "at": now, "scope": scope}
+    connection.execute(insert(api_token).values(**row, until=now + days * DAY_MS))
 
 
 def tokens(connection: Connection, owner: int) -> Sequence[Any]:
-    """A person's tokens (id, name, at, revoked), the newest first."""
-    columns = (api_token.c.id, api_token.c.name, api_token.c.at, api_token.c.revoked)
+    """A person's tokens (id, name, scope, at, until, revoked), the newest first."""
+    columns = (api_token.c[name] for name in ("id", "name", "scope", "at", "until", "revoked"))
     mine = select(*columns).where(api_token.c.annotator == owner).order_by(api_token.c.id.desc())
     return connection.execute(mine).all()
+
+
+def live_tokens(connection: Connection, owner: int, now: int) -> int:
+    """The number of a person's tokens that are valid."""
+    mine = select(func.count()).select_from(api_token).where(api_token.c.annotator == owner, _live(now))
+    return int(connection.execute(mine).scalar_one())
 
 
 def revoke_token(connection: Connection, owner: int, number: int, now: int) -> None:
@@ -82,12 +108,35 @@ def revoke_token(connection: Connection, owner: int, number: int, now: int) -> N
     connection.execute(update(api_token).where(mine & api_token.c.revoked.is_(None)).values(revoked=now))
 
 
-def token_owner(connection: Connection, token: str) -> Person | None:
-    """The owner of a token; None if the token is unknown or revoked, or its owner was removed."""
-    owner = select(*PERSON).join(api_token, api_token.c.annotator == annotator.c.id)
-    live = (api_token.c.digest == digest(token)) & api_token.c.revoked.is_(None)
-    row = connection.execute(owner.where(live, annotator.c.removed.is_(None))).first()
-    return None if row is None else Person(*row)
+def revoke_tokens(connection: Connection, owner: int, now: int) -> int:
+    """Revoke all tokens of a person. Returns the number of those that were valid."""
+    mine = update(api_token).where(api_token.c.annotator == owner, _live(now))
+    return connection.execute(mine.values(revoked=now)).rowcount
+
+
+def token_owner(connection: Connection, token: str, now: int, needs: str = READ) -> Person | None:
+    """The owner of a token, who is a lead only by the scope `lead`.
+
+    None if the token is unknown, revoked or expired, or its owner was removed. Raises AccessError if its scope does
+    not include `needs`.
+    """
+    owner = select(*PERSON, api_token.c.scope).join(api_token, api_token.c.annotator == annotator.c.id)
+    found = (api_token.c.digest == digest(token)) & _live(now) & annotator.c.removed.is_(None)
+    row = connection.execute(owner.where(found)).first()
+    if row is None:
+        return None
+    person, scope = Person(*row[:-1]), row.scope
+    if SCOPES.index(scope) < SCOPES.index(needs):
+        raise AccessError(
+            f'This request needs the scope "{needs}". The token has the scope "{scope}".',
+            fix="Create a token with that scope on your account page.",
+            code="scope",
+        )
+    return person if scope == LEAD else replace(person, role=ANNOTATOR)
+
+
+def _live(now: int) -> ColumnElement[bool]:
+    return api_token.c.revoked.is_(None) & (api_token.c.until > now)
 
 
 def record(

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from lookalike.core.checks import one_of
 from lookalike.core.errors import AccessError
-from lookalike.store.people.access import digest
+from lookalike.store.people.access import digest, revoke_tokens
 from lookalike.store.people.people import ROLES, Person, add, person, require_present, set_password
 from lookalike.store.sql.labelling_schema import invite as links
 
@@ -55,13 +55,17 @@ def look(connection: Connection, secret: str, now: int) -> Link:
 
 
 def redeem(connection: Connection, secret: str, name: str, kept: str, now: int) -> Person:
-    """Use a link: add the person, or set the password (`kept` comes from `passwords.hashed`). It works once."""
+    """Use a link: add the person, or set the password (`kept` comes from `passwords.hashed`). It works once.
+
+    A password set by a link ends the person's sessions and tokens: somebody else may know the old password.
+    """
     link = look(connection, secret, now)
     if connection.execute(update(links).where(_live(secret, now)).values(used=now)).rowcount != 1:
         look(connection, secret, now)  # raises: another request was faster
     if link.person is None:
         return add(connection, name, link.role, now, kept=kept)
     set_password(connection, link.person.id, kept)
+    revoke_tokens(connection, link.person.id, now)
     connection.execute(update(links).where(_unused(link.person.id)).values(used=now))
     return person(connection, link.person.id)
 

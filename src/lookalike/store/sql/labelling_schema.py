@@ -92,6 +92,8 @@ api_token = Table(
     _text("name"),
     _time("at"),
     _time("revoked", needed=False),
+    _text("scope", "read"),  # read, label, lead
+    Column("until", BigInteger, nullable=False, server_default="0"),
 )
 
 # Sessions of browsers that have not ended. A new password, another role and removal end all of a person.

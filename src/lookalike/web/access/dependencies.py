@@ -39,10 +39,11 @@ def person(request: Request) -> Person:
     return found
 
 
-def lead(found: Annotated[Person, Depends(person)]) -> Person:
+def lead(request: Request, found: Annotated[Person, Depends(person)]) -> Person:
     """The sender of the request, who must be a lead."""
     if not found.is_lead:
-        raise AccessError("Only leads can do this.", fix="Ask a lead.", code="lead-only")
+        fix = 'Use a token of a lead with the scope "lead".' if by_token(request) else "Ask a lead."
+        raise AccessError("Only leads can do this.", fix=fix, code="lead-only")
     return found
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
-from lookalike.store.people.access import TOKEN, token_owner
+from lookalike.store.people.access import LABEL, READ, TOKEN, token_owner
 from lookalike.store.people.people import Person
 from lookalike.store.people.sessions import session_owner
 from lookalike.web.access.sessions import Session, read
@@ -20,6 +20,7 @@ from lookalike.web.site import site_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 BY_TOKEN = ("/api/", "/images/")  # where tokens of programs are accepted
+RESERVING = "/api/label/"
 CSRF_HEADER = "x-csrf-token"
 
 
@@ -30,12 +31,15 @@ class ClaimedIdentity:
     annotator: int = 0
     nonce: str = ""
     token: str = ""
+    needs: str = READ
+    now: int = 0
 
     def found(self, connection: Connection) -> Person:
         """The person. Raises AccessError if the account, the session or the token has ended or never existed."""
         if self.annotator:
             return self._known(session_owner(connection, self.annotator, self.nonce))
-        return self._known(token_owner(connection, self.token) if self.token.startswith(TOKEN) else None)
+        is_token = self.token.startswith(TOKEN)
+        return self._known(token_owner(connection, self.token, self.now, self.needs) if is_token else None)
 
     def _known(self, person: Person | None) -> Person:
         if person is not None:
@@ -43,7 +47,7 @@ class ClaimedIdentity:
         if self.annotator:
             raise _signed_out()
         raise AccessError(
-            "This token is not valid.",
+            "This token is unknown, revoked or expired.",
             fix="Create a token on your account page. Send it as: Authorization: Bearer TOKEN",
             code="token",
         )
@@ -51,17 +55,23 @@ class ClaimedIdentity:
 
 def identity_of(request: Request) -> ClaimedIdentity:
     """The identity that a request claims. Raises AccessError if there is none."""
-    given = request.headers.get("authorization", "")
+    site, given = site_of(request), request.headers.get("authorization", "")
     if given and request.url.path.startswith(BY_TOKEN):
         request.state.by_token = True
         scheme, _, token = given.partition(" ")
-        return ClaimedIdentity(token=token.strip() if scheme.lower() == "bearer" else "")
-    site = site_of(request)
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        return ClaimedIdentity(token=token, needs=_needs(request), now=site.now())
     session = read(request, site.key, https=site.options.https, now=site.now())
     if session is None or session.annotator is None:
         raise _signed_out()
     request.state.session = session
     return ClaimedIdentity(session.annotator, session.nonce)
+
+
+def _needs(request: Request) -> str:
+    """The scope that a token needs for a request. Asking for pairs reserves them, so it is no reading."""
+    is_reading = request.method in SAFE and not request.url.path.startswith(RESERVING)
+    return READ if is_reading else LABEL
 
 
 def by_token(request: Request) -> bool:

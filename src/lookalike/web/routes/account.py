@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.core.errors import AccessError, ArgumentError, LookalikeError
+from lookalike.core.text import plural
 from lookalike.store.people import access, invites, passwords, people
 from lookalike.store.people.people import Login, Person
 from lookalike.web import actions
@@ -25,13 +26,16 @@ from lookalike.web.access.dependencies import (
     address_of,
 )
 from lookalike.web.actions import Actor
+from lookalike.web.pages.forms import FormPart
 from lookalike.web.pages.render import page
 from lookalike.web.pages.status import must_be_raised
+from lookalike.web.schemas import NewToken
 from lookalike.web.site import Site
 
 open_router = APIRouter(dependencies=ANYBODY, include_in_schema=False)
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 HOME, ACCOUNT = "/", "/account"
+REVOKE, KEEP = "revoke", "keep"
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 
 
@@ -126,9 +130,11 @@ async def change_password(
     old: Word = "",
     password: Word = "",
     again: Word = "",
+    tokens: Word = "",
 ) -> Response:
-    """Set a new password; all other sessions end."""
+    """Set a new password; all other sessions end. Whoever has tokens says whether they end, too."""
     try:
+        await run_in_threadpool(_require_choice, site, by, tokens)
         site.throttle.attempt(by.person.name, by.address, by.now)
         await run_in_threadpool(_authenticated, site, by.person.name, old)
         site.throttle.succeeded(by.person.name, by.address)
@@ -141,26 +147,32 @@ async def change_password(
             shown = ArgumentError("The current password is wrong.", fix="Type the password you log in with.")
         return await run_in_threadpool(_account, request, site, by.person, failure=shown)
     new = sessions.begin(by.person.id, by.now)
-    await site.write(lambda connection: actions.change_password(connection, by, hashed, new.nonce))
+    ends = tokens == REVOKE
+    await site.write(
+        lambda connection: actions.change_password(connection, by, hashed, new.nonce, revoke_tokens=ends)
+    )
     sessions.keep(request, new, site.key)
     return RedirectResponse(ACCOUNT, 303)
 
 
 @router.post("/account/sessions")
 async def end_sessions(request: Request, site: SitePart, by: ActorPart) -> Response:
-    """End all sessions except this one."""
+    """End all sessions except this one, and all tokens."""
     nonce = request.state.session.nonce
     await site.write(lambda connection: actions.end_other_sessions(connection, by, nonce))
     return RedirectResponse(ACCOUNT, 303)
 
 
 @router.post("/account/tokens")
-async def create_token(request: Request, site: SitePart, by: ActorPart, name: Word = "") -> Response:
+async def create_token(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
     """Create a token. Only the page that this answers with shows it."""
     token = access.new_token()
     try:
-        await site.write(lambda connection: actions.create_token(connection, by, name, token))
-    except ArgumentError as error:
+        new = NewToken(**form)
+        await site.write(lambda connection: actions.create_token(connection, by, new, token))
+    except LookalikeError as error:
+        if must_be_raised(error):
+            raise
         return await run_in_threadpool(_account, request, site, by.person, failure=error)
     return await run_in_threadpool(_account, request, site, by.person, token=token)
 
@@ -185,7 +197,18 @@ def _account(
     request: Request, site: Site, person: Person, *, token: str = "", failure: LookalikeError | None = None
 ) -> Response:
     tokens = site.database.fetch(lambda connection: access.tokens(connection, person.id))
-    return page(request, "account/account.html.j2", tokens=tokens, token=token, failure=failure)
+    now = site.now()
+    live = [one for one in tokens if one.revoked is None and one.until > now]
+    return page(request, "account/account.html.j2", tokens=tokens, live=live, token=token, failure=failure)
+
+
+def _require_choice(site: Site, by: Actor, choice: str) -> None:
+    count = site.database.fetch(lambda connection: access.live_tokens(connection, by.person.id, by.now))
+    if count and choice not in (REVOKE, KEEP):
+        raise ArgumentError(
+            f"You have {plural(count, 'token')} for programs.",
+            fix="Choose whether your tokens stay valid, then change the password.",
+        )
 
 
 def _authenticated(site: Site, name: str, password: str) -> Login:
