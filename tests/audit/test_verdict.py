@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import isnan, nan
 
 from lookalike.audit.trust import trust
-from lookalike.audit.verdict import Steadiness, advice, kind_of, verdicts
+from lookalike.audit.verdict import Judgement, Steadiness, advice, kind_of, verdicts
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
 
@@ -134,3 +134,45 @@ def test_kinds_count_encoders_outside_the_pool():
         "one outside",
         "both outside",
     ]
+
+
+def judged(*comparisons):
+    """The judgement of the shop's encoders, `new` first."""
+    measures = dict.fromkeys(one.measure for one in comparisons)
+    return Judgement(
+        k=5,
+        encoders=("new", "color", "hog"),
+        generators=FED,
+        coverage=COVERAGE,
+        verdicts=verdicts(comparisons, COVERAGE, FED),
+        corrected={},
+        comparisons={name: tuple(one for one in comparisons if one.measure == name) for name in measures},
+    )
+
+
+def test_a_measure_is_distrusted_by_its_worst_claim_and_the_claim_names_both_encoders():
+    (found,) = judged(
+        compared("color", "hog", 0.1, 0.001),
+        compared("hog", "new", -0.2, 0.001),
+        compared("color", "hog", 0.1, 0.001, "AUC_mac"),
+    ).distrusted
+    assert (found.measure, found.better, found.other) == ("EHR@5", "new", "hog")
+    assert found.share == trust("EHR@5", "one outside", 0.1, True).share
+    assert not judged(compared("hog", "new", -0.2, 0.2)).distrusted  # no claim, nothing to distrust
+
+
+def test_a_result_by_the_corrected_rate_that_is_not_to_be_trusted_calls_no_encoder_better():
+    name = "HR@5 corrected"
+    words = {
+        coverage: trust(name, "one outside", coverage, True).word for coverage in (0.1, 0.3, 0.5, 0.7, 0.9)
+    }
+    assert len(set(words.values())) > 1
+    for coverage, word in words.items():
+        found = replace(
+            judged(compared("new", "color", 0.2, 0.001, name)),
+            verdicts=verdicts(
+                [compared("new", "color", 0.2, 0.001, name)], COVERAGE | {"new": coverage}, FED
+            ),
+        )
+        assert ("is better than" in found.headline) == (word != "not to be trusted")
+        assert not found.distrusted  # it leads, with its word

@@ -13,8 +13,9 @@ from lookalike.evaluate.significance.sentence import full, is_significant, verdi
 
 CANNOT_TELL = "cannot tell"
 STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
-WORST_FIRST = ("not to be trusted", "unknown", "with care", "trusted")
-LOWER = {"trusted": "with care", "with care": "not to be trusted"}
+DISTRUSTED = "not to be trusted"
+WORST_FIRST = (DISTRUSTED, "unknown", "with care", "trusted")
+LOWER = {"trusted": "with care", "with care": DISTRUSTED}
 TOO_OPTIMISTIC = (
     "Less than 40% of the labels are similar. On such labels DCS penalizes the encoders that fed the pool and was "
     "wrong more often than the calibration says. Its rating is therefore one step lower."
@@ -96,6 +97,25 @@ class CorrectedRate:
     estimated: float
 
 
+@dataclass(frozen=True)
+class Distrust:
+    """A measure that separates two encoders here, where such results are often wrong. `share` of them were right.
+
+    `share` is NaN where the calibration gives none for labels like these.
+    """
+
+    measure: str
+    better: str
+    other: str
+    share: float
+
+    @property
+    def sentence(self) -> str:
+        """Why the measure is not used."""
+        shown = "" if isnan(self.share) else f": {_right(self.share)}"
+        return f"{self.measure} puts {self.better} above {self.other}, but is not to be trusted here{shown}."
+
+
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """Verdicts, and what they rest on.
@@ -116,20 +136,46 @@ class Judgement:
     @computed_field  # type: ignore[prop-decorator]
     @property
     def headline(self) -> str:
-        """The best encoder by HR@K corrected, whether it is significantly better, and its trust; "" for one."""
+        """The best encoder by HR@K corrected, whether it is significantly better, and its trust; "" for one.
+
+        A result that is not to be trusted calls no encoder better.
+        """
         name = f"HR@{self.k} corrected"
         compared = self.comparisons.get(name, ())
         sentences = verdict(self.encoders[0], compared) if self.encoders and compared else []
-        return f"{full(sentences[0])}{self._worth(name)}" if sentences else ""
+        if not sentences:
+            return ""
+        best, second = self.encoders[:2]
+        orders = next((v.orders for v in self.of(best) if v.measure == name), ())
+        claim = next((o.trust for o in orders if o.other == second and o.separated), None)
+        if claim is not None and claim.word == DISTRUSTED:
+            return (
+                f"These labels do not show which of {best} and {second} is better. {best} has the higher {name}, but "
+                f"{_right(claim.share)}."
+            )
+        if claim is None:
+            return full(sentences[0])
+        worth = (
+            "No simulation covers this case."
+            if claim.word == "unknown"
+            else f"{claim.word.capitalize()}: {_right(claim.share)}."
+        )
+        return f"{full(sentences[0])} {worth}"
 
-    def _worth(self, measure: str) -> str:
-        """What the claim about the best two is worth, where it is one and is not trusted."""
-        orders = next((v.orders for v in self.of(self.encoders[0]) if v.measure == measure), ())
-        claim = next((o.trust for o in orders if o.other == self.encoders[1] and o.separated), None)
-        if claim is None or claim.word in ("trusted", "unknown"):
-            return "" if claim is None or claim.word == "trusted" else " No simulation covers this case."
-        share = f"{100 * claim.share:.0f} of 100 such results were right where the ground truth is known"
-        return f" {claim.word.capitalize()}: {share}."
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def distrusted(self) -> tuple[Distrust, ...]:
+        """The measures with a claim that is not to be trusted, with their worst one; never HR@K corrected."""
+        found: dict[str, Distrust] = {}
+        for one in self.verdicts:
+            if one.word != DISTRUSTED or one.measure == f"HR@{self.k} corrected":
+                continue
+            claim = min(one.claims, key=lambda order: order.trust.share)
+            ends = (one.encoder, claim.other) if claim.better else (claim.other, one.encoder)
+            seen = found.get(one.measure)
+            if seen is None or one.right < seen.share:
+                found[one.measure] = Distrust(one.measure, *ends, one.right)
+        return tuple(found.values())
 
     def correction(self, encoder: str, decimals: int = 3) -> str:
         """One encoder's corrected HR@K as sentences, or why it is undefined; "" if nothing was corrected."""
@@ -217,6 +263,15 @@ def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str]
 def kind_of(first: str, second: str, generators: Collection[str]) -> str:
     """How many of two encoders did not feed the pool, in the words of the calibration."""
     return KINDS[(first not in generators) + (second not in generators)]
+
+
+def _right(share: float) -> str:
+    """How often results like one were right.
+
+    >>> _right(0.881)
+    '88 of 100 such results were right where the ground truth is known'
+    """
+    return f"{100 * share:.0f} of 100 such results were right where the ground truth is known"
 
 
 def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str] | None) -> Order:

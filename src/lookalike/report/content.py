@@ -91,7 +91,8 @@ class MeasureTable:
     `generators` are those of the encoders that fed the pool. `settings` say how intervals and findings were made; None:
     no query was drawn. `findings` are, by measure, what the labels prove of the best encoder against the others, in
     sentences without a full stop. `groups` have one measure, largest group first. `remarks` say which encoders are not
-    in the table, and why.
+    in the table, and why. `distrusted` are the measures that are not to be trusted on these labels, each with why: they
+    have no findings and come last.
     """
 
     values: ScoresResult
@@ -101,6 +102,7 @@ class MeasureTable:
     findings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     groups: GroupsResult | None = None
     remarks: tuple[str, ...] = ()
+    distrusted: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -112,7 +114,8 @@ class MeasureTable:
 class MeasureChange:
     """One measure of an encoder before and after learning, and the difference with its interval (NaN: none).
 
-    `words` say what that proves, as a sentence without a full stop ("": the measure is no quality).
+    `words` say what that proves, as a sentence without a full stop ("": the measure is no quality, or not to be trusted
+    on these labels).
     """
 
     measure: str

@@ -117,3 +117,59 @@ def test_an_unknown_encoder_is_refused_before_labels_are_needed(lookalike, works
     assert (refused.status, refused.json["error"]["kind"]) == (1, "EmbeddingsError")
     assert "'colour'" in refused.err
     assert "color and hog" in refused.err
+
+
+def test_evaluate_leads_with_the_corrected_rate_that_audit_gives(lookalike, labelled):
+    found = lookalike("evaluate", "--json").json["recommendation"]
+    verdict = lookalike("audit", "--json").json["verdict"]
+    assert found["headline"] == verdict["headline"] != ""
+    assert set(found["corrected"]) == {"color", "hog", "layout"}
+    for encoder, scores in found["corrected"].items():
+        one, other = scores["HR@5 corrected"], verdict["corrected"][encoder]
+        assert [one["value"], one["interval"]["low"], one["interval"]["high"]] == pytest.approx(
+            [other[end] for end in ("value", "low", "high")], rel=1e-9
+        )
+    result = lookalike("evaluate").out
+    assert result.index("HR@5 corrected:") < min(
+        result.index(f"\n{name}:") for name in ("HR@5", "EHR@5", "BPREF")
+    )
+
+
+def test_no_encoder_is_better_by_a_measure_that_is_not_to_be_trusted(lookalike, labelled):
+    found = lookalike("evaluate", "--json").json
+    doubted = {one["measure"] for one in found["recommendation"]["distrusted"]}
+    claims = {
+        one["measure"]
+        for one in lookalike("audit", "--json").json["verdict"]["verdicts"]
+        if one["word"] == "not to be trusted"
+    } - {"HR@5 corrected"}
+    assert claims <= doubted
+    assert doubted
+    for name, sentences in found["verdicts"].items():
+        assert bool(sentences) == (name not in doubted)
+    blocks = [
+        part
+        for part in lookalike("evaluate").out.split("\n\n")
+        if part.partition(":")[0] in found["verdicts"]
+    ]
+    places = [part.partition(":")[0] in doubted for part in blocks]
+    assert places == sorted(places)  # those not to be trusted come last
+    assert not any("is better than" in part for part, doubt in zip(blocks, places, strict=True) if doubt)
+    assert lookalike("report").status == 0
+    page = (labelled / "reports" / "report.html").read_text(encoding="utf-8")
+    table = page.split('aria-label="Measures"')[1].split("</table>")[0]
+    assert table.count("not trusted") == len(doubted)
+    assert table.count('class="doubted"') == 3 * len(doubted)
+    assert not any("<strong>" in cell.partition("</td>")[0] for cell in table.split('class="doubted"')[1:])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--where", "category=bowl"), ("--split", "test"), ("--similarity", "dot"), ("--source", "pool")],
+    ids=lambda options: options[0],
+)
+def test_nothing_is_corrected_where_the_labels_or_ranks_are_not_those_of_the_pool(
+    lookalike, labelled, options
+):
+    found = lookalike("evaluate", *options, "--json").json["recommendation"]
+    assert (found["headline"], found["corrected"]) == ("", {})

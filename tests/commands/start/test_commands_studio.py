@@ -180,7 +180,8 @@ def test_the_demo_writes_to_its_own_folder_only(lookalike, tmp_path):
 def test_the_demo_names_the_better_encoder_and_the_significance(lookalike, studio_demo):
     made = json.loads((studio_demo / "printed.json").read_text(encoding="utf-8"))
     jsonschema_rs.validator_for(lookalike("demo", "--json-schema").json).validate(made)
-    assert set(made["verdicts"]) == {"HR@5", "EHR@5", "AUC_mac"}
+    assert set(made["verdicts"]) < {"HR@5", "EHR@5", "AUC_mac"}  # one at least is not to be trusted there
+    assert made["verdicts"]
     flat = " ".join((studio_demo / "printed.txt").read_text(encoding="utf-8").split())
     for sentences in made["verdicts"].values():
         assert sentences[0] in flat

@@ -34,11 +34,15 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """One heading: a name, a note below it, and the number of the measure's explanation (0: none)."""
+    """One heading: a name, a note below it, and the number of the measure's explanation (0: none).
+
+    `doubt` says why the measure is not to be trusted here; "" where it is.
+    """
 
     name: str
     note: str = ""
     card: int = 0
+    doubt: str = ""
 
 
 def interval_of(cell: ScoreResult) -> str:

@@ -64,8 +64,8 @@ def learned_in_short(part: LearningPart) -> str:
 
 
 def _lead(changes: Sequence[MeasureChange]) -> MeasureChange:
-    """The change to name where there is room for one: the first of `LEAD` that is defined before and after."""
-    by_name = {one.measure: one for one in changes if math.isfinite(one.difference)}
+    """The change to name where there is room for one: the first of `LEAD` that means something here."""
+    by_name = {one.measure: one for one in changes if one.words and math.isfinite(one.difference)}
     return next((by_name[name] for name in LEAD if name in by_name), changes[0])
 
 

@@ -93,6 +93,6 @@ def lead_measure(table: MeasureTable) -> str | None:
     """The measure that the page leads with: of those in the table, the one least sensitive to missing labels."""
     for base in LEADS:
         for measure in table.measures:
-            if parse(measure).family == base:
+            if parse(measure).family == base and measure not in table.distrusted:
                 return measure
     return None

@@ -44,12 +44,16 @@ def shown_table(table: MeasureTable, explained: Sequence[str], cautious: bool = 
     columns = {name: [row[name] for row in table.values.values()] for name in table.measures}
     headings = tuple(
         ShownColumn(
-            measure, _same_queries(cells), explained.index(measure) + 1 if measure in explained else 0
+            measure,
+            _same_queries(cells),
+            explained.index(measure) + 1 if measure in explained else 0,
+            table.distrusted.get(measure, ""),
         )
         for measure, cells in columns.items()
     )
     best = [
-        "" if parse(measure).family == "coverage" else highest(cells)  # high coverage is no quality
+        # high coverage is no quality, and no encoder is best by a measure that is not to be trusted
+        "" if parse(measure).family == "coverage" or measure in table.distrusted else highest(cells)
         for measure, cells in columns.items()
     ]
     every = [cell for row in table.values.values() for cell in row.values()]

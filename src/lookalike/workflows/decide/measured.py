@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
+from lookalike.audit.verdict import Distrust
 from lookalike.core.progress import Bar
 from lookalike.core.types import Rule
 from lookalike.evaluate.measures.table import parse
@@ -24,6 +25,7 @@ from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
 from lookalike.workflows.decide.pairs import SelectOptions
+from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 
 MISSED = MappingProxyType(
     {
@@ -38,8 +40,24 @@ LEFT_OUT = ("EHR", "EMRR", "ENDCG")  # of judged results alone
 
 
 @dataclass(frozen=True)
+class Recommendation:
+    """Which encoder is best by HR@K corrected, with its trust, and the measures that are not to be trusted here.
+
+    `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected.
+    """
+
+    headline: str
+    corrected: ScoresResult
+    distrusted: tuple[Distrust, ...]
+
+
+@dataclass(frozen=True)
 class EvaluationResult:
-    """Everything that one level of `evaluate` found; `written` are files."""
+    """Everything that one level of `evaluate` found; `written` are files.
+
+    `recommendation` is None where the calibration does not apply. Measures that are not to be trusted have no
+    `verdicts`.
+    """
 
     scores: ScoresResult
     labels: int
@@ -54,6 +72,7 @@ class EvaluationResult:
     notes: tuple[str, ...]
     sources: dict[str, int]
     bootstrap: Settings | None
+    recommendation: Recommendation | None
     comparisons: ComparisonsResult | None
     verdicts: dict[str, list[str]] | None
     caveats: dict[str, list[str]] | None
@@ -99,19 +118,49 @@ def measure_levels(
             found = evaluate(workspace, encoders, measures, rule=rule, runs=runs, progress=progress, **select)
         sure: Significance | None = None
         groups: GroupsResult | None = None
+        rates = CorrectedRates({})
         if settings is not None:
+            if len(rules) == 1 and _is_like_the_pool(workspace, found, runs, **select):
+                with bar("Correcting") as progress:
+                    rates = corrected_on_pool(workspace, found.ranked)
             with bar("Computing intervals") as progress:
-                sure = significance(found.scores, settings, comparisons=len(rules) == 1, progress=progress)
+                sure = significance(
+                    rates.added_to(found.scores), settings, comparisons=len(rules) == 1, progress=progress
+                )
         if per is not None:
             with bar(f"Computing intervals by {per}") as progress:
                 groups = by_column(workspace.catalog, found, per, settings, progress=progress)
-        measured[rule.level] = Measured(found, sure, _result(found, sure, groups))
+        measured[rule.level] = Measured(found, sure, _result(found, sure, rates, groups))
     return measured
 
 
-def _result(found: Evaluation, sure: Significance | None, groups: GroupsResult | None) -> EvaluationResult:
+def _is_like_the_pool(
+    workspace: Workspace, found: Evaluation, runs: Sequence[Path], **select: Unpack[SelectOptions]
+) -> bool:
+    """Whether the scores are on all labels, ranked as the pool's generators ranked: HR@K is corrected only then."""
+    plain = select.get("task") != "identification" and select.get("source", "all") == "all"
+    whole = found.rule == Rule() and not runs and not select.get("where")
+    return plain and whole and workspace.pool() is not None and len(found.judged) > 1
+
+
+def recommend(found: Evaluation, rates: CorrectedRates, sure: Significance) -> Recommendation | None:
+    """What the corrected rates say, and which measures not to use; None where the calibration does not apply."""
+    if found.is_identification or found.rule.level != "item" or not found.generators:
+        return None
+    made = judgement(found.judged, rates, sure, found.generators)
+    known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
+    return Recommendation(
+        made.headline, scores_result(known, sure, {rates.name: rates.name}), made.distrusted
+    )
+
+
+def _result(
+    found: Evaluation, sure: Significance | None, rates: CorrectedRates, groups: GroupsResult | None
+) -> EvaluationResult:
     basis, names = found.scores[0].basis, found.printed
     compared = sure if sure is not None and sure.comparisons else None
+    advised = None if compared is None else recommend(found, rates, compared)
+    distrusted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
     return EvaluationResult(
         scores=scores_result(found.scores, sure, names),
         labels=found.labels,
@@ -126,10 +175,13 @@ def _result(found: Evaluation, sure: Significance | None, groups: GroupsResult |
         notes=found.notes,
         sources=dict(found.sources),
         bootstrap=None if sure is None else sure.settings,
+        recommendation=advised,
         comparisons=comparisons_result(compared, names),
         verdicts=None
         if compared is None
-        else {name: verdict(found, compared, own) for name, own in names.items()},
+        else {
+            name: [] if own in distrusted else verdict(found, compared, own) for name, own in names.items()
+        },
         caveats=None
         if compared is None
         else {name: caveats(found, compared, own) for name, own in names.items()},

@@ -1,7 +1,7 @@
 """The verdict on a workspace's labels: which measure can be trusted for which encoder, and HR@K corrected."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,15 +9,17 @@ from lookalike.audit.audits import Audits
 from lookalike.audit.leave_one_out import LeaveOneOut
 from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, verdicts
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, Embeddings, Score, Scores
-from lookalike.evaluate.measures.table import Measure, parse
+from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores
 from lookalike.evaluate.measures.table import evaluate as score_all
+from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.evaluate.significance.summary import Settings, significance
+from lookalike.evaluate.significance.summary import Settings, Significance, significance
+from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.corrected import corrected
 from lookalike.workflows.decide.pairs import RankedPairs
 
+K = 5  # the calibration is for the first five results
 NOT_RECORDED = (
     "It is not recorded which encoders proposed the labelled pairs, so no measure can be trusted and HR@K cannot be "
     "corrected. If you know the encoders, name them: lookalike audit --generators color,hog"
@@ -42,47 +44,111 @@ def verdict(
     `vectors` are those of the encoders audited, and of the generators that still have any. `named`: the user has named
     the encoders that fed the pool, where no pool has recorded them.
     """
-    k = found.full_coverage.k
     fed = found.generators if found.recorded or named else None
-    names = found.leave_one_out.measures
-    measures = [parse(name) for name in names]
-    helpers = [parse(f"coverage@{k}"), parse(f"EHR@{k}")]
-    judged = ranked.of(found.leave_one_out.encoders)
-    scores = [score_all(one, [*measures, *helpers]) for one in judged]
-    gone = [name for name in found.generators if name not in vectors]
-    why = NOT_RECORDED if fed is None else GONE.format(gone[0]) if gone else ""
-    fixed = {} if why else _corrected(catalog, vectors, ranked, found)
-    wanted = [_with(one, measures, fixed.get(one.encoder)) for one in scores]
-    sure = significance(wanted, settings, progress=part(progress, 0, 1))
-    coverage = {one.encoder: one[f"coverage@{k}"].value for one in scores}
-    label = judged[0].labelled.label
-    given = verdicts(
-        [one for ones in sure.comparisons.values() for one in ones],
-        coverage,
+    names = found.leave_one_out.encoders
+    rates = corrected_rates(catalog, vectors, ranked, names, fed, found.top, k=found.full_coverage.k)
+    measures = [parse(name) for name in found.leave_one_out.measures]
+    scores = [score_all(one, measures) for one in ranked.of(names)]
+    sure = significance(rates.added_to(scores), settings, progress=part(progress, 0, 1))
+    return judgement(
+        ranked.of(names),
+        rates,
+        sure,
         fed,
-        k=k,
         steadiness=_steadiness(found.leave_one_out),
         alone={
             one.generator: one.alone / found.labels
             for one in found.leave_one_out.omissions
             if fed is not None
         },
-        similar=float(np.mean(label)) if len(label) else float("nan"),
     )
-    name = f"HR@{k} corrected"
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedRates:
+    """HR@k corrected by encoder; where there is none, `why`."""
+
+    scores: Mapping[str, Score]
+    k: int = K
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The measure's name."""
+        return f"HR@{self.k} corrected"
+
+    def added_to(self, scores: Sequence[Scores]) -> list[Scores]:
+        """Scores with the corrected rate first, so that both are resampled together."""
+        return [
+            replace(one, scores={self.name: self.scores[one.encoder], **one.scores})
+            if one.encoder in self.scores
+            else one
+            for one in scores
+        ]
+
+
+def corrected_rates(
+    catalog: Catalog,
+    vectors: Mapping[str, Embeddings],
+    ranked: RankedPairs,
+    encoders: Sequence[str],
+    generators: Sequence[str] | None,
+    top: int,
+    *,
+    k: int = K,
+) -> CorrectedRates:
+    """HR@k corrected of some encoders. `generators` fed the pool with their best `top`; None: not recorded."""
+    gone = [name for name in generators or () if name not in vectors]
+    if generators is None or gone:
+        return CorrectedRates({}, k, GONE.format(gone[0]) if gone else NOT_RECORDED)
+    found = corrected(catalog, list(vectors.values()), ranked.pairs, generators, top, k=k, ranks=ranked.ranks)
+    return CorrectedRates({name: found[name] for name in encoders if name in found}, k)
+
+
+def corrected_on_pool(workspace: Workspace, ranked: RankedPairs) -> CorrectedRates:
+    """HR@K corrected of encoders that are ranked on the labels of the workspace's pool."""
+    pool = workspace.pool()
+    if pool is None:
+        return CorrectedRates({}, why=NOT_RECORDED)
+    names = dict.fromkeys([*ranked.ranks, *pool.generators])
+    vectors = {name: workspace.embeddings(name) for name in names if name in workspace.encoders}
+    return corrected_rates(workspace.catalog, vectors, ranked, list(ranked.ranks), pool.generators, pool.top)
+
+
+def judgement(
+    judged: Sequence[JudgedRanks],
+    rates: CorrectedRates,
+    sure: Significance,
+    generators: Sequence[str] | None,
+    *,
+    steadiness: Mapping[str, Steadiness] | None = None,
+    alone: Mapping[str, float] | None = None,
+) -> Judgement:
+    """Verdicts on the encoders of some ranks, by the measures that `sure` compares, best encoders first."""
+    k, name = rates.k, rates.name
+    helpers = {one.encoder: score_all(one, [f"coverage@{k}", f"EHR@{k}"]) for one in judged}
+    coverage = {encoder: one[f"coverage@{k}"].value for encoder, one in helpers.items()}
+    label = judged[0].labelled.label
     return Judgement(
         k=k,
-        encoders=tuple(sorted(coverage, key=lambda one: _place(fixed.get(one)))),
-        generators=fed,
+        encoders=tuple(sorted(coverage, key=lambda one: _place(rates.scores.get(one)))),
+        generators=None if generators is None else tuple(generators),
         coverage=coverage,
-        verdicts=given,
+        verdicts=verdicts(
+            [one for ones in sure.comparisons.values() for one in ones],
+            coverage,
+            generators,
+            k=k,
+            steadiness=steadiness,
+            alone=alone,
+            similar=float(np.mean(label)) if len(label) else float("nan"),
+        ),
         corrected={
-            one.encoder: _rate(fixed[one.encoder], sure.intervals[one.encoder][name], one[f"EHR@{k}"].value)
-            for one in scores
-            if one.encoder in fixed
+            encoder: _rate(score, sure.intervals[encoder][name], helpers[encoder][f"EHR@{k}"].value)
+            for encoder, score in rates.scores.items()
         },
         comparisons={measure: _without_won(ones, name) for measure, ones in sure.comparisons.items()},
-        uncorrected=why,
+        uncorrected=rates.why,
     )
 
 
@@ -95,29 +161,6 @@ def _rate(score: Score, around: Interval, estimated: float) -> CorrectedRate:
 def _without_won(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, ...]:
     """Comparisons without the share of queries won for the corrected hit rate: its parts are those of the curve."""
     return tuple(replace(one, won=float("nan")) if one.measure == corrected_name else one for one in ones)
-
-
-def _corrected(
-    catalog: Catalog, vectors: Mapping[str, Embeddings], ranked: RankedPairs, found: Audits
-) -> dict[str, Score]:
-    """HR@K corrected of every encoder that was audited."""
-    fixed = corrected(
-        catalog,
-        list(vectors.values()),
-        ranked.pairs,
-        found.generators,
-        found.top,
-        k=found.full_coverage.k,
-        ranks=ranked.ranks,
-    )
-    audited = (one.encoder for one in ranked.of(found.leave_one_out.encoders))
-    return {name: fixed[name] for name in audited if name in fixed}
-
-
-def _with(scores: Scores, measures: Sequence[Measure], fixed: Score | None) -> Scores:
-    """The measures of the verdict: those of the audit, and the corrected hit rate."""
-    kept = {one.name: scores[one.name] for one in measures}
-    return Scores(scores.encoder, scores.basis, kept | ({fixed.measure: fixed} if fixed is not None else {}))
 
 
 def _steadiness(found: LeaveOneOut) -> dict[str, Steadiness]:

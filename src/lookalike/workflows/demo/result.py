@@ -9,6 +9,8 @@ from lookalike.core.types import Scores
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.evaluate.significance.results import verdict_on_best
 from lookalike.evaluate.significance.sentence import full, sentence
+from lookalike.workflows.decide.measured import recommend
+from lookalike.workflows.decide.verdict import CorrectedRates
 from lookalike.workflows.demo.demo import Demo
 from lookalike.workflows.demo.learning import Learned
 
@@ -47,7 +49,9 @@ DemoResult = TypedDict(
 
 
 def demo_result(made: Demo) -> DemoResult:
-    """The figures of a demo. `learned` is None if nothing could be learned."""
+    """The figures of a demo, without `learned` if nothing could be. A measure not to be trusted has no verdict."""
+    advised = recommend(made.evaluation, CorrectedRates({}), made.sure)
+    doubted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
     return {
         "workspace": str(made.workspace.folder),
         "report": str(made.report),
@@ -56,6 +60,7 @@ def demo_result(made: Demo) -> DemoResult:
         "verdicts": {
             name: list(map(full, verdict_on_best(made.evaluation.scores, made.sure, name)))
             for name in JUDGED_BY
+            if name not in doubted
         },
         "learned": None if made.learned is None else _learned(made.learned),
         "true_HR@5": {one.encoder: one["HR@5"].value for one in made.truth},

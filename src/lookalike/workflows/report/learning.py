@@ -1,6 +1,7 @@
 """A report's part "Before and after training": trained encoders beside those they were trained on (test split)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significan
 from lookalike.report.content import LearningPart, Lesson, MeasureChange, StripGroup
 from lookalike.search.exact import judged_items
 from lookalike.workflows.decide.evaluate import Evaluation
+from lookalike.workflows.decide.measured import recommend
 from lookalike.workflows.decide.trained import TrainedEncoder
+from lookalike.workflows.decide.verdict import CorrectedRates
 from lookalike.workflows.report.strips import STRIPS, Photos, Vectors, strips_of
 
 FAMILIES = ("DCS", "EHR", "HR", "coverage", "AUC_mac")  # what the page compares, in this order
@@ -48,7 +51,7 @@ def learning_part(
                 encoder=head.name,
                 base=head.base,
                 how=how(head.learned),
-                changes=changes(before, after, FAMILIES),
+                changes=changes(before, after, FAMILIES, found),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),
                 strips=_strips(gallery, vectors, found, seed, before, after) if at < WITH_STRIPS else (),
@@ -57,12 +60,26 @@ def learning_part(
     return LearningPart(found.labels, len(set(found.judged[0].query)), tuple(lessons), DEFAULT_SETTINGS)
 
 
-def changes(before: Scores, after: Scores, families: Sequence[str]) -> tuple[MeasureChange, ...]:
-    """An encoder before and after training by each measure of some families: values, difference, and its meaning."""
+def changes(
+    before: Scores, after: Scores, families: Sequence[str], found: Evaluation | None = None
+) -> tuple[MeasureChange, ...]:
+    """An encoder before and after training by each measure of some families: values, difference, and its meaning.
+
+    A measure that is not to be trusted on the labels of `found` has no meaning. Without `found`, every pair is known.
+    """
     sure = significance([before, after])
+    doubted = set[str]() if found is None else _distrusted(found, before, after, sure)
     listed = [(parse(name).family, name) for name in sure.comparisons]
     ordered = [name for family in families for of, name in listed if of == family]
-    return tuple(_change(name, before, after, sure) for name in ordered)
+    made = (_change(name, before, after, sure) for name in ordered)
+    return tuple(replace(one, words="") if one.measure in doubted else one for one in made)
+
+
+def _distrusted(found: Evaluation, before: Scores, after: Scores, sure: Significance) -> set[str]:
+    both = {one.encoder: one for one in found.judged if one.encoder in (before.encoder, after.encoder)}
+    alone = replace(found, scores=(before, after), judged=tuple(both.values()))
+    advised = recommend(alone, CorrectedRates({}), sure)
+    return set() if advised is None else {one.measure for one in advised.distrusted}
 
 
 def _change(name: str, before: Scores, after: Scores, sure: Significance) -> MeasureChange:

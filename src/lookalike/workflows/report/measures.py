@@ -1,6 +1,6 @@
 """A report's measures: values with intervals, what the labels prove, one measure by category."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lookalike.core.progress import Progress, part
@@ -10,6 +10,8 @@ from lookalike.evaluate.significance.results import GroupsResult, scores_result,
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, significance
 from lookalike.report.content import MeasureTable
 from lookalike.workflows.decide.evaluate import Evaluation, by_column
+from lookalike.workflows.decide.measured import recommend
+from lookalike.workflows.decide.verdict import CorrectedRates
 
 MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families with findings on the page
 BY_CATEGORY = ("AUC_mac", "EHR")  # the first of them that was measured is shown by category
@@ -25,27 +27,33 @@ def measure_table(
     progress: Progress | None = None,
 ) -> MeasureTable:
     """The table of scores with intervals; beside it, where the complete truth is known, the same against that."""
-    names = {own: own for own in found.printed.values()}
     sure = significance(found.scores, progress=part(progress, 0, 2))
-    main = [name for name in names if parse(name).family in MAIN]
+    advised = recommend(found, CorrectedRates({}), sure)
+    distrusted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
+    names = {own: own for own in sorted(found.printed.values(), key=lambda own: own in distrusted)}
+    main = [name for name in names if parse(name).family in MAIN and name not in distrusted]
     return MeasureTable(
         scores_result(found.scores, sure, names),
         found.generators,
         MeasureTable(scores_result(truth, None, names), found.generators) if truth else None,
         DEFAULT_SETTINGS,
         {name: verdict_on_best(found.scores, sure, name) for name in main},
-        by_category(catalog, found, progress=part(progress, 1, 2)),
+        by_category(catalog, found, but=distrusted, progress=part(progress, 1, 2)),
         tuple(remarks),
+        distrusted,
     )
 
 
 def by_category(
-    catalog: Catalog, found: Evaluation, *, progress: Progress | None = None
+    catalog: Catalog,
+    found: Evaluation,
+    *,
+    but: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> GroupsResult | None:
-    """One measure by the queries' category; None where there is one category, or more than a page can show."""
-    name = next(
-        (n for family in BY_CATEGORY for n in found.printed.values() if parse(n).family == family), None
-    )
+    """One measure, `but` some, by the queries' category; None for one category, or more than a page can show."""
+    names = [name for name in found.printed.values() if name not in but]
+    name = next((n for family in BY_CATEGORY for n in names if parse(n).family == family), None)
     if name is None or not 1 < len(set(catalog.category)) <= MOST_CATEGORIES:
         return None
     scores = tuple(replace(one, scores={name: one[name]}) for one in found.scores)

@@ -9,7 +9,8 @@ from lookalike.core.text import UNDEFINED, bracketed, folded, plural, significan
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.evaluate.significance.results import GroupsResult, ScoreResult, ScoresResult
 from lookalike.evaluate.significance.sentence import full
-from lookalike.workflows.decide.measured import LevelsResult, Measured
+from lookalike.workflows.decide.measured import LevelsResult, Measured, Recommendation
+from lookalike.workflows.decide.verdict import K
 
 BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column if no measure is named
 BAR = 26  # signs across which the intervals of one measure are drawn
@@ -23,14 +24,26 @@ def print_level(measured: Measured, *, brief: bool) -> None:
     many = "pairs of photos of one item" if found.is_identification else ""
     say(f"{plural(found.labels, pairs, many)}, {rule.level} level, {rule.similarity} similarity{split}.")
     names = {name: own for name, own in found.printed.items() if name in BRIEF or not brief}
-    for name, own in names.items():
+    advised = shown.recommendation
+    doubted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
+    if advised is not None and not brief:
+        _recommendation(advised)
+    for name, own in sorted(names.items(), key=lambda one: one[1] in doubted):
         say("", f"{own}: {meaning(own, is_identification=found.is_identification)}")
         _block(shown.scores, name, found.favoured)
         proved = (sentence for part in (shown.verdicts, shown.caveats) if part for sentence in part[name])
-        say(*(folded(full(one), "  ") for one in proved))
+        say(*(folded(one, "  ") for one in ([doubted[own]] if own in doubted else map(full, proved))))
         if shown.per is not None:
             _groups(shown.per, name, found.favoured)
     say("", *notes(measured, list(names.values()), brief=brief))
+
+
+def _recommendation(found: Recommendation) -> None:
+    """The best encoder by HR@K corrected, and everybody's value."""
+    for name in dict.fromkeys(one for scores in found.corrected.values() for one in scores):
+        say("", folded(found.headline), "")
+        say(f"{name}: share of the top {K} that is similar; unjudged ones are estimated")
+        _block(found.corrected, name, ())
 
 
 def print_levels(found: LevelsResult) -> None:
