@@ -47,7 +47,11 @@ COMMANDS = {
     "users remove": Entry("label.users:remove", "Remove a person and keep their votes"),
     "labels": Entry("", "Import, export and check labels and votes", "Label"),
     "labels import": Entry("label.labels_import:import_", "Import labels or votes from a file"),
-    "labels export": Entry("label.labels_export:export", "Export labels, votes or a release with photos"),
+    "labels export": Entry(
+        "label.labels_export:export",
+        "Export labels, votes or a release with photos",
+        renamed={"--replace": "--force"},
+    ),
     "labels stats": Entry("label.labels_stats:stats", "Count the labels and those that no measure can use"),
     "labels agreement": Entry("label.agreement:agreement", "Show how far annotators agree"),
     "evaluate": Entry(

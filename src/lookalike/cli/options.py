@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 import typer
 from typer.models import OptionInfo
 
+from lookalike.core.errors import ArgumentError
+
 HERE = Path()
 Workspace = Annotated[
     Path,
@@ -93,7 +95,7 @@ Photo = Annotated[int, typer.Option("--photos", help="Number of photos to draw."
 Pairs = Annotated[
     Path | None,
     typer.Option(
-        help="Write the pairs to label next, with an empty label column, to this .csv or .parquet file.",
+        help="Write the pairs to label next to this .csv or .parquet file. Labels that you typed into it are kept.",
         metavar="FILE",
     ),
 ]
@@ -101,6 +103,7 @@ Replace = Annotated[
     bool, typer.Option("--replace", help="Replace what exists under the same name or id. Keep the rest.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Delete what exists and start again.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 
 def output(help: str, default: str = "not written", metavar: str = "FILE") -> OptionInfo:
@@ -113,3 +116,12 @@ def file(name: str, help: str, default: str = "", metavar: str = "FILE") -> Opti
     """A file that a command reads, or writes in addition to its main result."""
     made: OptionInfo = typer.Option(name, help=help, metavar=metavar, show_default=default or False)
     return made
+
+
+def require_new(*paths: Path | None, force: bool) -> None:
+    """Refuse to overwrite a file that the user named, before any work is done."""
+    for path in paths:
+        if path is not None and path.is_file() and not force:
+            raise ArgumentError(
+                f"{path} exists already.", fix="Choose another name, or overwrite the file with --force."
+            )

@@ -117,7 +117,8 @@ def test_runs_for_the_queries_of_the_pool(lookalike, workspace):
     (workspace / "few.csv").write_text(f"query,candidate,label\n{pool.query[0]},{pool.candidate[0]},1\n")
     assert lookalike("labels", "import", "few.csv").status == 0
     for queries, expected in (("pool", set(pool.queries)), ("labels", {pool.query[0]})):
-        assert lookalike("evaluate", "hog", "--output-runs", "runs", "--runs-queries", queries).status == 0
+        options = ("--output-runs", "runs", "--runs-queries", queries, "--force")
+        assert lookalike("evaluate", "hog", *options).status == 0
         lines = (workspace / "runs/hog.run").read_text().splitlines()
         assert {line.split()[0] for line in lines} == expected
     mistyped(

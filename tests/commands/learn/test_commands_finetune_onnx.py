@@ -18,7 +18,7 @@ from test_commands_finetune import ON, bare, flat, head_of, nothing_left, shop  
 def test_a_file_that_cannot_be_is_refused_before_the_run(lookalike, shop, file, message):  # noqa: F811
     pytest.importorskip("onnxscript")
     (shop / "folder.onnx").mkdir()
-    refused = lookalike(*ON, "--onnx", file)
+    refused = lookalike(*ON, "--onnx", file, "--force")
     assert refused.status == 1
     assert repr(file) in refused.err
     assert message in flat(refused.err)

@@ -127,7 +127,7 @@ def test_a_minimum_positiveness_limits_the_distance(lookalike, chain):
     result = lookalike("positiveness", *options)
     assert "3 hops" in result.out
     assert "12 pairs" in result.out
-    found = lookalike("positiveness", *options, "--json").json
+    found = lookalike("positiveness", *options, "--force", "--json").json
     assert (found["max_distance"], found["sought_to"], found["pairs"]) == (7, 3, 12)
     assert {d for _, d in rows_of(folder.parent / "soft.csv").values()} == {1, 2, 3}
 
@@ -156,7 +156,17 @@ def test_given_pairs_keep_their_order_and_their_zeros(lookalike, chain, names):
     (folder.parent / "asked.csv").write_text(
         "\n".join([names, *(between.join(pair) for pair in wanted)]) + "\n"
     )
-    options = ("--workspace", folder, "--pairs", "asked.csv", "--out", "given.csv", "--max-distance", 4)
+    options = (
+        "--workspace",
+        folder,
+        "--pairs",
+        "asked.csv",
+        "--out",
+        "given.csv",
+        "--max-distance",
+        4,
+        "--force",
+    )
     result = lookalike("positiveness", *options)
     assert result.status == 0, result.err
     found = polars.read_csv(folder.parent / "given.csv")
@@ -291,13 +301,13 @@ def test_stopped_anywhere_the_file_is_whole_or_what_it_was(started, completed, l
     wanted = by_hand(labelled, beta=0.7, most=7)
     for after in (0.5, 0.9, 1.3):
         out.write_bytes(b"before")
-        process = started("positiveness", "--out", out, cwd=labelled)
+        process = started("positiveness", "--out", out, "--force", cwd=labelled)
         time.sleep(after)
         process.send_signal(how)
         _, complaint = process.communicate(timeout=60)
         assert "Traceback" not in complaint
         assert out.read_bytes() == b"before" or same(rows_of(out), wanted)
-    completed("positiveness", "--out", out, cwd=labelled)
+    completed("positiveness", "--out", out, "--force", cwd=labelled)
     assert same(rows_of(out), wanted)
     assert not list(labelled.glob(".*.new"))
 
@@ -309,7 +319,7 @@ def test_a_disk_that_refuses_more_keeps_the_old_file(started, labelled):
     images = Workspace(labelled).catalog.image
     pairs = "".join(f"{a},{b}\n" for a in images for b in images)  # a file over the limit
     (labelled / "asked.csv").write_text("image_a,image_b\n" + pairs)
-    options = ("--split", "all", "--nodes", "item", "--pairs-file", "asked.csv", "--out", out)
+    options = ("--split", "all", "--nodes", "item", "--pairs-file", "asked.csv", "--out", out, "--force")
     process = started("positiveness", *options, cwd=labelled, preexec_fn=small_files)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 1

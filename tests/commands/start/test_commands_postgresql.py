@@ -11,6 +11,7 @@ MEASURES = "HR@3,EMRR@3,AUC_mac,DCS"
 def loop(lookalike, photos, folder, *more):
     """From photos to measures; returns the printed pool, labels and measures, and the labels as a file."""
     at = ("--workspace", folder)
+    Path("pairs.csv").unlink(missing_ok=True)
     result = [lookalike("init", photos, *at, *more, "--json")]
     result += [lookalike("embed", "descriptor:color", "descriptor:hog", *at, "--json")]
     result += [lookalike("discover", "--top", 3, "--random", 20, *at, "--pairs", "pairs.csv", "--json")]
@@ -24,7 +25,7 @@ def loop(lookalike, photos, folder, *more):
         writer.writeheader()
         writer.writerows(rows)
     assert lookalike("labels", "import", "labels.csv", *at).status == 0
-    assert lookalike("labels", "export", "out.csv", *at).status == 0
+    assert lookalike("labels", "export", "out.csv", *at, "--force").status == 0
     scores = lookalike("evaluate", "--measures", MEASURES, *at, "--json")
     status = lookalike("status", *at)
     assert (scores.status, status.status) == (0, 0), status.err

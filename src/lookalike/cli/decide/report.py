@@ -28,9 +28,11 @@ def report(
     output: Annotated[
         Path | None, options.output("Write the page to this file.", default="reports/report.html")
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
+    options.require_new(output, force=force)
     with progress("Ranking", quiet=json) as bar:
         path = write(Workspace(workspace), datetime.now().astimezone(), output, progress=bar)
     size = path.stat().st_size

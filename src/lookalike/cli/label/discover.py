@@ -69,6 +69,7 @@ def discover(
     confidence: options.Confidence = 0.95,
     seed: options.WorkspaceSeed = None,
     overwrite: options.Overwrite = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Select the pairs worth labelling: each encoder proposes its top distinct items for each query.
@@ -76,6 +77,7 @@ def discover(
     The pairs form the pool. If a pool exists, new generators extend it. Without options, its figures are shown.
     """
     opened = Workspace(workspace)
+    options.require_new(provenance, force=force)
     require_share(confidence, "confidence")
     if precision is not None:
         require_share(precision, "precision")
@@ -116,8 +118,14 @@ def discover(
 def _print_pairs(found: Discovery, pairs: Path, workspace: Path) -> None:
     """What is in the file of pairs to label."""
     rows, asked = len(found.questions), found.questions.asked
+    file = found.file
+    if file is not None and file.typed:
+        say(
+            f"{pairs} keeps the labels that you typed into {plural(file.typed, 'row')}; "
+            f"{plural(file.new, 'row')} added."
+        )
     if not rows:
-        say(f"Every pair is labelled, so {pairs} is empty.")
+        say(f"Every pair is labelled, so {pairs} has no pair to label.")
         next_step("lookalike evaluate", workspace=workspace)
         return
     both = (

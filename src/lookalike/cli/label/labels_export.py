@@ -57,7 +57,7 @@ def export(
     names: Annotated[
         bool, typer.Option("--names", help="For package: name the annotators instead of A1, A2, ...")
     ] = False,
-    replace: options.Replace = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Export labels, votes or a release with photos.
@@ -66,18 +66,19 @@ def export(
     """
     opened = Workspace(workspace)
     if format == "package":
-        _package(file, opened, license, names=names, replace=replace, json=json)
-    elif format == "votes":
+        _package(file, opened, license, names=names, replace=force, json=json)
+        if not json:
+            next_step("lookalike status", workspace=workspace)
+        return
+    options.require_new(file, config_of(file) if format == "label-studio" else None, force=force)
+    if format == "votes":
         _votes(file, opened, json)
     elif format == "label-studio":
         _tasks(file, opened, image_prefix, json)
+        if not json:
+            next_step("lookalike labels import results.json", workspace=workspace)
     else:
         _labels(file, opened, format, level, json)
-    if not json and format in ("package", "label-studio"):
-        next_step(
-            "lookalike status" if format == "package" else "lookalike labels import results.json",
-            workspace=workspace,
-        )
 
 
 def _labels(

@@ -37,6 +37,7 @@ def finetune(
         Path | None, options.file("--onnx", "Also write the new encoder to this ONNX file.")
     ] = None,
     replace: options.Replace = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Train a better encoder from labels: a small head on the vectors of an encoder you have.
@@ -46,6 +47,7 @@ def finetune(
     """
     opened = Workspace(workspace)
     require_learning()
+    options.require_new(onnx, force=force)
     with progress(f"Training {name}", quiet=json) as bar:
         pace = Pace(request.epochs, time.monotonic)
         callbacks = workflow.TrainingCallbacks(

@@ -55,6 +55,7 @@ def positiveness(
             "--contradictions", "Write the labelled negatives that conflict with positives to this file."
         ),
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Derive soft positives from labels: pairs that are joined by a chain of similar pairs.
@@ -63,6 +64,7 @@ def positiveness(
     it computes the pairs of each batch.
     """
     _require_writable(output, contradictions, pairs_file)
+    options.require_new(output, contradictions, force=force)
     opened = Workspace(workspace)
     found = outlook(
         opened.catalog,

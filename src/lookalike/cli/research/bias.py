@@ -14,6 +14,7 @@ from lookalike.cli.lazy import result
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import folded, plural
 from lookalike.research.bias.run import (
+    FILES,
     BiasResult,
     bias_on_studio,
     bias_on_workspace,
@@ -53,6 +54,7 @@ def bias(
         Path | None,
         options.file("--calibration", "Write the table behind the words of `audit` to this file."),
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Simulate many pools with a known ground truth, and show how far each measure can be trusted on such pools."""
@@ -62,6 +64,8 @@ def bias(
             "--calibration needs generated catalogs, but --workspace is given.",
             fix="Leave out --workspace or --calibration.",
         )
+    files = [output / name for name in FILES] if output is not None else []
+    options.require_new(*files, calibration, force=force)
 
     def bar(doing: str) -> Any:  # noqa: ANN401 - a context manager of progress
         return progress(doing, quiet=json)

@@ -27,6 +27,7 @@ def reproduce(
         Path | None,
         options.output("Write it to this .txt, .csv or .json file; a figure also to .svg."),
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Show a table of a paper next to your own figures on this catalog."""
@@ -34,6 +35,7 @@ def reproduce(
     if table_name is None:
         _list(as_json=json)
         return
+    options.require_new(output, force=force)
     with progress("Measuring", quiet=json) as bar:
         found = workflow.reproduce(table_name, workspace, progress=bar)
     if output is not None:

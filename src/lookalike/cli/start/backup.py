@@ -18,9 +18,11 @@ from lookalike.workflows.start import backup as workflow
 def backup(
     file: Annotated[Path, typer.Argument(help="File to write, ideally on another disk.", metavar="FILE")],
     workspace: options.Workspace = HERE,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write the database to one file: catalog, pool, votes, labels and accounts. Labelling can go on meanwhile."""
+    options.require_new(file, force=force)
     with progress("Backing up", quiet=json) as bar:
         done = workflow.backup(Workspace(workspace), file, bar)
     if json:

@@ -25,6 +25,7 @@ from lookalike.workflows.start.studio import write_studio
 
 CHUNK = 10
 CHECK_PHOTOS = 300
+FILES = ("bias.csv", "pools.csv", "bias.svg")
 SIZE = 128
 """Width of the studio's photos here: descriptors look at no more."""
 
@@ -117,14 +118,12 @@ def write_results(
         folder.mkdir(parents=True, exist_ok=True)
     columns = tuple(field.name for field in fields(BiasFigure))
     figures = (tuple(map(_number, astuple(one))) for one in found.figures)
-    files = {
-        "bias.csv": csv_text(columns, figures),
-        "pools.csv": csv_text(POOL_COLUMNS, _pool_rows(outcomes)),
-        "bias.svg": bias_figure(found.figures, title),
-    }
-    for name, content in files.items():
+    pools = csv_text(POOL_COLUMNS, _pool_rows(outcomes))
+    for name, content in zip(
+        FILES, (csv_text(columns, figures), pools, bias_figure(found.figures, title)), strict=True
+    ):
         write_file(folder / name, content.encode())
-    return [folder / name for name in files]
+    return [folder / name for name in FILES]
 
 
 def write_calibration(outcomes: Sequence[SimulatedPools], found: BiasResult, path: Path, bar: Bar) -> None:

@@ -1,4 +1,4 @@
-"""Labels as files, checked against the catalog; pairs to label as files."""
+"""Labels as files, checked against the catalog; the provenance of pairs as a file."""
 
 import os
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from lookalike.catalog.readers.text_table import TextTable
 from lookalike.core.errors import LabelsError
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool
-from lookalike.discover.questions import Questions
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store.formats.label_formats import (
     BLANK,
@@ -101,20 +100,6 @@ def require_faultless(faults: Sequence[Fault], name: str, what: str = "row") -> 
 def write_label_file(labels: Labels, path: Path, format: str | None = None) -> None:
     """Write labels in their order. The same labels give the same bytes."""
     format_out(path, format).write(labels, path)
-
-
-def write_pair_file(asked: Questions, path: Path) -> None:
-    """Write pairs with an empty label column to fill in; `labels import` reads the file back.
-
-    The file is for annotators, so it does not name generators. `write_provenance_file` does.
-    """
-    columns = {
-        "query": asked.query.tolist(),
-        "candidate": asked.candidate.tolist(),
-        "label": [""] * len(asked),
-        "item": asked.item.tolist(),
-    }
-    write_table(columns, path)
 
 
 def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:

@@ -29,7 +29,7 @@ def require_free(path: Path, replace: bool) -> None:
     if not (replace and ours):
         raise ArgumentError(
             f"{path} exists{'' if ours else ' and is not a package'}.",
-            fix="Overwrite it with --replace, or choose another path." if ours else "Choose another path.",
+            fix="Overwrite it with --force, or choose another path." if ours else "Choose another path.",
         )
 
 

@@ -9,7 +9,7 @@ from lookalike.audit import next_pairs as audit
 from lookalike.audit.next_pairs import PrecisionStep, Standing
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
-from lookalike.store.formats.label_files import write_pair_file
+from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import comparable_rule
 
@@ -67,8 +67,10 @@ def compare_encoders(
     """Compare two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
 
     `width` is the wanted width of the interval of a difference in HR@K. `pairs` is a file for the pairs to label
-    to reach it; it has no rows if the encoders are separated already.
+    to reach it; none is added if the encoders are separated already.
     """
+    if pairs is not None:
+        earlier_rows(pairs)  # refused before long work begins
     catalog, pool = workspace.catalog, workspace.pool()
     rule, notes = comparable_rule(workspace, encoders, Rule())
     queries = catalog.image[catalog.is_query()] if pool is None else pool.queries

@@ -40,6 +40,11 @@ class RunFolder:
         at_least(self.depth, 1, "depth")
         one_of(self.queries, ASKED, "queries")
 
+    def files(self, encoders: Sequence[str]) -> list[Path]:
+        """The files: the qrels, and a run for each encoder."""
+        ending = ".gz" if self.gzip else ""
+        return [self.folder / f"{name}{ending}" for name in (QRELS, *(f"{one}.run" for one in encoders))]
+
 
 def require_writable(scores: Path | None, judged: Path | None, runs: RunFolder | None) -> None:
     """Refuse names of files that cannot be written, before anything is ranked."""
@@ -123,13 +128,10 @@ def write_runs(
     pairs, rows = plan_runs(workspace, rule, wanted)
     with disk_errors("making the folder for runs", wanted.folder):
         wanted.folder.mkdir(exist_ok=True)
-    ending = ".gz" if wanted.gzip else ""
-    written = [wanted.folder / f"{QRELS}{ending}"]
+    written = wanted.files(encoders)
     write_qrels(labels_used(pairs)[0], written[0])
-    for done, name in enumerate(encoders):
-        run = run_of(workspace.catalog, workspace.embeddings(name), rows, wanted.depth, rule)
-        written.append(wanted.folder / f"{name}.run{ending}")
-        write_run(run, written[-1])
+    for done, (name, path) in enumerate(zip(encoders, written[1:], strict=True)):
+        write_run(run_of(workspace.catalog, workspace.embeddings(name), rows, wanted.depth, rule), path)
         if progress is not None:
             progress(done + 1, len(encoders))
     return written

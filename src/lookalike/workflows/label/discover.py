@@ -20,7 +20,8 @@ from lookalike.discover.random_pairs import RandomPairs, is_sample_of
 from lookalike.discover.statistics import PoolFigures, pool_figures
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import judged_items
-from lookalike.store.formats.label_files import write_pair_file, write_provenance_file
+from lookalike.store.formats.label_files import write_provenance_file
+from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
 from lookalike.store.workspace import Workspace
 
 TOP = 5
@@ -33,7 +34,8 @@ class Discovery:
 
     `extra` is what new generators brought to a pool that was there (None: none came). `questions` are the pairs
     that have no label yet. `new_random` random pairs were drawn now, `forgotten` ones dropped: they
-    were drawn for other queries. `is_current` says that the random pairs are a sample of the catalog as it is.
+    were drawn for other queries. `is_current` says that the random pairs are a sample of the catalog as it is. `file`
+    is the file of pairs that was written.
     """
 
     pool: Pool
@@ -43,6 +45,7 @@ class Discovery:
     forgotten: int
     is_current: bool
     questions: Questions
+    file: WrittenPairs | None = None
 
     @property
     def only_random_left(self) -> bool:
@@ -81,6 +84,8 @@ def discover(
     `random` is the total number of random pairs; existing ones stay, and the seed of the workspace samples the rest.
     `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair.
     """
+    if pairs is not None:
+        earlier_rows(pairs)  # refused before long work begins
     stored = workspace.pool()
     old = None if replace else stored
     named = any(options.get(name) is not None for name in ("top", "queries", "stratify"))
@@ -91,8 +96,7 @@ def discover(
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
     left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
-    if pairs is not None:
-        write_pair_file(left, pairs)
+    file = None if pairs is None else write_pair_file(left, pairs)
     if provenance is not None:
         write_provenance_file(pool, drawn, provenance)
     if pool is not stored or drawn is not before:
@@ -106,6 +110,7 @@ def discover(
         forgotten=len(before) - kept,
         is_current=is_current,
         questions=left,
+        file=file,
     )
 
 

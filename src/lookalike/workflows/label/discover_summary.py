@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lookalike.api import values
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
 from lookalike.discover.statistics import PoolFigures, expert_hours
+from lookalike.store.formats.pair_files import WrittenPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import Discovery, figures, labelled
 
@@ -95,6 +96,7 @@ class DiscoverySummary(PoolFigures):
     random: RandomSummary
     positive_rate: RateSummary
     budget: RandomBudget | None
+    pairs_file: WrittenPairs | None
 
 
 def discover_summary(
@@ -145,6 +147,7 @@ def discover_summary(
         budget=None
         if precision is None
         else RandomBudget(precision, confidence, assumed, needed, hours(needed)),
+        pairs_file=found.file,
     )
 
 

@@ -61,6 +61,7 @@ def evaluate(
     gzip: Annotated[
         bool, typer.Option("--gzip", help="For --output-runs: compress the files (.gz).")
     ] = False,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
@@ -75,7 +76,7 @@ def evaluate(
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
     files = Files(run or [], output, output_judged, output_runs, runs_depth, runs_queries, gzip)
-    files.plan(opened, encoder, rules[0])
+    files.plan(opened, encoder, rules[0], force=force)
     measured = measure_levels(
         opened,
         encoder or [],

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lookalike.cli.console import progress
+from lookalike.cli.options import require_new
 from lookalike.core.types import Rule
 from lookalike.store.formats.judged_files import write_judged_ranks, write_scores
 from lookalike.store.workspace import Workspace
@@ -30,12 +31,14 @@ class Files:
         self.runs = None if folder is None else RunFolder(folder, depth, queries, gzip)
         require_writable(output, judged, self.runs)
 
-    def plan(self, workspace: Workspace, encoders: Sequence[str] | None, rule: Rule) -> None:
-        """Refuse, before anything is ranked, runs that could not be written."""
+    def plan(self, workspace: Workspace, encoders: Sequence[str] | None, rule: Rule, *, force: bool) -> None:
+        """Refuse, before anything is ranked, files that exist and runs that could not be written."""
+        names = encoders or workspace.encoders
+        require_new(
+            self.output, self.judged, *(self.runs.files(names) if self.runs is not None else ()), force=force
+        )
         if self.runs is not None:
-            plan_runs(
-                workspace, comparable_rule(workspace, encoders or workspace.encoders, rule)[0], self.runs
-            )
+            plan_runs(workspace, comparable_rule(workspace, names, rule)[0], self.runs)
 
     def write(self, workspace: Workspace, measured: Measured, *, quiet: bool) -> list[Path]:
         """Write all of them, scores with their intervals; returns the files."""
