@@ -76,6 +76,10 @@ def remove(
 @result(Followed)
 def refresh(
     workspace: options.Workspace = HERE,
+    photos: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the photos, after it was renamed or moved.", metavar="NEW_FOLDER"),
+    ] = None,
     forget: Annotated[
         list[Path] | None,
         typer.Option(help="Remove this added source and its images. Repeatable.", metavar="SOURCE"),
@@ -84,7 +88,7 @@ def refresh(
 ) -> None:
     """Read the sources of the catalog again and apply what changed: new, replaced and deleted photos."""
     with progress("Checking photos", quiet=json) as bar:
-        found = workflow.refresh(Workspace(workspace), forget=forget or (), progress=bar)
+        found = workflow.refresh(Workspace(workspace), photos=photos, forget=forget or (), progress=bar)
     _print(found, workspace, json=json)
 
 

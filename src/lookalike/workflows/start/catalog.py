@@ -3,19 +3,24 @@
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from lookalike.catalog.read import Reading, catalog_from
 from lookalike.catalog.update import GONE, REMOVED, CatalogChange, joined, marked, merged, rooted, without
 from lookalike.core.errors import CatalogError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import Catalog, LeftOut
 from lookalike.discover.update import following, still_drawn
 from lookalike.store.settings import PhotoSource, WorkspaceSettings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import stale
 from lookalike.workflows.start.init import relative
+
+REFRESH = "lookalike catalog refresh"
+SomeSource = TypeVar("SomeSource", bound=PhotoSource)
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def add(
             max_megapixels=settings.max_megapixels,
             progress=progress,
         )
-        read = marked(_at_home(workspace, reading), role, values or {})
+        read = marked(_at_home(reading, settings, workspace.folder), role, values or {})
         new = PhotoSource(
             relative(Path(reading.source), workspace.folder),
             relative(reading.root, workspace.folder),
@@ -97,21 +102,33 @@ def remove(workspace: Workspace, images: Sequence[str]) -> Followed:
 
 
 def refresh(
-    workspace: Workspace, *, forget: Sequence[Path] = (), progress: Progress | None = None
+    workspace: Workspace,
+    *,
+    photos: Path | None = None,
+    forget: Sequence[Path] = (),
+    progress: Progress | None = None,
 ) -> Followed:
     """Read every source again, as `init` and `catalog add` did, and let the catalog follow.
 
-    Added sources in `forget` are not read any more: their images are gone, unless another source has them.
+    `photos` is the folder of the photos, if it was moved or renamed. Added sources in `forget` are not read any more:
+    their images are gone, unless another source has them.
     """
     with workspace.changing_catalog("catalog refresh"):
         settings = _forgetting(workspace, forget)
+        if photos is not None:
+            settings = _moved(settings, workspace.folder, photos)
         readings = [_read_again(workspace, source, progress) for source in settings.sources]
         read = joined(
             [
-                marked(_at_home(workspace, reading), source.role, source.set)
+                marked(_at_home(reading, settings, workspace.folder), source.role, source.set)
                 for reading, source in zip(readings, settings.sources, strict=True)
             ]
         )
+        if photos is not None and not any(image in read.row for image in workspace.catalog.image):
+            raise CatalogError(
+                f"{photos} has none of the {plural(len(workspace.catalog), 'photo')} of the catalog.",
+                fix=f"Give the folder that now contains {workspace.catalog.path[0]!r}.",
+            )
         for reading in readings:
             workspace.add_signatures(reading.signatures)
         catalog, change = merged(
@@ -123,6 +140,36 @@ def refresh(
                 fix="Restore the photos, or start again: lookalike init TABLE_OR_FOLDER --overwrite",
             )
         return _follow(workspace, catalog, change, settings, ())
+
+
+def _moved(settings: WorkspaceSettings, folder: Path, photos: Path) -> WorkspaceSettings:
+    """The settings after the folder of the photos was moved; tables and added photos may have moved with it."""
+    if not settings.photos:
+        raise CatalogError(
+            "This workspace was created without photos.",
+            fix="Create a workspace with photos: lookalike init PHOTOS_OR_TABLE --workspace FOLDER",
+        )
+    old = os.path.abspath(folder / settings.photos)
+
+    def now(path: str) -> str:
+        place = os.path.abspath(folder / path)
+        new = Path(os.path.abspath(photos / os.path.relpath(place, old)))
+        return relative(new, folder) if path and (place == old or _was_moved(Path(place), new)) else path
+
+    def of(source: SomeSource) -> SomeSource:
+        return replace(source, source=now(source.source), photos=now(source.photos))
+
+    return of(replace(settings, added=tuple(map(of, settings.added))))
+
+
+def _was_moved(old: Path, new: Path) -> bool:
+    return new.exists() and not old.exists()
+
+
+def refresh_command(root: Path | None, missing: int, checked: int) -> str:
+    """The command for missing photos: with the new folder if the old one is gone, or has none of them."""
+    is_moved = root is not None and (missing == checked or not root.is_dir())
+    return f"{REFRESH} --photos NEW_FOLDER" if is_moved else REFRESH
 
 
 def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> WorkspaceSettings:
@@ -145,7 +192,10 @@ def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | 
         return _read(workspace, source, place, progress)
     except CatalogError as error:
         if source not in workspace.settings.added:
-            raise
+            if place.exists():
+                raise
+            fix = f"If it was renamed or moved, give the new folder of the photos: {REFRESH} --photos NEW_FOLDER"
+            raise CatalogError(error.problem, fix=fix) from None
         way_out = (
             f"Restore it, or remove its images: lookalike catalog refresh --forget {shlex.quote(str(place))}"
         )
@@ -164,16 +214,16 @@ def _read(workspace: Workspace, source: PhotoSource, place: Path, progress: Prog
     )
 
 
-def _at_home(workspace: Workspace, reading: Reading) -> Catalog:
+def _at_home(reading: Reading, settings: WorkspaceSettings, folder: Path) -> Catalog:
     """What was read, with paths from the workspace's photo folder on."""
-    if workspace.photos is None and reading.root is not None:
+    if not settings.photos and reading.root is not None:
         raise CatalogError(
             f"{reading.source} has photos, but this workspace was created without photos.",
             fix="Create a workspace with photos: lookalike init PHOTOS_OR_TABLE --workspace FOLDER",
         )
-    if reading.root is None or workspace.photos is None:
+    if reading.root is None:
         return reading.catalog
-    return rooted(reading.catalog, reading.root, workspace.photos, workspace.folder)
+    return rooted(reading.catalog, reading.root, folder / settings.photos, folder)
 
 
 def _require_apart(workspace: Workspace, source: Path) -> None:

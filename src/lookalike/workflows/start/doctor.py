@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from lookalike.catalog.photos.changes import wrong_photos
+from lookalike.catalog.photos.changes import GONE, wrong_photos
 from lookalike.core.checks import not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
@@ -23,6 +23,7 @@ from lookalike.store.settings import FILE
 from lookalike.store.thumbnails import FOLDER as THUMBNAILS
 from lookalike.store.vectors.arrays import check_sum
 from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, VIEWS, Workspace
+from lookalike.workflows.start.catalog import refresh_command
 from lookalike.workflows.start.embed import stale
 
 LEAST_DISK = 1e9
@@ -138,9 +139,9 @@ def _photos(workspace: Workspace, deep: bool, progress: Progress | None) -> Iter
         yield HealthFinding("photos", f"all {len(workspace.catalog):,} {looked}")
     for what, images in wrong.items():
         example = f"{len(images):,} {what}, for example {images[0]!r}"
-        yield HealthFinding(
-            "photos", example, "Restore them, or run: lookalike catalog refresh", serious=True
-        )
+        missing = len(images) if what == GONE else 0
+        command = refresh_command(root, missing, len(workspace.catalog))
+        yield HealthFinding("photos", example, f"Restore them, or run: {command}", serious=True)
 
 
 def _vectors(workspace: Workspace, deep: bool) -> Iterator[HealthFinding]:

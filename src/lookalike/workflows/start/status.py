@@ -19,6 +19,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import is_trained
 from lookalike.workflows.label.discover import labelled
 from lookalike.workflows.learn.resume_command import command_of
+from lookalike.workflows.start.catalog import refresh_command
 
 LOOKED_AT = 1_000
 EVALUATE = "lookalike evaluate"
@@ -79,6 +80,7 @@ class Status:
     open_pairs: int  # in the queue of the labelling app
     people: int  # who can log in there
     photos_missing: int
+    refresh: str  # command for missing photos
     unfinished: tuple[str, ...]
     trained: tuple[str, ...] = ()
     unfinished_runs: tuple[str, ...] = ()
@@ -89,7 +91,7 @@ class Status:
 
 def status(workspace: Workspace) -> Status:
     """Look at every part of a workspace."""
-    catalog, pool = workspace.catalog, workspace.pool()
+    catalog, pool, missing = workspace.catalog, workspace.pool(), _missing(workspace)
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_states(connection)[OPEN], people.active(connection)
@@ -109,7 +111,8 @@ def status(workspace: Workspace) -> Status:
         labels=workspace.label_count(),
         open_pairs=open_pairs,
         people=there,
-        photos_missing=_missing(workspace),
+        photos_missing=missing,
+        refresh=refresh_command(workspace.photos, missing, min(len(catalog), LOOKED_AT)),
         unfinished=tuple(workspace.unfinished),
         trained=tuple(models.trained(workspace.folder)),
         unfinished_runs=tuple(stopped),
@@ -179,7 +182,7 @@ def next_command(found: Status) -> str:
     """The first step that is due."""
     states = [encoder.state for encoder in found.encoders]
     steps = (
-        (found.photos_missing > 0, "lookalike catalog refresh"),
+        (found.photos_missing > 0, found.refresh),
         (any(state.startswith("damaged") for state in states), "lookalike doctor"),
         (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
         (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
@@ -193,8 +196,10 @@ def next_command(found: Status) -> str:
 def cost(found: Status) -> str:
     """The cost of the next step, in photos, comparisons or hours of labelling."""
     command = next_command(found)
-    if command.endswith(("refresh", "doctor")):
-        return f"check {found.images:,} photos." if command.endswith("refresh") else "check the workspace."
+    if command == found.refresh:
+        return f"check {plural(found.images, 'photo')}."
+    if command.endswith("doctor"):
+        return "check the workspace."
     if command.endswith("--stale"):
         total = sum(encoder.compute for encoder in found.encoders)
         names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
