@@ -90,12 +90,19 @@ def embed(
     return Embeddings(name or spec.short_name, catalog.image, vectors, str(spec))
 
 
-def read_labels(table: object, catalog: Catalog, *, format: str | None = None) -> Labels:
+def read_labels(
+    table: object,
+    catalog: Catalog,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Labels:
     """Labels from a CSV or Parquet file or a data frame with the columns query, candidate, label, or TREC qrels.
 
-    `format` is table or qrels; the default is the format of the file.
+    `format` is table or qrels; the default is the format of the file. `columns` says which column is what under
+    another name: `{"candidate": "gallery"}`.
     """
-    file = read_label_file(table, catalog, format)
+    file = read_label_file(table, catalog, format, columns or {})
     require_faultless(file.faults, "The table")
     return file.labels
 

@@ -43,6 +43,13 @@ Column = Annotated[
         help="Read a column under another name, e.g. image=filename. Repeatable.", metavar="NAME=COLUMN"
     ),
 ]
+LabelColumn = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Read a column of a table under another name, e.g. candidate=gallery. Repeatable.",
+        metavar="NAME=COLUMN",
+    ),
+]
 
 # ---- what is measured, and on what
 Encoders = Annotated[

@@ -157,7 +157,6 @@ def test_tags_of_vsd_fashion(lookalike, labelled):
     refused(
         lookalike("labels", "import", "bad.json"),
         "'nowhere'",
-        "earlier",
         "contradict",
         '{"key": [seed, candidate]',
         "not 0 or 1",

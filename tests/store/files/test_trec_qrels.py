@@ -104,7 +104,6 @@ def test_a_format_that_is_named_is_not_guessed(tmp_path):
         ("i0 0 i1 1_0\n", ["whole number"]),
         ("i0 0 i1 99999999999999999999999\n", ["whole number"]),
         ("i0 0 i1 ²\n", ["whole number"]),
-        ("i0 0 i1 1\n\ni0 1 i1 2\n", ["earlier", "line 3"]),
         ("i0 0 i1 1\ni0 0 i1 0\ni0 0 i2 0\n", ["contradict", "lines 1 and 2"]),
         ("i0 0 i1 1\ni0 0 i1 -1\n", ["contradict", "lines 1 and 2"]),
         ("i0 0 i9 1\n", ["no such image", "line 1", "'i9'"]),
@@ -123,10 +122,10 @@ def test_all_faults_are_listed_and_the_rest_can_be_used(tmp_path):
     assert [(fault.count, fault.where.split(" (")[0]) for fault in file.faults] == [
         (1, "line 2"),
         (1, "line 3"),
-        (1, "line 5"),
         (2, "lines 6 and 7"),
         (1, "line 8"),
     ]
+    assert file.repeated == 1
     assert list(zip(file.labels.candidate, file.labels.label.tolist(), strict=True)) == [("i1", 1), ("i2", 0)]
 
 
@@ -205,4 +204,4 @@ def test_any_bytes_are_qrels_or_refused_in_words(tmp_path_factory, content: byte
         assert str(path) in refusal.problem
         assert refusal.fix
         return
-    assert len(file.labels) + file.unjudged + sum(fault.count for fault in file.faults) > 0
+    assert len(file.labels) + file.unjudged + file.repeated + sum(fault.count for fault in file.faults) > 0

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, say
+from lookalike.cli.console import next_step, pairs, print_json, say
 from lookalike.cli.label.labels_stats import print_unusable
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
@@ -32,6 +32,7 @@ def import_(
         options.LabelFormat | None,
         typer.Option(help="Format of the file.", show_default="by its name and first lines"),
     ] = None,
+    column: options.LabelColumn = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Skip invalid rows instead of refusing the file.")
     ] = False,
@@ -41,7 +42,14 @@ def import_(
     """Import labels or votes from a file: all of them or none."""
     opened = Workspace(workspace)
     votes = import_any_votes(opened, file, format=format, skip_invalid=skip_invalid)
-    found = votes or import_labels(opened, file, format=format, skip_invalid=skip_invalid, replace=replace)
+    found = votes or import_labels(
+        opened,
+        file,
+        format=format,
+        columns=pairs(column, "--column", "candidate=gallery"),
+        skip_invalid=skip_invalid,
+        replace=replace,
+    )
     if json:
         print_json(found)
         return
@@ -64,6 +72,8 @@ def _print_labels(found: ImportedLabels) -> None:
         say(f"{plural(found.blank, 'row')} without a label skipped.")
     if found.unjudged:
         say(f"{plural(found.unjudged, 'row')} marked unjudged (relevance below 0) skipped.")
+    if found.repeated:
+        say(f"{plural(found.repeated, 'repeated row')} with the same label merged.")
     _print_skipped(found.on_left_out_images, "row", found.invalid)
     print_unusable(found.unusable)
 

@@ -1,17 +1,19 @@
 """Labels as files, checked against the catalog; the provenance of pairs as a file."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.catalog.readers.text_table import TextTable
-from lookalike.core.errors import LabelsError
+from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.store.formats.label_formats import (
     BLANK,
+    SAME_NAMES,
+    TABLE,
     UNJUDGED,
     LabelEntry,
     format_in,
@@ -34,8 +36,8 @@ class Fault:
 class LabelFile:
     """The labels of a file that can be used, and the rows that cannot.
 
-    Not used are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, and the
-    `unjudged` lines of qrels, whose relevance is below 0.
+    Not used are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, the
+    `unjudged` lines of qrels, whose relevance is below 0, and rows `repeated` with the same label.
     """
 
     labels: Labels
@@ -44,19 +46,31 @@ class LabelFile:
     blank: int
     notes: tuple[str, ...]
     unjudged: int = 0
+    repeated: int = 0
 
 
-def read_label_file(table: object, catalog: Catalog, format: str | None = None) -> LabelFile:
-    """Read labels and check every row against the catalog. The format is recognised unless it is named."""
+def read_label_file(
+    table: object, catalog: Catalog, format: str | None = None, columns: Mapping[str, str] = SAME_NAMES
+) -> LabelFile:
+    """Read labels and check every row against the catalog. The format is recognised unless it is named.
+
+    `columns` are names of columns that a table has other names for.
+    """
     if isinstance(table, str | os.PathLike):
         path = Path(os.fspath(table))
-        entries, table = format_in(path, format).read(path)
+        read = format_in(path, format)
+        if columns and read.name != TABLE:
+            raise ArgumentError(
+                f"--column renames columns of a table, but {path} is read as {read.name}.",
+                fix="Leave out --column, or name the format with --format table.",
+            )
+        entries, table = read_label_table(path, columns) if columns else read.read(path)
     else:
-        entries, table = read_label_table(table)
+        entries, table = read_label_table(table, columns)
     gone = {image.image for image in catalog.left_out}
-    used: list[LabelEntry] = []
+    used: dict[tuple[str, str, int], None] = {}
     faults: dict[str, list[int]] = {}
-    on_left_out = blank = unjudged = 0
+    on_left_out = blank = unjudged = repeated = 0
     for at, one in enumerate(entries):
         is_left_out = one.query in gone or one.candidate in gone
         if reason := one.reason or _wrong(one, catalog, is_left_out):
@@ -67,11 +81,13 @@ def read_label_file(table: object, catalog: Catalog, format: str | None = None) 
             on_left_out += 1
         elif one.label == UNJUDGED:
             unjudged += 1
+        elif (label := (one.query, one.candidate, one.label)) in used:
+            repeated += 1
         else:
-            used.append(one)
-    labels = Labels.of(*([one[part] for one in used] for part in (0, 1, 3)))
+            used[label] = None
+    labels = Labels.of(*([label[part] for label in used] for part in range(3)))
     listed = (_fault(reason, places, entries, table) for reason, places in faults.items())
-    return LabelFile(labels, tuple(listed), on_left_out, blank, table.notes, unjudged)
+    return LabelFile(labels, tuple(listed), on_left_out, blank, table.notes, unjudged, repeated)
 
 
 def _wrong(one: LabelEntry, catalog: Catalog, is_left_out: bool) -> str:

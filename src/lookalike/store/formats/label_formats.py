@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from lookalike.catalog.readers.text_table import TextTable, as_text_table
@@ -18,10 +19,17 @@ from lookalike.store.formats.tables import read_json, require_ending, write_tabl
 from lookalike.store.formats.trec import WHOLE, read_lines, require_fields, write_lines
 
 COLUMNS = ("query", "candidate", "label")
-VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+UNSURE = "unsure"
+WORDS = (
+    (1, ("1", "1.0", "yes", "y", "true", "t", "similar", "positive", "match")),
+    (0, ("0", "0.0", "no", "n", "false", "f", "dissimilar", "not similar", "negative", "no match")),
+)
+VALUES = {word: label for label, words in WORDS for word in words}
 UNJUDGED, BLANK = -1, -2
 QRELS, JSON = (".qrels", ".qrels.gz", ".qrel", ".qrel.gz"), (".json",)
-NO_LABEL = "the label is not 0 or 1"
+TAGS = ({"key", "value"}, {"query", "gallery", "value"})  # the two published forms of VSD-Fashion
+SAME_NAMES: Mapping[str, str] = MappingProxyType({})
+NO_LABEL = "the label is not 0 or 1, nor a word such as yes, no, similar or dissimilar"
 _HEAD, _LINES = 16_384, 20  # characters and lines by which a format is recognised
 
 
@@ -103,15 +111,22 @@ def format_out(path: Path, format: str | None = None) -> Format:
     return next(one for one in labels if path.name.lower().endswith(one.endings))
 
 
-def read_label_table(table: object) -> Entries:
-    """A table with the columns query, candidate and label: a CSV or Parquet file, or one in memory."""
-    table = as_text_table(table, wanted="query")
-    return [_row(*cells) for cells in zip(*(_column(table, name) for name in COLUMNS), strict=True)], table
+def read_label_table(table: object, columns: Mapping[str, str] = SAME_NAMES) -> Entries:
+    """A table with the columns query, candidate and label: a CSV or Parquet file, or one in memory.
+
+    `columns` says which column is what under another name: `{"candidate": "gallery"}`.
+    """
+    for name in columns:
+        one_of(name, COLUMNS, "--column")
+    table = as_text_table(table, wanted=columns.get("query", "query"))
+    read = [_column(table, name, columns) for name in COLUMNS]
+    return [_row(*cells) for cells in zip(*read, strict=True)], table
 
 
 def _row(query: str, candidate: str, text: str) -> LabelEntry:
-    label = VALUES.get(text.strip())
-    if label is None and text.strip():
+    word = " ".join(text.lower().split())
+    label = VALUES.get(word)
+    if label is None and word not in ("", UNSURE):
         return LabelEntry(query, candidate, text, UNJUDGED, NO_LABEL)
     return LabelEntry(query, candidate, text, BLANK if label is None else label)
 
@@ -150,17 +165,24 @@ def write_qrels(labels: Labels, path: Path) -> None:
 
 
 def read_tags(path: Path) -> Entries:
-    """The tags of VSD-Fashion: `[{"key": [seed, candidate], "value": 0 or 1}]`, one JSON list."""
+    """The tags of VSD-Fashion, one JSON list.
+
+    Of an entry there are two forms: `{"key": [seed, candidate], "value": 0 or 1}` and
+    `{"query": seed, "gallery": candidate, "value": 0 or 1}`.
+    """
     return _once([_tag(row) for row in read_json(path, "tags")]), TextTable({}, str(path))
 
 
 def _tag(row: object) -> LabelEntry:
     """The entry of a tag. A value is a number, so `true` is not one."""
     tag = row if isinstance(row, Mapping) else {}
-    key, value = tag.get("key"), tag.get("value")
+    key, value = tag.get("key", [tag.get("query"), tag.get("gallery")]), tag.get("value")
     ids = key if isinstance(key, list) else []
     if len(ids) != 2 or not all(isinstance(one, str | int) and one != "" for one in ids):
-        reason = 'the entry is not {"key": [seed, candidate], "value": 0 or 1}'
+        reason = (
+            'the entry is not {"key": [seed, candidate], "value": 0 or 1} or {"query": seed, "gallery": candidate, '
+            '"value": 0 or 1}'
+        )
         return LabelEntry("", "", json.dumps(row, ensure_ascii=False)[:60], UNJUDGED, reason)
     entry = LabelEntry(str(ids[0]), str(ids[1]), json.dumps(value), UNJUDGED, NO_LABEL)
     return entry._replace(label=value, reason="") if type(value) is int and value in (0, 1) else entry
@@ -174,30 +196,26 @@ def write_tags(labels: Labels, path: Path) -> None:
 
 
 def _once(entries: list[LabelEntry]) -> list[LabelEntry]:
-    """The entries of a format in which a pair occurs once. Repeated pairs get a reason why they cannot be used."""
+    """The entries of a format in which a pair has one label. Pairs with several get a reason not to be used."""
     places: dict[tuple[str, str], list[int]] = {}
     for at, one in enumerate(entries):
         if not one.reason:
             places.setdefault((one.query, one.candidate), []).append(at)
     for found in places.values():
-        differ = len({entries[at].label for at in found}) > 1
-        reason = (
-            "labels of the same pair contradict each other"
-            if differ
-            else "an earlier entry has the same pair"
-        )
-        for at in found if differ else found[1:]:
-            entries[at] = entries[at]._replace(reason=reason)
+        if len({entries[at].label for at in found}) > 1:
+            for at in found:
+                entries[at] = entries[at]._replace(reason="labels of the same pair contradict each other")
     return entries
 
 
-def _column(table: TextTable, name: str) -> Sequence[str]:
+def _column(table: TextTable, name: str, columns: Mapping[str, str]) -> Sequence[str]:
+    wanted = columns.get(name, name)
     for written, values in table.columns.items():
-        if written.strip().lower() == name:
+        if written.strip().lower() == wanted.strip().lower():
             return values
     raise LabelsError(
-        f"{table.source} has no column {name!r}; it has {', '.join(map(repr, table.columns)) or 'none'}.",
-        fix=f"Labels need the columns {', '.join(COLUMNS)}.",
+        f"{table.source} has no column {wanted!r}; it has {', '.join(map(repr, table.columns)) or 'none'}.",
+        fix=f"Labels need the columns {', '.join(COLUMNS)}. If yours has another name: --column {name}=NAME",
     )
 
 
@@ -208,7 +226,8 @@ def _is_results(sample: FileSample) -> bool:
 
 
 def _is_tags(sample: FileSample) -> bool:
-    return sample.entry == {} or (sample.entry is not None and {"key", "value"} <= sample.entry.keys())
+    entry = sample.entry
+    return entry is not None and (not entry or any(form <= entry.keys() for form in TAGS))
 
 
 def _is_qrels(sample: FileSample) -> bool:
@@ -246,7 +265,7 @@ def _no_labels(*given: Path | Labels) -> NoReturn:
     )
 
 
-VOTES, LABEL_STUDIO = "votes", "label-studio"
+VOTES, LABEL_STUDIO, TABLE = "votes", "label-studio", "table"
 FORMATS: Mapping[str, Format] = {
     one.name: one
     for one in (
@@ -254,7 +273,7 @@ FORMATS: Mapping[str, Format] = {
         Format("vsd", JSON, _is_tags, read_tags, write_tags, any_name=True, one_label_per_pair=True),
         Format("qrels", QRELS, _is_qrels, read_qrels, write_qrels, any_name=True, one_label_per_pair=True),
         Format(VOTES, TABLES, _is_votes, _no_labels, _no_labels),
-        Format("table", TABLES, lambda sample: True, read_label_table, write_label_table),
+        Format(TABLE, TABLES, lambda sample: True, read_label_table, write_label_table),
     )
 }
 """By name, in the order in which they are recognised."""

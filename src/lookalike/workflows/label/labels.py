@@ -1,5 +1,6 @@
 """`labels`: import, export, statistics."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class ImportedLabels:
     on_left_out_images: int
     blank: int
     unjudged: int
+    repeated: int
     labels: int
     unusable: tuple[Unusable, ...]
     notes: tuple[str, ...]
@@ -56,11 +58,12 @@ def import_labels(
     table: Path,
     *,
     format: str | None = None,
+    columns: Mapping[str, str] | None = None,
     skip_invalid: bool = False,
     replace: bool = False,
 ) -> ImportedLabels:
     """Add the labels of a file in one step."""
-    file = read_label_file(table, workspace.catalog, format)
+    file = read_label_file(table, workspace.catalog, format, columns or {})
     if not skip_invalid:
         require_faultless(file.faults, str(table))
     added = workspace.add_labels(file.labels, str(table), replace=replace)
@@ -72,6 +75,7 @@ def import_labels(
         on_left_out_images=file.on_left_out,
         blank=file.blank,
         unjudged=file.unjudged,
+        repeated=file.repeated,
         labels=now.labels,
         unusable=now.unusable,
         notes=tuple(file.notes),

@@ -1,0 +1,95 @@
+"""`labels import` reads labels as shops have them: other names of columns, words, both forms of VSD, repeats."""
+
+import csv
+import json
+
+import polars
+import pytest
+
+from lookalike.store.workspace import Workspace
+
+A, B, C, D = (f"{kind}/00{at}/1.png" for kind, at in (("bowl", 0), ("bowl", 1), ("box", 0), ("rod", 0)))
+
+
+def labels_of(workspace) -> list[tuple[str, str, int]]:
+    columns = vars(Workspace(workspace).labels()).values()
+    return list(map(tuple, zip(*(column.tolist() for column in columns), strict=True)))
+
+
+def test_columns_of_other_names(lookalike, workspace):
+    rows = f"Seed Photo,gallery,value\n{A},{B},1\n{A},{C},0\n"
+    (workspace / "tags.csv").write_text(rows)
+    refused = lookalike("labels", "import", "tags.csv", "--json")
+    assert (refused.status, refused.json["error"]["kind"]) == (1, "LabelsError")
+    assert "--column query=NAME" in refused.json["error"]["fix"]
+    named = ("--column", "query=seed photo", "--column", "candidate=gallery", "--column", "label=value")
+    assert lookalike("labels", "import", "tags.csv", *named, "--json").json["added"] == 2
+    assert labels_of(workspace) == [(A, B, 1), (A, C, 0)]
+    polars.read_csv("tags.csv", separator=",").write_parquet("tags.parquet")
+    assert lookalike("labels", "import", "tags.parquet", *named, "--json").json["already_there"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [(("--column", "query=photo"), 1), (("--column", "colour=label"), 1), (("--column", "label"), 1)],
+)
+def test_columns_that_do_not_exist_change_nothing(lookalike, workspace, options, status):
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{A},{B},1\n")
+    assert lookalike("labels", "import", "labels.csv", *options).status == status
+    assert labels_of(workspace) == []
+
+
+@pytest.mark.parametrize(
+    ("similar", "dissimilar"),
+    [("yes", "no"), ("Y", "N"), ("TRUE", "false"), (" Similar ", "Not  similar"), ("positive", "negative"),
+     ("similar", "dissimilar"), ("match", "no match"), ("1.0", "0.0")],
+)  # fmt: skip
+def test_common_words_are_labels(lookalike, workspace, similar, dissimilar):
+    with (workspace / "words.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("query", "candidate", "label"), (A, B, similar), (A, C, dissimilar), (A, D, "unsure")]
+        )
+    done = lookalike("labels", "import", "words.csv", "--json").json
+    assert (done["added"], done["blank"]) == (2, 1)
+    assert labels_of(workspace) == [(A, B, 1), (A, C, 0)]
+
+
+@pytest.mark.parametrize("word", ["maybe", "2", "yesno", "none"])
+def test_other_words_are_faults(lookalike, workspace, word):
+    (workspace / "words.csv").write_text(f"query,candidate,label\n{A},{B},yes\n{A},{C},{word}\n")
+    assert lookalike("labels", "import", "words.csv").status == 1
+    assert labels_of(workspace) == []
+
+
+def test_a_column_of_truth_values(lookalike, workspace):
+    polars.DataFrame({"query": [A, A], "candidate": [B, C], "label": [True, False]}).write_parquet(
+        "l.parquet"
+    )
+    assert lookalike("labels", "import", "l.parquet", "--json").json["added"] == 2
+    assert labels_of(workspace) == [(A, B, 1), (A, C, 0)]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [lambda q, c, y: {"key": [q, c], "value": y}, lambda q, c, y: {"query": q, "gallery": c, "value": y}],
+)
+def test_both_forms_of_vsd_tags(lookalike, workspace, entry):
+    tags = [entry(A, B, 1), entry(A, C, 0), entry(A, B, 1)]
+    (workspace / "tags.json").write_text(json.dumps(tags))
+    done = lookalike("labels", "import", "tags.json", "--json").json
+    assert (done["added"], done["repeated"], done["invalid"]) == (2, 1, [])
+    assert labels_of(workspace) == [(A, B, 1), (A, C, 0)]
+    (workspace / "bad.json").write_text(json.dumps([*tags, entry(A, D, 1), entry(A, D, 0), {"query": A}]))
+    assert lookalike("labels", "import", "bad.json").status == 1
+    done = lookalike("labels", "import", "bad.json", "--skip-invalid", "--json").json
+    assert (done["already_there"], [fault["count"] for fault in done["invalid"]]) == (2, [2, 1])
+    assert lookalike("labels", "import", "tags.json", "--column", "label=value").status == 1
+
+
+def test_equal_repeats_are_merged_in_every_format(lookalike, workspace):
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{A},{B},1\n{A},{B},yes\n{A},{C},0\n")
+    done = lookalike("labels", "import", "labels.csv", "--json").json
+    assert (done["added"], done["already_there"], done["repeated"]) == (2, 0, 1)
+    (workspace / "labels.qrels").write_text(f"{A} 0 {D} 1\n{A} 0 {D} 2\n{A} 0 {C} 0\n")
+    done = lookalike("labels", "import", "labels.qrels", "--json").json
+    assert (done["added"], done["already_there"], done["repeated"]) == (1, 1, 1)
