@@ -19,7 +19,7 @@ from lookalike.catalog.split import assign_together, crossing_items
 from lookalike.core.checks import strings
 from lookalike.core.errors import ArgumentError, CatalogError
 from lookalike.core.progress import Progress
-from lookalike.core.text import plural
+from lookalike.core.text import listed, plural
 from lookalike.core.types import SPLITS, Catalog, LeftOut
 
 
@@ -28,8 +28,8 @@ class Reading:
     """A catalog and how it came about.
 
     `root` is the folder its paths are relative to, None where there are no photos. `notes` are sentences
-    to print; `source` is the folder or table as text. `signatures` are what near duplicates are recognised by,
-    by the digest of a photo's content.
+    to print, `warnings` say why the source may be the wrong one or be read wrongly; `source` is the folder or table as
+    text. `signatures` are what near duplicates are recognised by, by the digest of a photo's content.
     """
 
     catalog: Catalog
@@ -37,6 +37,7 @@ class Reading:
     notes: tuple[str, ...]
     source: str
     signatures: Mapping[str, bytes] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def catalog_from(
@@ -94,7 +95,10 @@ def catalog_from(
         duplicate=group,
     )
     notes = (*rows.notes, *looked, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
-    return Reading(catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures)
+    warnings = (*rows.warnings, *_split_doubts(rows, catalog))
+    return Reading(
+        catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures, warnings
+    )
 
 
 def _rows(
@@ -174,6 +178,18 @@ def _split_notes(rows: Rows, catalog: Catalog, seed: int) -> list[str]:
     if len(catalog) == 1:
         notes.append("One image makes a catalog, but there is nothing to find in it.")
     return notes
+
+
+def _split_doubts(rows: Rows, catalog: Catalog) -> list[str]:
+    """A split that was drawn and got no photo: there is nothing to train or to test with."""
+    empty = [name for name in SPLITS if not np.any(catalog.split == name)]
+    if not empty or np.all(rows.split != "") or len(catalog) == 1:
+        return []
+    items = plural(len(set(catalog.item)), "item")
+    return [
+        f"No photo is in the split {listed(empty)}, because the catalog has {items}, duplicates kept together. "
+        "Training and its test need photos in all splits."
+    ]
 
 
 def _duplicate_notes(catalog: Catalog) -> list[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lookalike.catalog.readers.plausible import layout_doubts
 from lookalike.catalog.readers.rows import Rows, unchecked
 from lookalike.catalog.readers.walk import ENDINGS, FolderListing, walk
 from lookalike.catalog.split import split_name
@@ -17,7 +18,6 @@ from lookalike.core.text import plural, quoted
 from lookalike.core.types import LeftOut
 
 WORDS = ("split", "category", "item", "photo", "-")
-FEW_PER_FOLDER = 8  # photos in a folder: so few may well show one item
 
 
 class Place(NamedTuple):
@@ -63,7 +63,8 @@ def read_folder(folder: str | os.PathLike[str], *, layout: str | None = None) ->
         source=str(root),
         root=root,
         left_out=_not_utf8(found.photos),
-        notes=(_sentence(places), *_doubts(places, layout), *_ignored(found)),
+        notes=(_sentence(places), *_ignored(found)),
+        warnings=tuple(layout_doubts(found, names, [place[:3] for place in places], layout)),
     )
 
 
@@ -170,17 +171,6 @@ def _sentence(places: Sequence[Place]) -> str:
     of = f"{plural(categories, 'category', 'categories')}, " if categories else ""
     items = len({place.item for place in places})
     return f"Read as {read}: {of}{plural(items, 'item')}, {plural(len(places), 'photo')}."
-
-
-def _doubts(places: Sequence[Place], layout: str | None) -> list[str]:
-    """A hint where folders hold so few photos that they may be items."""
-    folders = Counter(
-        (place.split, place.category) for place in places if place.pattern.endswith("category/photo")
-    )
-    if layout is not None or len(folders) < 2 or sum(folders.values()) > FEW_PER_FOLDER * len(folders):
-        return []
-    prefix = "split/" if places[0].pattern.startswith("split/") else ""
-    return [f'The folders hold few photos. If each is one item, set layout to "{prefix}item/photo".']
 
 
 def _ignored(found: FolderListing) -> list[str]:

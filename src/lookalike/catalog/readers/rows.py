@@ -14,12 +14,14 @@ class Rows(Catalog):
     """A catalog whose photos are not checked (see `unchecked`) and whose blank splits are yet to be drawn.
 
     `position` counts the source's rows from 0, those of `left_out` included. `root` is the folder that `path` is
-    relative to, None where there are no photos to read. `notes` are sentences that say how the source was understood.
+    relative to, None where there are no photos to read. `notes` are sentences that say how the source was understood,
+    `warnings` why it may be the wrong one.
     """
 
     source: str = ""
     root: Path | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def unchecked(count: int) -> dict[str, Any]:

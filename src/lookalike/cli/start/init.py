@@ -54,7 +54,7 @@ def init(
     if json:
         print_json(found)
         return
-    say(*found.notes, f"Workspace: {made.folder.resolve()}")
+    say(*found.notes, f"Workspace: {made.folder.resolve()}", *(f"Warning: {one}" for one in found.warnings))
     if found.duplicates.photos:
         say("To list the duplicates: lookalike status --duplicates")
     next_step(

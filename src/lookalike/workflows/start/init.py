@@ -25,6 +25,7 @@ class InitSummary:
     left_out: tuple[LeftOut, ...]
     duplicates: DuplicateCount
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 def summary(workspace: Workspace, reading: Reading) -> InitSummary:
@@ -38,7 +39,8 @@ def summary(workspace: Workspace, reading: Reading) -> InitSummary:
         splits={split: int((catalog.split == split).sum()) for split in SPLITS},
         left_out=catalog.left_out,
         duplicates=count_duplicates(catalog),
-        notes=tuple(reading.notes),
+        notes=reading.notes,
+        warnings=reading.warnings,
     )
 
 
