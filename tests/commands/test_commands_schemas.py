@@ -21,6 +21,7 @@ COMMANDS_OF_A_WORKSPACE = [
     ("embed", "descriptor:lbp"),
     ("embed", "--remove", "hog"),
     ("catalog", "refresh"),
+    ("catalog", "left-out"),
     ("catalog", "remove", "bowl/000/1.png"),
     ("labels", "stats"),
     ("labels", "export", "labels.qrels"),

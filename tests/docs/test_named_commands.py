@@ -20,7 +20,7 @@ OF_OTHER_PROGRAMS = {"--think", "--kill", "--pairs", "--on", "--tests", "--journ
 def listed(group: Any, prefix: str = "") -> dict[str, Any]:
     """The commands that the help of a group lists, by their full name; those of its subgroups too."""
     context = group.context_class(group)
-    names = re.findall(r"^  ([a-z]+)(?: |$)", group.get_help(context), re.MULTILINE)
+    names = re.findall(r"^  ([a-z-]+)(?: |$)", group.get_help(context), re.MULTILINE)
     found: dict[str, Any] = {}
     for name in names:
         command = group.get_command(context, name)

@@ -164,7 +164,7 @@ def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:
 def _left_out_notes(catalog: Catalog) -> list[str]:
     left = catalog.left_out
     whole = plural(len(catalog) + len(left), "photo")
-    return [f"Left out {len(left):,} of {whole}: {_reasons(left)}."] if left else []
+    return [f"Left out {len(left):,} of {whole}: {reasons(left)}."] if left else []
 
 
 def _split_notes(rows: Rows, catalog: Catalog, seed: int) -> list[str]:
@@ -207,7 +207,7 @@ def _duplicate_notes(catalog: Catalog) -> list[str]:
     return notes
 
 
-def _reasons(left_out: Sequence[LeftOut]) -> str:
+def reasons(left_out: Sequence[LeftOut]) -> str:
     """How many for each kind of reason, most frequent first."""
     kinds = Counter(one.reason.split(":", 1)[0] for one in left_out).most_common()
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds)
@@ -218,7 +218,7 @@ def _none_usable(rows: Rows, left_out: Sequence[LeftOut]) -> CatalogError:
     missing = all(one.reason.startswith("missing file") for one in left_out)
     photos = plural(len(left_out), "photo")
     return CatalogError(
-        f"None of the {photos} of {rows.source!r} can be used: {_reasons(left_out)}. "
+        f"None of the {photos} of {rows.source!r} can be used: {reasons(left_out)}. "
         f"The first is {first.image!r}, left out for: {first.reason}.",
         fix=f"Set images to the folder that the paths start from; it was taken to be {str(rows.root)!r}."
         if missing

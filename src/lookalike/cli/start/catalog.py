@@ -1,15 +1,16 @@
 """`lookalike catalog add|remove|refresh`."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lookalike.catalog.read import reasons
 from lookalike.cli import options
 from lookalike.cli.console import lines_of, next_step, pairs, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.cli.start.left_out import print_left_out
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
@@ -104,10 +105,8 @@ def _print(found: Followed, workspace: Path, *, json: bool) -> None:
     if found.updated:
         say(f"{plural(found.updated, 'image')} with the same photo got a new item, role or other value.")
     if found.left_out:
-        kinds = Counter(one.reason.split(":", 1)[0] for one in found.left_out).most_common()
-        listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
-        first = found.left_out[0]
-        say(f"Left out: {listed}. For example {first.image!r}: {first.reason}.")
+        say(f"Left out: {reasons(found.left_out)}.")
+        print_left_out(found.left_out, workspace)
     if found.pairs_gone:
         say(f"{plural(found.pairs_gone, 'pair')} with removed images left the pool.")
     if found.labels_gone:

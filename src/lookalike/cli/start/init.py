@@ -8,6 +8,7 @@ from lookalike.cli import options
 from lookalike.cli.console import next_step, pairs, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.cli.start.left_out import print_left_out
 from lookalike.workflows.start import init as workflow
 
 
@@ -54,7 +55,9 @@ def init(
     if json:
         print_json(found)
         return
-    say(*found.notes, f"Workspace: {made.folder.resolve()}", *(f"Warning: {one}" for one in found.warnings))
+    say(*found.notes)
+    print_left_out(found.left_out, workspace)
+    say(f"Workspace: {made.folder.resolve()}", *(f"Warning: {one}" for one in found.warnings))
     if found.duplicates.photos:
         say("To list the duplicates: lookalike status --duplicates")
     next_step(
