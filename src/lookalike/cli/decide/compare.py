@@ -10,7 +10,7 @@ from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
-from lookalike.core.text import folded, plural
+from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import CompareResult, compare_encoders, compare_result
 
@@ -51,10 +51,12 @@ def compare(
     if json:
         print_json(shown)
         return
-    _print(shown, negligible)
-    if not shown.next.pairs:
-        say("No pair is left to label for this comparison.")
+    say(*map(folded, shown.notes))
+    is_done = not shown.next.pairs
+    say(*(folded(sentence(one, shown.measure, negligible, is_done=is_done)) for one in shown.encoders))
+    if is_done:
         return
+    _print_forecast(shown)
     judged = plural(shown.next.queries, "query", "queries")
     say(f"To label next: {plural(shown.next.pairs, 'pair')}. Then the first {judged} are judged.")
     if pairs is not None:
@@ -65,37 +67,41 @@ def compare(
     next_step(f"lookalike {following}", workspace=workspace)
 
 
-def _print(found: CompareResult, negligible: float) -> None:
-    """The encoders so far, and the precision that more labels give."""
-    say(*map(folded, found.notes))
+def _print_forecast(found: CompareResult) -> None:
+    """The precision that more labels give."""
     queries = plural(found.queries, "query", "queries")
     say(f"Judged so far: the first {found.judged:,} of {queries} in random order.")
-    say(*(folded(sentence(one, found.measure, negligible)) for one in found.encoders))
     if found.judged == 0 and found.steps:
         first = found.steps[0]
         say(f"The first {first.queries} queries take {plural(first.labels, 'label')}. Then run this again.")
     say("", "Precision that more labels give:")
     steps = [(f"{step.queries:,}", f"{step.labels:,}", f"± {step.half_width:.3f}") for step in found.steps]
     table(["queries judged", "labels needed", "expected interval"], steps, left=0)
-    if found.next.pairs and found.wanted is None:
+    if found.wanted is None:
         say("The interval stays wider than --width even if all queries are judged.")
 
 
-def sentence(one: Standing, measure: str, margin: float) -> str:
-    """How two encoders compare so far, in words."""
-    bounds = (
-        f"Over all queries the difference is between {one.least:+.3f} and {one.most:+.3f}, whatever the labels of "
-        "the unjudged pairs are."
+def sentence(one: Standing, measure: str, margin: float, *, is_done: bool) -> str:
+    """How two encoders compare so far, in words. A difference is that of the better encoder, so it is above 0."""
+    sign = -1 if one.decision == "worse" else 1
+    better, other = (one.first, one.second)[::sign]
+    both = f"{one.first} and {one.second}"
+    low, high = sorted((sign * one.low, sign * one.high))
+    unlabelled = f", {plural(one.left_open, 'pair')} of these without a label" if one.left_open else ""
+    where = f"on {plural(one.queries, 'query', 'queries')}{unlabelled}"
+    figures = f"{sign * one.difference:+.3f} {bracketed(low, high)} {where}"
+    if one.decision in ("better", "worse"):
+        return f"{better} is better than {other}, so you can stop labelling: its {measure} is higher by {figures[1:]}."
+    if one.decision == "alike":
+        return f"{both} differ by less than {margin:g}, so you can stop labelling: {measure} differs by {figures}."
+    is_unknown = math.isnan(one.low)
+    if is_done:
+        why = "too few queries are judged" if is_unknown else f"{measure} differs by {figures}"
+        return f"{both} cannot be separated, and no pair is left to label: {why}."
+    problem = (
+        "too few queries are judged to compare them" if is_unknown else f"{measure} differs by {figures}"
     )
-    if math.isnan(one.low):
-        return f"{one.first} and {one.second}: too few queries are judged to compare them. {bounds}"
-    left = f", {plural(one.left_open, 'pair')} of these without a label" if one.left_open else ""
-    interval = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
-    figures = f"{measure} differs by {interval} on {one.queries:,} queries{left}"
-    words = {
-        "better": f"{one.first} is better than {one.second}: {figures}. You can stop labelling.",
-        "worse": f"{one.second} is better than {one.first}: {figures}. You can stop labelling.",
-        "alike": f"{one.first} and {one.second} differ by less than {margin:g}: {figures}. You can stop labelling.",
-        "open": f"{one.first} and {one.second} cannot be separated yet: {figures}. {bounds}",
-    }
-    return words[one.decision]
+    return (
+        f"{both} cannot be separated yet: {problem}. Over all queries the difference is between {one.least:+.3f} and "
+        f"{one.most:+.3f}, whatever the labels of the unjudged pairs are."
+    )
