@@ -63,7 +63,7 @@ def test_every_bad_photo_has_its_reason_and_stops_nothing(tmp_path):
         "cut.tiff": ("damaged: ", "truncated: ", "not an image: "),
         "dot.png": "too small: 1 x 1 pixels, at least 8 x 8",
         "thin.png": "too small: 500 x 7 pixels",
-        "huge.png": "too large: 20,000 x 10,001 pixels are 200.0 megapixels, the limit is 100; raise",
+        "huge.png": "too large: 20,000 x 10,001 pixels are 200.0 megapixels, the limit is 100; to use it",
         "lab.tiff": "not an image: colours of kind LAB",
         "dead.jpg": "missing file: ",
         "circle.jpg": "damaged: ",
@@ -113,7 +113,7 @@ def test_the_limit_can_be_raised(tmp_path):
     assert check_image(path, max_megapixels=199).reason.startswith("too large")
     found = check_image(path, max_megapixels=201)
     assert (found.width, found.height, found.reason) == (20_000, 10_001, "")
-    with pytest.raises(ArgumentError, match="max_megapixels is 0"):
+    with pytest.raises(ArgumentError, match="--max-megapixels is 0"):
         check_images([], tmp_path, max_megapixels=0)
 
 

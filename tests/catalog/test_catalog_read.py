@@ -135,7 +135,7 @@ def test_photos_that_are_elsewhere(tmp_path):
     (tmp_path / "catalog.csv").write_text("image\na.jpg\nb.jpg\n")
     with pytest.raises(CatalogError, match="2 missing file") as error:
         catalog_from(tmp_path / "catalog.csv")
-    assert "Set images" in error.value.fix
+    assert "--images" in error.value.fix
     assert str(tmp_path) in error.value.fix
 
 
@@ -161,7 +161,7 @@ def test_sources_that_are_none(tmp_path):
 
 def test_arguments_that_do_not_apply(tmp_path):
     photos(tmp_path)
-    with pytest.raises(ArgumentError, match="images and columns"):
+    with pytest.raises(ArgumentError, match="--images and --column"):
         catalog_from(tmp_path, images=tmp_path, columns={})
     with pytest.raises(ArgumentError, match="layout"):
         catalog_from({"image": ["a"]}, layout="photo")

@@ -118,10 +118,10 @@ def test_columns_renames(tmp_path):
 def test_no_image_column(tmp_path):
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "id,file_name,category\n1,a.jpg,x\n"))
-    refused(error, "no column 'image'", "'id', 'file_name' and 'category'", 'columns={"image": "file_name"}')
+    refused(error, "no column 'image'", "'id', 'file_name' and 'category'", "--column image=file_name")
     with pytest.raises(CatalogError) as error:
         read_table(table(tmp_path, "imgae;x\n1;2\n"))
-    refused(error, "'imgae'", 'columns={"image": "imgae"}')
+    refused(error, "'imgae'", "--column image=imgae")
 
 
 def test_two_image_columns(tmp_path):

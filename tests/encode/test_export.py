@@ -151,4 +151,4 @@ def test_without_the_library_the_command_to_install_it_is_given(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(EncoderError, match="needs onnxscript") as refused:
         onnx_bytes(Head.seeded(4, 4, seed=0))
-    assert "lookalike[learn]" in refused.value.fix
+    assert "'.[learn]'" in refused.value.fix

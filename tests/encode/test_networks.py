@@ -308,7 +308,7 @@ def test_without_the_extra_the_command_to_install_it_is_given():
     for library, line in zip(libraries, done.stdout.splitlines(), strict=True):
         assert line.startswith("EncoderError")
         assert f"need {library}, " in line
-        assert "pip install 'lookalike[models]'" in line
+        assert "pip install '.[models]'" in line
 
 
 def test_weights_that_only_lack_names_are_refused_in_words(tmp_path):

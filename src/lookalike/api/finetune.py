@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lookalike.core.checks import not_installed
+from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import ArgumentError, LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels
@@ -55,5 +55,5 @@ def require_learning() -> None:
     if missing := not_installed(NEEDED):
         raise LearningError(
             f"Training needs {missing[0]}, which is not installed.",
-            fix="Install it: pip install 'lookalike[learn]'",
+            fix=install("learn"),
         )

@@ -110,7 +110,7 @@ def chosen_device(name: str) -> torch.device:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ArgumentError(
-            f"device is {name!r}, which cannot be used here: {first_line(error)}",
+            f"--device is {name!r}, which cannot be used here: {first_line(error)}",
             fix="Use auto, cpu or cuda.",
         ) from None
     return device

@@ -130,8 +130,8 @@ def make_pool(
         rows = sample_queries(catalog, count, seed, where=where, stratify=stratify)
     elif where or stratify is not None:
         raise PoolError(
-            "A list of queries is given together with where or stratify.",
-            fix="Give either the list of queries, or where and stratify.",
+            "A list of queries is given together with --where or --stratify.",
+            fix="Give either the list of queries, or --where and --stratify.",
         )
     else:
         rows = given_queries(catalog, list(queries))

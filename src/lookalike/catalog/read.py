@@ -109,7 +109,7 @@ def _rows(
 ) -> Rows:
     """The source's rows, by what it is; arguments that cannot apply to it are refused."""
     if not isinstance(source, str | os.PathLike):
-        _refuse({"layout": layout}, "a table, whose columns say it all")
+        _refuse({"--layout": layout}, "a table, whose columns say it all")
         return read_table(source, images=images, columns=columns)
     path = Path(os.path.abspath(source))
     if not os.path.exists(path):
@@ -119,14 +119,15 @@ def _rows(
         )
     if path.is_dir():
         _refuse(
-            {"images": images, "columns": columns}, "a folder of photos, whose paths and columns are its own"
+            {"--images": images, "--column": columns},
+            "a folder of photos, whose paths and columns are its own",
         )
         return read_folder(path, layout=layout)
     if path.suffix.lower() in ENDINGS:
         raise CatalogError(
             f"{str(path)!r} is one photo, not a catalog.", fix="Give the folder that holds the photos."
         )
-    _refuse({"layout": layout}, "a table, whose columns say it all")
+    _refuse({"--layout": layout}, "a table, whose columns say it all")
     return read_table(path, images=images, columns=columns)
 
 
@@ -220,7 +221,7 @@ def _none_usable(rows: Rows, left_out: Sequence[LeftOut]) -> CatalogError:
     return CatalogError(
         f"None of the {photos} of {rows.source!r} can be used: {reasons(left_out)}. "
         f"The first is {first.image!r}, left out for: {first.reason}.",
-        fix=f"Set images to the folder that the paths start from; it was taken to be {str(rows.root)!r}."
+        fix=f"Give the folder that the paths start from, instead of {str(rows.root)!r}: --images FOLDER"
         if missing
         else "Put those photos right, or give another source.",
     )

@@ -71,6 +71,15 @@ def one_of(value: str, allowed: Sequence[str], argument: str) -> str:
     return value
 
 
+def install(extra: str) -> str:
+    """What to do about a library of an optional part that is missing.
+
+    >>> install("models")
+    "Install it in the folder of Lookalike: python3 -m pip install '.[models]'"
+    """
+    return f"Install it in the folder of Lookalike: python3 -m pip install '.[{extra}]'"
+
+
 def at_least(value: int, least: int, argument: str) -> int:
     """The value itself if it is large enough."""
     if value < least:

@@ -205,5 +205,5 @@ def require_share(value: float, argument: str) -> None:
     if not 0.0 < value < 1.0:
         raise ArgumentError(
             f"{argument} is {value}; it must lie between 0 and 1.",
-            fix=f"Give a share, such as {0.95 if argument in ('level', 'confidence') else 0.05}.",
+            fix=f"Give a share, such as {0.95 if argument.strip('-') in ('level', 'confidence') else 0.05}.",
         )

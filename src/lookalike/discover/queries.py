@@ -76,7 +76,7 @@ def sample_queries(
     if stratify is not None:
         if count is None:
             raise ArgumentError(
-                f"stratify is {stratify!r}, but no sample is drawn: all queries are used.",
+                f"--stratify is {stratify!r}, but no sample is drawn: all queries are used.",
                 fix="Say how many to sample, for instance --queries 200.",
             )
         return _stratified(catalog, rows, count, stratify, seed)
@@ -126,7 +126,7 @@ def _stratified(catalog: Catalog, rows: np.ndarray, count: int, column: str, see
     names, stratum = codes(column_of(catalog, column)[rows])
     if all(not name.strip() for name in names):
         raise ArgumentError(
-            f"stratify is {column!r}, but that column is empty for every image that can be a query.",
+            f"--stratify is {column!r}, but that column is empty for every image that can be a query.",
             fix="Name a column that says something, or leave out --stratify.",
         )
     sizes = np.bincount(stratum, minlength=len(names))

@@ -19,7 +19,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 import torch
 from torch import nn
 
-from lookalike.core.checks import not_installed
+from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.head import Head
@@ -119,7 +119,7 @@ def require_onnx() -> None:
     if missing := not_installed(("onnx", "onnxscript")):
         raise EncoderError(
             f"An ONNX file needs {missing[0]}, which is not installed.",
-            fix="Install it: pip install 'lookalike[learn]'",
+            fix=install("learn"),
         )
 
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from lookalike.core.checks import not_installed
+from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.spec import EncoderSpec
@@ -40,5 +40,5 @@ def require_torch(spec: EncoderSpec) -> None:
     if missing := not_installed(("torch", "torchvision", "timm", "safetensors")):
         raise EncoderError(
             f"{spec} is a network, and networks need {missing[0]}, which is not installed.",
-            fix="Install it: pip install 'lookalike[models]'",
+            fix=install("models"),
         )

@@ -403,7 +403,7 @@ def test_without_the_libraries_it_says_how_to_get_them(lookalike, shop, monkeypa
     result = lookalike(*ON)
     assert result.status == 1
     assert "needs tensorboard" in result.err
-    assert "pip install 'lookalike[learn]'" in result.err
+    assert "pip install '.[learn]'" in result.err
 
 
 def test_two_runs_of_one_name(lookalike, shop):

@@ -68,7 +68,7 @@ def test_without_pytorch_an_earlier_demo_is_replaced_and_the_installation_is_nam
     assert done.returncode == 0, done.stderr
     flat = " ".join(done.stdout.split())
     assert flat.count("left out") == 1
-    assert flat.count("pip install 'lookalike[learn]'") == 1
+    assert flat.count("pip install '.[learn]'") == 1
     assert "Done in" in flat
     assert len(Workspace(tmp_path / "d").catalog) == 200
     assert trained(Workspace(tmp_path / "d")) == ()

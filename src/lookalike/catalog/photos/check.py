@@ -1,6 +1,7 @@
 """Every image of a catalog checked once: it decodes, its size as shown, the hash of its bytes, its signature."""
 
 import hashlib
+import math
 import os
 import stat
 from collections.abc import Sequence
@@ -47,7 +48,7 @@ def check_images(
     """
     if not max_megapixels > 0:
         raise ArgumentError(
-            f"max_megapixels is {max_megapixels}; it must be above 0.", fix="Leave it at 100."
+            f"--max-megapixels is {max_megapixels}; it must be above 0.", fix="Leave it at 100."
         )
     checked: list[Checked] = []
     look = partial(_check_within, os.path.abspath(root), max_megapixels)
@@ -142,5 +143,8 @@ def _unfit(width: int, height: int, mode: str, max_megapixels: float) -> str:
         return f"too small: {width} x {height} pixels, at least {LEAST_SIDE} x {LEAST_SIDE} are needed"
     if width * height > max_megapixels * 1e6:
         size = f"{width:,} x {height:,} pixels are {width * height / 1e6:,.1f} megapixels"
-        return f"too large: {size}, the limit is {max_megapixels:g}; raise max_megapixels to let it in"
+        return (
+            f"too large: {size}, the limit is {max_megapixels:g}; to use it: init --max-megapixels "
+            f"{math.ceil(width * height / 1e6)}"
+        )
     return "" if mode in MODES else f"not an image: colours of kind {mode} are not supported; save it as RGB"

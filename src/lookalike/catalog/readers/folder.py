@@ -125,7 +125,7 @@ def _by_layout(names: Sequence[str], layout: str) -> list[Place]:
     if unfit:
         folders = plural(len(words) - 1, "folder")
         raise CatalogError(
-            f"The layout {layout!r} does not fit {len(unfit):,} of the photos: {quoted(unfit)}.",
+            f"--layout {layout!r} does not fit {len(unfit):,} of the photos: {quoted(unfit)}.",
             fix=f"It needs {folders} above each photo. Change it, or move those photos.",
         )
     places = [_at_words(words, name, layout) for name in names]
@@ -134,7 +134,7 @@ def _by_layout(names: Sequence[str], layout: str) -> list[Place]:
     ]
     if strange:
         raise CatalogError(
-            f"The layout {layout!r} finds no split in {quoted(strange)}.",
+            f"--layout {layout!r} finds no split in {quoted(strange)}.",
             fix="Name those folders train, validation (val, valid) or test, or write - in place of split.",
         )
     return places
@@ -145,7 +145,7 @@ def _words(layout: str) -> list[str]:
     named = [word for word in words if word != "-"]
     if not set(words) <= set(WORDS) or len(named) != len(set(named)) or words[-1] != "photo":
         raise ArgumentError(
-            f"layout is {layout!r}, which is not a pattern of folders.",
+            f"--layout is {layout!r}, which is not a pattern of folders.",
             fix=f"Join {', '.join(WORDS)} with /, photo last, each once: split/category/item/photo.",
         )
     return words

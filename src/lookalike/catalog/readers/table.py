@@ -1,6 +1,7 @@
 """A table as catalog rows: which column is what, and which values may stand in it."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -77,17 +78,17 @@ def _known(table: TextTable, columns: Mapping[str, str]) -> dict[str, str]:
     """Our word -> the table's column, for the words it has."""
     if unknown := [word for word in columns if word not in WORDS]:
         raise ArgumentError(
-            f"columns names {quoted(unknown)}, which no catalog has.",
-            fix=f'Say which column of the table is {", ".join(WORDS)}: columns={{"image": "filename"}}.',
+            f"--column names {quoted(unknown)}, which no catalog has.",
+            fix=f"Use one of {', '.join(WORDS)}, for example --column image=filename",
         )
     named = {word: _named(table, columns.get(word, word), required=word in columns) for word in WORDS}
     known = {word: name for word, name in named.items() if name is not None}
     if "image" not in known:
         likely = _likely_image(table)
-        hint = f' Perhaps it is {likely!r}: columns={{"image": "{likely}"}}.' if likely else ""
+        name = shlex.quote(f"image={likely}") if likely else "image=NAME"
         raise CatalogError(
             f"{_named_source(table)} has no column 'image'; it has {quoted(list(table.columns), 20)}.",
-            fix=f"Rename the column of image ids (file names) to 'image', or name it with columns.{hint}",
+            fix=f"Rename the column of image ids (file names) to 'image', or name it: --column {name}",
         )
     return known
 
@@ -104,13 +105,13 @@ def _named(table: TextTable, wanted: str, *, required: bool) -> str | None:
         near = get_close_matches(wanted, list(table.columns), n=1)
         raise CatalogError(
             f"{_named_source(table)} has no column {wanted!r}; it has {quoted(list(table.columns), 20)}.",
-            fix=f"The nearest is {near[0]!r}." if near else "Give columns the name of a column it has.",
+            fix=f"The nearest is {near[0]!r}." if near else "Name a column that it has with --column.",
         )
     return named[0] if named else None
 
 
 def _likely_image(table: TextTable) -> str | None:
-    plain = {_plain(name): name for name in table.columns}
+    plain = {_plain(name).replace(" ", "_"): name for name in table.columns}
     likely = [word for word in LIKELY_IMAGE if word in plain] or get_close_matches("image", list(plain), n=1)
     return plain[likely[0]] if likely else None
 
@@ -188,7 +189,7 @@ def _root(table: TextTable, images: str | os.PathLike[str] | None) -> Path | Non
     if not os.path.isdir(root):
         what = "is not a folder" if os.path.exists(root) else "does not exist"
         raise CatalogError(
-            f"images is {str(root)!r}, which {what}.", fix="Give the folder that paths start from."
+            f"--images is {str(root)!r}, which {what}.", fix="Give the folder that paths start from."
         )
     return root
 

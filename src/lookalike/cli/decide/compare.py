@@ -20,8 +20,12 @@ def compare(
     encoder: Annotated[list[str], typer.Argument(help="Names of two or more encoders.", metavar="ENCODER")],
     workspace: options.Workspace = HERE,
     k: options.K = 5,
-    width: Annotated[float, typer.Option(help="Wanted width of the interval of a difference.")] = 0.1,
-    negligible: Annotated[float, typer.Option(help="Largest difference that does not matter.")] = 0.02,
+    width: Annotated[
+        float, typer.Option(help="Wanted width of the interval of a difference.", min=0.001, max=1.999)
+    ] = 0.1,
+    negligible: Annotated[
+        float, typer.Option(help="Largest difference that does not matter.", min=0.0, max=0.999)
+    ] = 0.02,
     interim_looks: Annotated[
         int, typer.Option(help="How often you will run this command before you stop labelling.", min=1)
     ] = 5,

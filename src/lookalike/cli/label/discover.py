@@ -78,9 +78,9 @@ def discover(
     """
     opened = Workspace(workspace)
     options.require_new(provenance, force=force)
-    require_share(confidence, "confidence")
+    require_share(confidence, "--confidence")
     if precision is not None:
-        require_share(precision, "precision")
+        require_share(precision, "--precision")
     with progress("Ranking", quiet=json) as bar:
         found = workflow.discover(
             opened,

@@ -45,8 +45,10 @@ def _open(file: Path) -> np.ndarray:
     try:
         vectors = np.load(file, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a .npy file of numbers"
         raise EmbeddingsError(
-            f"{file} cannot be read as a numpy array: {error}.", fix="Save it with numpy.save(file, vectors)."
+            f"{file} cannot be read as vectors: {reason}.",
+            fix="In Python, save them with numpy.save: one row of floating-point numbers per image.",
         ) from None
     if (
         not isinstance(vectors, np.ndarray)

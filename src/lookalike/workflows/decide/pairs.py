@@ -115,7 +115,7 @@ def select_pairs(
     if task == "identification":
         if source != "all":
             raise ArgumentError(
-                f"source is {source!r}, but identification takes its pairs from the catalog, not from labels.",
+                f"--source is {source!r}, but identification takes its pairs from the catalog, not from labels.",
                 fix="Leave out one of --source and --task.",
             )
         return _identified(workspace.catalog, rule, where)

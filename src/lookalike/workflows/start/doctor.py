@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from lookalike.catalog.photos.changes import GONE, wrong_photos
-from lookalike.core.checks import not_installed
+from lookalike.core.checks import install, not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
@@ -114,7 +114,7 @@ def _disk(folder: Path) -> HealthFinding:
 
 def _extra(name: str, use: str, parts: tuple[str, ...]) -> HealthFinding:
     if missing := not_installed(parts):
-        return HealthFinding(use, f"not installed ({', '.join(missing)})", f"pip install 'lookalike[{name}]'")
+        return HealthFinding(use, f"not installed ({', '.join(missing)})", install(name))
     return HealthFinding(use, "installed")
 
 
