@@ -151,6 +151,20 @@ def test_no_positive_anywhere_is_a_rate_of_zero_with_an_upper_end_and_no_gain():
     assert math.isnan(found.gain)
 
 
+def test_without_a_positive_among_random_pairs_the_rate_is_unknown_and_eq_2_stays():
+    found = positive_rate(
+        pairs=420_000, known=286, drawn=286, labelled=286, positives=0, pool_labelled=900, pool_positives=286
+    )
+    assert found.rate == found.lower_bound == 286 / 420_000  # EDS Eq. 2
+    assert 0.0105 < found.high < 0.0115
+    assert math.isnan(found.gain)
+    assert math.isnan(found.known_share)
+    assert found.gain_low == found.pool_rate / found.high
+    assert "1.1%" in found.reason
+    whole = positive_rate(pairs=286, known=0, drawn=286, labelled=286, positives=0)
+    assert (whole.rate, whole.reason) == (0.0, "")  # every pair was asked
+
+
 def test_a_gain_over_a_rate_that_may_be_zero_has_no_upper_end():
     found = positive_rate(
         pairs=10_000, known=0, drawn=9, labelled=9, positives=1, pool_labelled=5, pool_positives=4

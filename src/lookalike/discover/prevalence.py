@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
+from lookalike.core.text import small_percent
 
 LEVEL = 0.95
 ENOUGH_LABELLED = 0.9
@@ -19,7 +20,9 @@ class PositiveRate:
     `labelled` (b) have a label, `positives` (a) of them similar. `lower_bound` is p_LB, `rate` the MAP
     estimate, [`low`, `high`] the credible interval that holds p with probability `level`. `pool_rate` is p_k,
     `gain` is p_k / p, highest where p is lowest (infinite where p may be 0). `known_share` is the share of all
-    similar pairs that is known. Whatever cannot be known yet is NaN, and `reason` says why.
+    similar pairs that is known. Whatever cannot be known yet is NaN, and `reason` says why. If no random pair is
+    similar, the rate is unknown: then `rate` is p_LB as in EDS Eq. 2, `high` is the most that it can be, and `reason`
+    says so.
     """
 
     pairs: int
@@ -74,6 +77,12 @@ def positive_rate(
         low, high = credible_interval(labelled, positives, lower_bound, level)
         if math.isnan(low):
             reason = "the sample holds so few similar pairs that it contradicts the labels already known"
+        elif not positives and labelled < pairs:
+            reason = (
+                f"none of the {labelled:,} labelled random pairs is similar, so the rate is unknown, at most "
+            )
+            reason += small_percent(high)
+    is_known = rate > 0 and not reason
     return PositiveRate(
         pairs=pairs,
         known=known,
@@ -86,10 +95,10 @@ def positive_rate(
         low=low,
         high=high,
         pool_rate=pool_rate,
-        gain=pool_rate / rate if rate else NAN,
+        gain=pool_rate / rate if is_known else NAN,
         gain_low=pool_rate / high if high else NAN,
         gain_high=pool_rate / low if low else math.inf,
-        known_share=lower_bound / rate if rate else NAN,
+        known_share=lower_bound / rate if is_known else NAN,
         reason=reason,
     )
 

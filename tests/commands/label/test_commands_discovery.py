@@ -105,6 +105,28 @@ def test_a_random_pair_that_has_a_label_is_not_labelled_again(lookalike, workspa
     assert "rest.csv" in lookalike("discover", "--pairs", "rest.csv").out
 
 
+def test_no_positive_among_the_random_pairs_is_an_unknown_rate(lookalike, workspace):
+    lookalike("discover", "--random", 60, "--pairs", "pairs.csv", "--provenance", "who.csv")
+    sampled = {(row["query"], row["item"]) for row in rows_of(workspace / "who.csv") if row["random"] == "1"}
+    rows = rows_of(workspace / "pairs.csv")
+    pooled = [row for row in rows if (row["query"], row["item"]) not in sampled]
+    for row in rows:
+        row["label"] = str(int(row in pooled[:3]))
+    with (workspace / "labels.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert lookalike("labels", "import", "labels.csv").status == 0
+    found = lookalike("discover", "--json").json
+    rate = found["positive_rate"]
+    assert found["random"]["positives"] == 0
+    assert rate["value"] == rate["lower_bound"] == rate["known_positives"] / rate["all_pairs"] > 0
+    assert rate["reason"]
+    assert rate["known_share"] is rate["gain"]["value"] is None
+    most = f"at most {100 * rate['high']:.2g}%"
+    assert most in " ".join(lookalike("discover").out.split())
+
+
 def test_a_few_blanks_leave_the_rate_and_many_do_not(lookalike, workspace):
     lookalike("discover", "--random", 200, "--pairs", "pairs.csv")
     fill_in(workspace / "pairs.csv", blank={f"bowl/{item:03d}" for item in range(6)})

@@ -75,10 +75,11 @@ def _print_rate(rate: RateSummary, labelled: int, votes: int) -> None:
     interval = (
         f"{significant(100 * rate.level)}% interval {small_percent(rate.low)} to {small_percent(rate.high)}"
     )
-    if not rate.value:
+    if rate.reason or not rate.value:
         say(
-            f"Positive rate: none of {plural(labelled, 'labelled random pair')} is similar, out of "
-            f"{rate.all_pairs:,} pairs in all ({interval})."
+            f"Positive rate: unknown, at most {small_percent(rate.high)} of all {rate.all_pairs:,} pairs ({interval}), "
+            f"because none of {plural(labelled, 'labelled random pair')} is similar. Known to be similar: "
+            f"{small_percent(rate.lower_bound)}."
         )
         return
     needed = math.ceil(SOME / rate.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from lookalike.api import values
 from lookalike.core.errors import WorkspaceError
 from lookalike.core.progress import Bar
-from lookalike.core.text import percent
+from lookalike.core.text import percent, small_percent
 from lookalike.core.types import Scores
 from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.measures.table import DEFAULT
@@ -93,9 +93,10 @@ def demo(
         f"{similar:,} of them similar. The others have no label."
     )
     rate = values.positive_rate(catalog, pool, found_pairs.random, workspace.labels())
+    share = f"at most {small_percent(rate.high)}" if rate.reason else percent(rate.rate)
     tell(
-        f"   {len(found_pairs.random):,} of them are random pairs. By these, {percent(rate.rate)} of all pairs are "
-        f"similar, and {percent(rate.pool_rate, 0)} of the pool."
+        f"   {len(found_pairs.random):,} of them are random pairs. By these, {share} of all pairs are similar, and "
+        f"{percent(rate.pool_rate, 0)} of the pool."
     )
     with bar("Ranking") as progress:
         found = evaluate(workspace, [], DEFAULT, progress=progress)
