@@ -6,12 +6,17 @@ import sys
 from types import FrameType
 
 STOPPED = 130
+LEFT_BY_STOPPED = (
+    "ignore:resource_tracker"  # what worker processes of a stopped command left is cleaned up in silence
+)
 SHOW_CURSOR = b"\x1b[?25h"
 
 
 def main() -> None:
     """Run a command; a user's mistake or Ctrl-C ends in a sentence, never in a traceback."""
     signal.signal(signal.SIGINT, _stop)
+    ignored = [os.environ.get("PYTHONWARNINGS"), LEFT_BY_STOPPED]
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ignored))
     from lookalike.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

@@ -19,6 +19,7 @@ from lookalike.core.errors import ArgumentError
 
 METAVARS = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
 NAMED = re.compile(r'(?<=^Invalid value )for "(\w+)"')
+SPLIT = "--split"
 SCHEMA = "--json-schema"  # prints the JSON schema of what --json prints
 
 
@@ -144,12 +145,25 @@ def _plain(help: str) -> str:
 
 
 def _renamed(args: list[str], names: Mapping[str, str]) -> Iterator[str]:
+    """Former names of options as those of today; other names of a split as the split.
+
+    >>> list(_renamed(["--k=3", "--split", "val", "--", "--k"], {"--k": "-k"}))
+    ['-k=3', '--split', 'validation', '--', '--k']
+    """
     for at, one in enumerate(args):
         if one == "--":
             yield from args[at:]
             return
         head, sign, value = one.partition("=")
-        yield names.get(head, head) + sign + value
+        if head == SPLIT and sign:
+            value = _split(value)
+        yield _split(one) if at and args[at - 1] == SPLIT else names.get(head, head) + sign + value
+
+
+def _split(word: str) -> str:
+    from lookalike.catalog.split import split_name
+
+    return split_name(word) or word
 
 
 def result(kind: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:  # noqa: ANN401 - a type

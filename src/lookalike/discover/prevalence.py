@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import small_percent
+from lookalike.core.text import plural, small_percent
 
 LEVEL = 0.95
 ENOUGH_LABELLED = 0.9
@@ -189,7 +189,9 @@ def _why_undefined(pairs: int, drawn: int, labelled: int) -> str:
     if not drawn:
         return "no random pair was drawn"
     if labelled < ENOUGH_LABELLED * drawn:
-        return f"only {labelled:,} of {drawn:,} random pairs are labelled, which must be 9 of 10"
+        return (
+            f"only {labelled:,} of {plural(drawn, 'random pair')} labelled, and at least 9 of 10 are needed"
+        )
     return ""
 
 

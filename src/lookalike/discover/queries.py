@@ -9,7 +9,7 @@ from jaxtyping import Int
 
 from lookalike.core.checks import at_least, codes
 from lookalike.core.errors import ArgumentError, PoolError
-from lookalike.core.text import quoted
+from lookalike.core.text import plural, quoted
 from lookalike.core.types import Catalog
 
 WORDS = ("category", "split", "role", "item", "image", "path")
@@ -91,7 +91,7 @@ def given_queries(catalog: Catalog, images: list[str]) -> Int[np.ndarray, " quer
     wrong = [image for image in images if image not in catalog.row or not allowed[catalog.row[image]]]
     if wrong:
         raise PoolError(
-            f"{len(wrong):,} of {len(images):,} given images cannot be queries: {quoted(wrong)}.",
+            f"{len(wrong):,} of {plural(len(images), 'given image')} cannot be queries: {quoted(wrong)}.",
             fix="Name images of the catalog whose role is 'query' or 'both'.",
         )
     return np.array(sorted({catalog.row[image] for image in images}), dtype=np.int64)
@@ -148,7 +148,7 @@ def _require_value(column: str, value: str, values: np.ndarray, may_be_asked: np
     listed = ", ".join(f"{name!r} ({times:,})" for name, times in frequent)
     if has_it.any():
         raise PoolError(
-            f"{int(has_it.sum()):,} images have {column}={value!r}, but none of them can be a query.",
+            f"No image with {column}={value!r} can be a query ({plural(has_it.sum(), 'image')}).",
             fix="Give them the role 'query' or 'both' in the table given to `lookalike init`, or choose "
             f"another value; query images have {listed}.",
         )

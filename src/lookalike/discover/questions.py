@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from lookalike.core.checks import strings
-from lookalike.core.types import Pool
+from lookalike.core.types import Catalog, Pool
 from lookalike.discover.random_pairs import RandomPairs
 
 
@@ -49,6 +49,17 @@ def questions(pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, st
         candidate=strings(shown[pair] for pair in left),
         item=strings(item for _, item in left),
     )
+
+
+def identical_pairs(catalog: Catalog, pool: Pool, drawn: RandomPairs) -> set[tuple[str, str]]:
+    """The pairs, as (query image, candidate item), that would show the same file twice: nothing is to be asked."""
+    digest = dict(zip(catalog.image, catalog.digest, strict=True))
+    return {
+        (query, item)
+        for source in (pool, drawn)
+        for query, item, candidate in zip(source.query, source.item, source.candidate, strict=True)
+        if digest[query] and digest[query] == digest[candidate]
+    }
 
 
 def _scattered(pair: tuple[str, str]) -> bytes:

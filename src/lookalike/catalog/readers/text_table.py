@@ -10,7 +10,7 @@ import numpy as np
 
 from lookalike.catalog.readers.delimited import Records, read_records
 from lookalike.core.errors import CatalogError
-from lookalike.core.text import quoted
+from lookalike.core.text import plural, quoted
 
 DELIMITED = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PARQUET = (".parquet", ".pq")
@@ -60,7 +60,7 @@ def as_text_table(table: object, *, wanted: str = "image") -> TextTable:
     names, columns, kind = _columns_of(table)
     cells = _keyed([str(name) for name in names], [_texts(values) for values in columns], f"The {kind}")
     rows = len(next(iter(cells.values()), []))
-    return TextTable(cells, f"a {kind} of {rows:,} rows")
+    return TextTable(cells, f"a {kind} of {plural(rows, 'row')}")
 
 
 def _from_path(path: Path, wanted: str) -> TextTable:

@@ -31,6 +31,8 @@ def print_summary(found: DiscoverySummary) -> None:
             f"{who} added {plural(found.extra.pairs, 'pair')}, {found.extra.asked:,} to label: "
             f"{_hours(found.extra.hours)}."
         )
+    if found.identical:
+        say(f"{plural(found.identical, 'pair shows', 'pairs show')} the same file twice: not to be labelled.")
     if found.labelled:
         say(f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar.")
     _print_random(found)
@@ -87,13 +89,13 @@ def _print_rate(rate: RateSummary, labelled: int, votes: int) -> None:
     say(
         f"Positive rate: {small_percent(rate.value)} of all {rate.all_pairs:,} pairs, 1 in {1 / rate.value:,.0f} "
         f"({interval}). Known to be similar: {small_percent(rate.lower_bound)}.",
-        f"Finding {SOME} similar pairs at random takes about {needed:,} pairs, {_hours(cost)}.",
+        f"Finding {SOME} similar pairs at random takes about {plural(needed, 'pair')}, {_hours(cost)}.",
     )
     if rate.gain.value > 0:
         say(
             f"In the pool, {small_percent(rate.pool_rate)} of the pairs are similar: {_factor(rate.gain.value)} times "
             f"as many ({_factor(rate.gain.low)} to {_factor(rate.gain.high)}). Finding {SOME} takes about "
-            f"{SOME / rate.pool_rate:,.0f} pairs."
+            f"{plural(round(SOME / rate.pool_rate), 'pair')}."
         )
 
 
@@ -101,8 +103,8 @@ def _print_budget(budget: RandomBudget, all_pairs: int) -> None:
     whole = " (all pairs)" if budget.pairs == all_pairs else ""
     say(
         f"To estimate the positive rate to within {significant(budget.precision)} with "
-        f"{significant(100 * budget.confidence)}% confidence, you need {budget.pairs:,} random pairs{whole}, if the "
-        f"rate is at most {significant(budget.assumed_rate)}: {_hours(budget.hours)}."
+        f"{significant(100 * budget.confidence)}% confidence, you need {plural(budget.pairs, 'random pair')}{whole}, "
+        f"if the rate is at most {significant(budget.assumed_rate)}: {_hours(budget.hours)}."
     )
 
 

@@ -144,4 +144,4 @@ def _package(
     for image, reason in done.missing[:SHOWN]:
         say(f"Missing: {image} ({reason})")
     if len(done.missing) > SHOWN:
-        say(f"and {len(done.missing) - SHOWN:,} more photos; README.md in the package lists them.")
+        say(f"and {plural(len(done.missing) - SHOWN, 'more photo')}; README.md in the package lists them.")

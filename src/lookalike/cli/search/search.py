@@ -18,7 +18,10 @@ WORDS = {1: "similar", 0: "not similar", None: "unjudged"}
 @result(workflow.SearchAnswer)
 def search(
     query: Annotated[
-        str, typer.Argument(help="Path of a photo, or id of an image in the catalog.", metavar="PHOTO_OR_ID")
+        str,
+        typer.Argument(
+            help="Path of a photo, or id of an image or an item in the catalog.", metavar="PHOTO_OR_ID"
+        ),
     ],
     workspace: options.Workspace = HERE,
     encoder: Annotated[

@@ -76,7 +76,7 @@ def embed(
         done.append(EmbeddedEncoder(made.encoder, made.spec, rows, dimension))
         if not json:
             spent = time.monotonic() - started
-            say(f"{made.encoder}: {rows:,} vectors of dimension {dimension:,} in {spent:.1f} s.")
+            say(f"{made.encoder}: {plural(rows, 'vector')} of dimension {dimension:,} in {spent:.1f} s.")
     if json:
         print_json(EmbeddedEncoders(tuple(done)))
         return

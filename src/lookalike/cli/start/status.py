@@ -38,12 +38,18 @@ def status(
 def _print(found: Status, workspace: Path) -> None:
     say(f"{found.source}{' (generated)' if found.generated else ''}")
     rows = [
-        ("images", f"{found.images:,} of {found.items:,} items in {found.categories:,} categories"),
+        (
+            "images",
+            f"{found.images:,} of {plural(found.items, 'item')} in "
+            f"{plural(found.categories, 'category', 'categories')}",
+        ),
         ("left out", f"{found.left_out:,}"),
         ("duplicates", _count(found.duplicates)),
         (
             "pool",
-            "none yet" if found.pool is None else f"{found.pool:,} pairs, {found.pool_labelled:,} labelled",
+            "none yet"
+            if found.pool is None
+            else f"{plural(found.pool, 'pair')}, {found.pool_labelled:,} labelled",
         ),
         ("labels", f"{found.labels:,}"),
     ]

@@ -12,6 +12,7 @@ from lookalike.api.values import query_rows
 from lookalike.core.checks import at_least, one_of
 from lookalike.core.errors import ArgumentError, PoolError, RunError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import Rule
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.rank.runs import Run, RunRanks, run_of
@@ -96,12 +97,12 @@ def absences(ranks: RunRanks) -> list[str]:
     sentences = []
     if ranks.queries_absent:
         sentences.append(
-            f"{name} lacks {ranks.queries_absent:,} of {ranks.queries:,} labelled queries; "
+            f"{name} lacks {ranks.queries_absent:,} of {plural(ranks.queries, 'labelled query', 'labelled queries')}; "
             "all their pairs count as not retrieved."
         )
     if ranks.pairs_absent:
         sentences.append(
-            f"{name} did not retrieve {ranks.pairs_absent:,} of {pairs:,} labelled pairs; "
+            f"{name} did not retrieve {ranks.pairs_absent:,} of {plural(pairs, 'labelled pair')}; "
             "these are tied behind the retrieved ones."
         )
     if ranks.unknown:
@@ -110,8 +111,8 @@ def absences(ranks: RunRanks) -> list[str]:
         )
     if ranks.not_candidates:
         sentences.append(
-            f"{ranks.not_candidates:,} lines of {name} name no candidate of their query (its own item, "
-            "another split or role) and were skipped."
+            f"Lines of {name} that name no candidate of their query (its own item, another split or role), skipped: "
+            f"{ranks.not_candidates:,}."
         )
     return sentences
 

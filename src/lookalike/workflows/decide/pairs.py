@@ -10,6 +10,7 @@ from pydantic import Field
 from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.settings import CheckedSettings
+from lookalike.core.text import plural
 from lookalike.core.types import LEVELS, Catalog, Embeddings, JudgedRanks, Level, Rule, Similarity, Split
 from lookalike.discover.queries import Where, rows_where
 from lookalike.rank.identification import identification
@@ -143,10 +144,10 @@ def select_pairs(
             f"{counts['both']:,}; neither {counts['neither']:,})."
         )
     if where:
-        notes.append(f"Only queries with {_shown(where)}: {int((kept & selected).sum()):,} labels.")
+        notes.append(f"Only queries with {_shown(where)}: {plural((kept & selected).sum(), 'label')}.")
     if len(matched) and not (kept & selected).any():
         raise LabelsError(
-            f"None of the {len(matched):,} labels that can be ranked is in the selection.",
+            f"The selection has none of the {plural(len(matched), 'label')} that can be ranked.",
             fix="Leave out --where or --source, or label some of those pairs.",
         )
     return SelectedPairs(matched.only(kept & selected), tuple(notes), counts)
@@ -157,7 +158,7 @@ def notes_on_negatives(pairs: JudgedPairs) -> tuple[str, ...]:
     return tuple(
         f"negatives={one.how}: {one.drawn:,} drawn by seed {one.seed}, {one.n} a query"
         + (f", from ranks 100 to 500 of {', '.join(one.baselines)}" if one.baselines else " from the gallery")
-        + (f"; {one.short:,} queries have fewer to draw from." if one.short else ".")
+        + (f"; {plural(one.short, 'query has', 'queries have')} fewer to draw from." if one.short else ".")
         for one in pairs.basis.negatives
     )
 
@@ -176,7 +177,8 @@ def _identified(catalog: Catalog, rule: Rule, where: Where) -> SelectedPairs:
         raise LabelsError(
             f"No query with {_shown(where)} has another photo of its item to find.", fix="Leave out --where."
         )
-    left = f"{found.queries:,} queries have another photo of their item, {found.alone:,} have none and are left out."
+    many = plural(found.queries, "query has", "queries have")
+    left = f"{many} another photo of the item. Queries without one are left out: {found.alone:,}."
     notes = (left, f"Only queries with {_shown(where)}.") if where else (left,)
     return SelectedPairs(found.pairs.only(selected), notes, {"identification": len(found.pairs)})
 

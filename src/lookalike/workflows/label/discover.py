@@ -1,6 +1,6 @@
 """`discover`: the pool of pairs worth labelling, random pairs beside it, and the figures of both."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -15,7 +15,7 @@ from lookalike.core.types import Catalog, Labels, Pool, Rule
 from lookalike.discover.pool import extended
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.queries import Where
-from lookalike.discover.questions import Questions, questions
+from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of
 from lookalike.discover.statistics import PoolFigures, pool_figures
 from lookalike.rank.pairs import judged_pairs
@@ -95,7 +95,7 @@ def discover(
         pool = _pooled(workspace, old, generators, options, progress)
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
-    left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
+    left = open_questions(workspace, pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
     file = None if pairs is None else write_pair_file(left, pairs)
     if provenance is not None:
         write_provenance_file(pool, drawn, provenance)
@@ -177,6 +177,13 @@ def labelled(catalog: Catalog, labels: Labels, pool: Pool) -> tuple[int, int | N
     judged = judged_labels(catalog, labels)
     found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
     return len(found), sum(found) if found else None
+
+
+def open_questions(
+    workspace: Workspace, pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, str]]
+) -> Questions:
+    """The pairs without a label that annotators are asked about: not those that show the same file twice."""
+    return questions(pool, drawn, {*labelled, *identical_pairs(workspace.catalog, pool, drawn)})
 
 
 def judged_labels(catalog: Catalog, labels: Labels) -> dict[tuple[str, str], int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lookalike.api import values
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
+from lookalike.discover.questions import identical_pairs
 from lookalike.discover.statistics import PoolFigures, expert_hours
 from lookalike.store.formats.pair_files import WrittenPairs
 from lookalike.store.workspace import Workspace
@@ -84,7 +85,8 @@ class DiscoverySummary(PoolFigures):
     """All figures of one call. `asked` and `to_label` are pairs to show to annotators and pairs without a label.
 
     `duplicates` is the share of the `most` places that were filled by the same pair twice; `only_by` counts pairs
-    that only one generator proposed; the overlap of two generators is in percent of the places they fill.
+    that only one generator proposed; the overlap of two generators is in percent of the places they fill. `identical`
+    pairs show the same file twice and are not asked.
     """
 
     positives: int | None
@@ -97,6 +99,7 @@ class DiscoverySummary(PoolFigures):
     positive_rate: RateSummary
     budget: RandomBudget | None
     pairs_file: WrittenPairs | None
+    identical: int
 
 
 def discover_summary(
@@ -148,6 +151,7 @@ def discover_summary(
         if precision is None
         else RandomBudget(precision, confidence, assumed, needed, hours(needed)),
         pairs_file=found.file,
+        identical=len(identical_pairs(catalog, found.pool, found.random)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lookalike.annotate.order import balanced, first
 from lookalike.core.clock import now_ms
 from lookalike.core.types import Pool
-from lookalike.discover.questions import Questions, questions
+from lookalike.discover.questions import Questions
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.queue import (
     CHOSEN,
@@ -21,7 +21,7 @@ from lookalike.store.labelling.queue import (
     withdraw_missing,
 )
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import judged_labels
+from lookalike.workflows.label.discover import judged_labels, open_questions
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def queue_pairs(workspace: Workspace) -> Queued:
     """
     pool, drawn = workspace.pool(), workspace.random_pairs()
     labelled = judged_labels(workspace.catalog, workspace.labels())
-    left = questions(pool, drawn, labelled) if pool is not None else None
+    left = open_questions(workspace, pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
         withdrawn = withdraw_missing(connection, now)
@@ -57,7 +57,7 @@ def count_waiting(workspace: Workspace) -> int:
     pool, drawn = workspace.pool(), workspace.random_pairs()
     if pool is None:
         return 0
-    left = questions(pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
+    left = open_questions(workspace, pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
     pairs = {
         (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
     }

@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 from lookalike.annotate.protocol import OPEN
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import LabelsError
-from lookalike.discover.questions import questions
 from lookalike.store.disk import lock
 from lookalike.store.formats.label_files import Fault, require_faultless
 from lookalike.store.formats.label_formats import LABEL_STUDIO, VOTES, format_in
@@ -19,7 +18,7 @@ from lookalike.store.history.votes_import import add_history
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.sql import labelling_schema
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import judged_labels
+from lookalike.workflows.label.discover import judged_labels, open_questions
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,8 @@ def export_tasks(workspace: Workspace, path: Path, prefix: str) -> int:
         waiting = [(q, c) for q, c in connection.execute(listed.order_by(question.c.place, question.c.id))]
     pool = workspace.pool()
     if not count and pool is not None:
-        left = questions(pool, workspace.random_pairs(), judged_labels(workspace.catalog, workspace.labels()))
+        labelled = judged_labels(workspace.catalog, workspace.labels())
+        left = open_questions(workspace, pool, workspace.random_pairs(), labelled)
         once = {tuple(sorted(ends)): ends for ends in zip(left.query, left.candidate, strict=True)}
         waiting = list(once.values())
     if not waiting:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+import numpy as np
+
 from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import SearchError
 from lookalike.core.types import Origin, Rule
@@ -14,6 +16,8 @@ from lookalike.encode.spec import parse
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import Result, by_image, by_vector, judged_items
 from lookalike.store.workspace import Workspace
+
+MOST_NAMES = 100_000  # among which names like a misspelled one are looked for
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class SearchAnswer:
 
 
 def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: int = 10) -> SearchAnswer:
-    """The K best distinct items for an image id or a photo's path."""
+    """The K best distinct items for the id of an image or an item (its first photo), or for a photo's path."""
     encoder = encoder or _only_encoder(workspace)
     embeddings = workspace.embeddings(encoder)
     image = _catalog_image(workspace, query)
@@ -48,19 +52,23 @@ def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: i
 
 
 def _catalog_image(workspace: Workspace, query: str) -> str | None:
-    """The catalog image a text names, by id or by the path of its photo; None for a new photo."""
+    """The catalog image that a text names: by its id, the path of its photo or its item; None for a new photo."""
     catalog = workspace.catalog
     if query in catalog.row:
         return query
     path = Path(query)
     if not path.is_file():
-        near = get_close_matches(query, catalog.image.tolist()[:100_000], n=3, cutoff=0.6)
+        of_item = np.flatnonzero(catalog.item == query)
+        if len(of_item):
+            return str(catalog.image[of_item[0]])
+        known = list(dict.fromkeys([*catalog.image[:MOST_NAMES], *catalog.item[:MOST_NAMES]]))
+        near = get_close_matches(query, known, n=3, cutoff=0.6)
         hint = (
             f"Did you mean {', '.join(map(repr, near))}?"
             if near
-            else "Give an image id or the path of a photo."
+            else "Give the id of an image or an item, or the path of a photo."
         )
-        raise SearchError(f"{query!r} is neither an image of the catalog nor a file.", fix=hint)
+        raise SearchError(f"{query!r} is neither an image nor an item of the catalog, nor a file.", fix=hint)
     if workspace.photos is not None and path.resolve().is_relative_to(workspace.photos.resolve()):
         inside = path.resolve().relative_to(workspace.photos.resolve()).as_posix()
         rows = (catalog.path == inside).nonzero()[0]

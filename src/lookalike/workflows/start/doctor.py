@@ -14,7 +14,7 @@ from lookalike.core.checks import install, not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
-from lookalike.core.text import listed
+from lookalike.core.text import listed, plural
 from lookalike.core.types import Rule
 from lookalike.encode.spec import MODELS
 from lookalike.rank.pairs import judged_pairs
@@ -85,7 +85,7 @@ def workspace_findings(
     found = [
         HealthFinding(
             "workspace",
-            f"{len(workspace.catalog):,} images, format {workspace.settings.format}, database sound",
+            f"{plural(len(workspace.catalog), 'image')}, format {workspace.settings.format}, database sound",
         )
     ]
     return [
@@ -171,7 +171,7 @@ def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
     if not len(labels):
         return
     pairs = judged_pairs(workspace.catalog, labels, Rule())
-    yield HealthFinding("labels", f"{len(labels):,}, of which {len(pairs):,} pairs can be used by measures")
+    yield HealthFinding("labels", f"{len(labels):,}, of which measures can use {len(pairs):,}")
     for one in pairs.unusable:
         yield HealthFinding(
             "labels",

@@ -205,7 +205,7 @@ def cost(found: Status) -> str:
         names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))
         return f"{plural(total, 'photo')} to compute for {names}. The others are kept."
     if not found.encoders:
-        return f"{found.images:,} photos for each encoder."
+        return f"{plural(found.images, 'photo')} for each encoder."
     if command.endswith(("pairs.csv", "serve")):
         low, high = expert_hours(found.pool_asked)
         return (
