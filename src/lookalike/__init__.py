@@ -1,7 +1,8 @@
 """Lookalike: build and evaluate visual-similarity search on your own catalog of images.
 
 Select the pairs to label, compare encoders with incomplete labels, and search for distinct items. These functions
-take and return immutable values and need no workspace. The command `lookalike` does the same on a workspace.
+take and return immutable values and need no workspace. The command `lookalike` does the same on a workspace, and
+`open_workspace` reads what it made.
 Importing this package loads a part only when it is used.
 """
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         score,
         score_ranks,
     )
+    from lookalike.api.workspace import open_workspace, to_frame
     from lookalike.core.errors import LookalikeError
     from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Score, Scores
     from lookalike.evaluate.significance.compare import Comparison
@@ -73,6 +75,8 @@ _HOME = {
     "positiveness": "api.positiveness",
     "find_items": "api.values",
     "finetune": "api.finetune",
+    "open_workspace": "api.workspace",
+    "to_frame": "api.workspace",
 }
 
 __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
@@ -111,6 +115,8 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "positiveness",
     "find_items",
     "finetune",
+    "open_workspace",
+    "to_frame",
 ]
 
 

@@ -29,6 +29,7 @@ PROMISED = [
     "intervals",
     "judged_ranks",
     "make_pool",
+    "open_workspace",
     "positive_rate",
     "positiveness",
     "random_pairs",
@@ -40,6 +41,7 @@ PROMISED = [
     "score",
     "pairs_to_label",
     "score_ranks",
+    "to_frame",
     "write_judged_ranks",
 ]
 ERRORS = {
