@@ -17,6 +17,7 @@ from lookalike.report.parts import explanations
 from lookalike.report.parts.audit import shown_audit
 from lookalike.report.parts.cards import cards
 from lookalike.report.parts.cells import kind
+from lookalike.report.parts.decision import shown_decision
 from lookalike.report.parts.findings import shown_findings, shown_groups
 from lookalike.report.parts.learning import shown_learning, strips_of
 from lookalike.report.parts.summary import summary
@@ -35,13 +36,15 @@ def render(report: Report) -> str:
     label is none of 1, 0 and None, a row does not fit its table or the overlap its generators.
     """
     table = report.measures
+    decision = shown_decision(report.verdict, table) if report.verdict else None
     page = (
         environment()
         .get_template("report.html.j2")
         .render(
             report=report,
             album=album(photos(report)),
-            summary=summary(report),
+            decision=decision,
+            summary=summary(report, is_decided=decision is not None),
             table=shown_table(table, table.measures) if table else None,
             truth=shown_table(table.truth, table.measures, cautious=False) if table and table.truth else None,
             findings=shown_findings(table) if table else (),

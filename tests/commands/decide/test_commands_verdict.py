@@ -106,7 +106,7 @@ def test_the_report_shows_the_intervals_that_audit_gives(lookalike, labelled):
     page = (labelled / "reports/report.html").read_text()
     for one in made["corrected"].values():
         assert f"{one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" in page
-    steps = page.partition('id="next-title"')[2].partition("</section>")[0]
+    steps = page.partition('<ol class="steps">')[2].partition("</ol>")[0]
     assert "lookalike evaluate" not in steps
     assert f"lookalike finetune {made['encoders'][0]} --name" in steps
 
@@ -157,6 +157,8 @@ def test_no_encoder_is_better_by_a_measure_that_is_not_to_be_trusted(lookalike, 
     assert not any("is better than" in part for part, doubt in zip(blocks, places, strict=True) if doubt)
     assert lookalike("report").status == 0
     page = (labelled / "reports" / "report.html").read_text(encoding="utf-8")
+    head = page.split('id="decision-title"')[1].partition("</h2>")[0]
+    assert ("Use " in head) == ("is better than" in found["recommendation"]["headline"])
     table = page.split('aria-label="Measures"')[1].split("</table>")[0]
     assert table.count("not trusted") == len(doubted)
     assert table.count('class="doubted"') == 3 * len(doubted)

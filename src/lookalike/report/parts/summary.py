@@ -13,12 +13,13 @@ LEADS = ("DCS", "AUC_mac", "AUC_mic", "BPREF")
 MOST_NAMES = 4
 
 
-def summary(report: Report) -> tuple[str, ...]:
-    """The few sentences at the top; empty where there is nothing to sum up."""
+def summary(report: Report, *, is_decided: bool = False) -> tuple[str, ...]:
+    """The few sentences at the top; empty where there is nothing to sum up. `is_decided`: the page begins with that."""
     lines = []
     if report.measures is not None:
         headline = report.verdict.headline if report.verdict is not None else ""
-        lines += [headline or _leader(report.measures), _not_for_top(report.measures)]
+        lead = "" if is_decided else headline or _leader(report.measures)
+        lines += [lead, _not_for_top(report.measures)]
     if report.learning is not None:
         lines.append(learned_in_short(report.learning))
     if report.pool is not None:
