@@ -16,6 +16,7 @@ from lookalike.catalog.read import catalog_from
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
 from lookalike.web.app import create_app
+from lookalike.web.connection import Limits
 from lookalike.web.server import server
 from lookalike.web.site import Options, Site
 from lookalike.workflows.label.people import add_person
@@ -154,12 +155,14 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(workspace: Workspace, clock: Clock | None = None, **options: object) -> Iterator[Served]:
+def serving(
+    workspace: Workspace, clock: Clock | None = None, limits: Limits | None = None, **options: object
+) -> Iterator[Served]:
     """Serve a workspace on a free loopback port until the block ends."""
     clock = clock or Clock()
     app = create_app(workspace, Options(clock=clock, **options))
     listening = listen("127.0.0.1", 0)
-    running = server(app)
+    running = server(app, limits=limits)
     running.config.timeout_graceful_shutdown = 1
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
