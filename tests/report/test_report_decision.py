@@ -1,5 +1,7 @@
 """The head of the page: an encoder is recommended only where the labels decide and the calibration agrees."""
 
+import json
+import re
 from math import nan
 
 import pytest
@@ -67,6 +69,21 @@ def test_a_result_that_is_not_to_be_trusted_recommends_nobody():
         assert bool(found.encoder) == (found.trust != "not to be trusted")
         assert f"{100 * (1 - coverage):.0f}%" in found.reasons
     assert len(set(words.values())) > 1
+
+
+@pytest.mark.slow
+def test_the_pictures_are_those_of_the_two_encoders_in_question(studio_demo):
+    """The demo's page shows queries on which its best two encoders differ."""
+    made = json.loads((studio_demo / "printed.json").read_text(encoding="utf-8"))
+    page = (studio_demo / "d/reports/report.html").read_text(encoding="utf-8")
+    head = page.split('id="decision"')[1].partition("</section>")[0]
+    title = re.sub("<[^>]+>", "", head.split('id="decision-title">')[1].partition("</h2>")[0])
+    shown = re.findall(r'class="encoder"><strong>(.*?)</strong>', head)
+    best, second = shown[:2]
+    assert best in title
+    assert shown == [best, second] * (len(shown) // 2)
+    assert {best, second} < set(made["scores"])
+    assert 2 <= len(shown) <= 6
 
 
 def test_there_is_no_decision_without_two_corrected_rates():

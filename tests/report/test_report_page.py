@@ -280,7 +280,7 @@ def test_the_positive_rate_is_shown_with_its_interval_and_the_gain(report):
     ("counts", "expected", "unexpected"),
     [
         ({"labelled": 14, "positives": 4}, "14 of 2,000 random pairs", "discovery gain"),
-        ({"known": 0, "positives": 0}, "0%positive rate", "discovery gain"),
+        ({"known": 0, "positives": 0}, "unknownpositive rate", "discovery gain"),
         ({"pool_labelled": 0, "pool_positives": 0}, "0.1%positive rate", "discovery gain"),
         ({"drawn": 0, "labelled": 0, "positives": 0}, "labelled pairs", "positive rate"),
     ],

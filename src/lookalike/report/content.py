@@ -159,8 +159,9 @@ class Report:
     """Everything one page says.
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
-    images, examples). In `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a
-    command, and so is a whole next step that begins with "lookalike ".
+    images, examples). `decisive` are queries on which the best two encoders differ most. In `notes`, `conflicts` and
+    `next_steps` a part between two backticks is shown as a command, and so is a whole next step that begins with
+    "lookalike ".
     """
 
     title: str
@@ -175,6 +176,7 @@ class Report:
     measures: MeasureTable | None = None
     verdict: Judgement | None = None
     audit: Audits | None = None
+    decisive: StripGroup | None = None
     strips: tuple[StripGroup, ...] = ()
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()

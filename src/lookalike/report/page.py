@@ -76,7 +76,8 @@ def require_small(page: str) -> None:
 def photos(report: Report) -> Iterator[ReportPhoto]:
     """Every photo the page shows, in order; some come several times."""
     yield from report.samples
-    for group in (*report.strips, *strips_of(report.learning)):
+    first = (report.decisive,) if report.decisive else ()
+    for group in (*first, *report.strips, *strips_of(report.learning)):
         for strip in group.rows:
             yield strip.query
             yield from (hit.photo for hit in strip.hits)

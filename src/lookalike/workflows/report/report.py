@@ -28,7 +28,7 @@ from lookalike.workflows.label.discover import figures, labelled
 from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
-from lookalike.workflows.report.strips import Photos, strips
+from lookalike.workflows.report.strips import Photos, between, strips
 from lookalike.workflows.start.status import EVALUATE, status
 
 SAMPLES = 18
@@ -82,6 +82,7 @@ def gather(
     remarks = () if found is None else found.notes or left_out([one.name for one in heads])
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
+    ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
     return Report(
         title="Studio catalog" if settings.generated else _title(workspace.source),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
@@ -97,7 +98,10 @@ def gather(
         else measure_table(catalog, found, truth, remarks=remarks, progress=progress),
         verdict=judgement if judgement is not None and judgement.is_known else None,
         audit=audits,
-        strips=strips(gallery, encoders, vectors, settings.seed, found),
+        strips=strips(gallery, encoders, vectors, settings.seed, found, first=ranked),
+        decisive=between(gallery, vectors, found, *ranked[:2])
+        if found is not None and len(ranked) > 1
+        else None,
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),

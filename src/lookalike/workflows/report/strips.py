@@ -7,6 +7,7 @@ import numpy as np
 
 from lookalike.catalog.photos.decode import thumbnail
 from lookalike.core.errors import LookalikeError
+from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
@@ -42,9 +43,15 @@ class Photos:
 
 
 def strips(
-    gallery: Photos, encoders: Sequence[str], vectors: Vectors, seed: int, found: Evaluation | None
+    gallery: Photos,
+    encoders: Sequence[str],
+    vectors: Vectors,
+    seed: int,
+    found: Evaluation | None,
+    *,
+    first: Sequence[str] = (),
 ) -> tuple[StripGroup, ...]:
-    """Best, worst and random queries, each with what every encoder finds for it."""
+    """Best, worst and random queries, each with what the first few encoders find for it; those of `first` lead."""
     catalog, rule = gallery.catalog, Rule()
     if not encoders:
         return ()
@@ -52,7 +59,7 @@ def strips(
         rows = np.random.default_rng(seed).permutation(np.flatnonzero(catalog.is_query()))
         chosen = {"Random queries": (rows[:STRIPS].tolist(), "A random sample. Nothing is labelled yet.")}
     else:
-        encoders = [one.encoder for one in found.scores]
+        encoders = list(dict.fromkeys([*first, *(one.encoder for one in found.scores)]))
         chosen, rule = _chosen(catalog, seed, found), found.rule
     rows_shown = [row for rows, _ in chosen.values() for row in rows]
     judged = {} if found is None else judged_items(found.pairs)
@@ -62,6 +69,25 @@ def strips(
         for title, (rows, why) in chosen.items()
         if rows
     )
+
+
+def between(
+    gallery: Photos, vectors: Vectors, found: Evaluation, best: str, second: str
+) -> StripGroup | None:
+    """Two queries on which one encoder shows most more similar results than another, and one where it shows fewer."""
+    one, other = (next(of["HR@5"] for of in found.scores if of.encoder == name) for name in (best, second))
+    gain = np.round(5 * (one.numerator - other.numerator), 6)
+    rows = np.array([gallery.catalog.row[query] for query in one.query], np.int64)
+    ahead = [at for at in np.lexsort((rows, -gain)) if gain[at] > 0][:2]
+    behind = [at for at in np.lexsort((rows, gain)) if gain[at] < 0][:1]
+    shown = [int(rows[at]) for at in (*ahead, *behind)]
+    if not shown:
+        return None
+    made = strips_of(gallery, vectors, [best, second], shown, found.rule, judged_items(found.pairs))
+    why = f"{plural(len(ahead), 'query', 'queries')} with the largest difference in favour of {best}" + (
+        ", and one against it." if behind else "."
+    )
+    return StripGroup("What people would see", why, tuple(strip for row in shown for strip in made[row]))
 
 
 def _chosen(catalog: Catalog, seed: int, found: Evaluation) -> dict[str, tuple[list[int], str]]:
