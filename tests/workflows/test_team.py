@@ -50,6 +50,7 @@ def test_each_member_has_their_own_figures_and_removed_members_are_kept(database
         ("Ben", True),
         ("Cem", False),
     ]
+    assert [one.answers for one in found.annotators] == [3, 0, 0]  # live votes; one of Ann's was undone
     assert (ann.consistency.asked, ann.consistency.finished, ann.consistency.same.value) == (3, 2, 0.5)
     assert ben.consistency is None
     assert (ben.gold.answers, ben.gold.correct.value) == (2, 0.5)

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from shops import Shop
 from sqlalchemy import insert, select
 
 from lookalike.annotate.campaign import Campaign
@@ -22,6 +23,7 @@ from lookalike.store.labelling.guidelines import (
 )
 from lookalike.store.labelling.progress import annotator_progress
 from lookalike.store.labelling.queue import NewPair, add_pairs
+from lookalike.store.labelling.statistics import read_answers
 from lookalike.store.labelling.votes import answer
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
@@ -117,6 +119,39 @@ def test_progress_counts_answers_of_today_and_pairs_of_each_state(shop):
         assert progress.per_hour == pytest.approx(40)
         tomorrow = annotator_progress(connection, 1, NOW + 86_400_000, NOW + 86_400_000)
         assert (tomorrow.answered, tomorrow.today, tomorrow.per_hour) == (1, 0, None)
+
+
+def test_answers_that_were_undone_are_not_shown(database_place):
+    shop = Shop(database_place, pairs=12, share=1.0, repeats=2, gap_least=1, gap_most=1, undo_seconds=60)
+    shown = set()
+
+    def figures():
+        with shop.database.read() as connection:
+            found = annotator_progress(connection, 1, shop.now, NOW - NOW % 86_400_000)
+            each = read_answers(connection)
+        assert each == {1: found.answered, 2: 0}
+        return found.answered, found.today
+
+    for turn in range(1, 10):
+        shop.now += 1_000
+        token = shop.give(1)[0].token
+        is_check = bool(shop.ticket(token).check)
+        shop.give_answer(1, token, "similar")
+        assert figures() == (turn, turn)
+        again = shop.undo(1, token)
+        assert figures() == (turn - 1, turn - 1)
+        shop.give_answer(1, again.token, "dissimilar")
+        assert figures() == (turn, turn)
+        shown.add(is_check)
+    assert shown == {False, True}
+    skipped = shop.give(1)[0].token
+    shop.give_answer(1, skipped, "skip")
+    assert figures() == (9, 9)
+    (counter,) = shop.rows(select(tables.annotator.c.answers).where(tables.annotator.c.id == 1))
+    assert counter.answers == 18  # schedules checks, and counts everything that was answered
+    shop.now += 86_400_000
+    with shop.database.read() as connection:
+        assert annotator_progress(connection, 1, shop.now, shop.now).today == 0
 
 
 def test_a_verdict_button_pressed_twice_is_one_verdict(shop):

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 
 import numpy as np
-from sqlalchemy import Connection, and_, bindparam, func, select
+from sqlalchemy import Connection, and_, bindparam, func, literal, select
 
 from lookalike.annotate.agreement.pace import Worked
 from lookalike.annotate.agreement.patterns import BY_CODE, SIGNS, Counts, VoteTable, vote_table
 from lookalike.annotate.question import VOTE
 from lookalike.core.checks import strings
 from lookalike.store.labelling.checks import GOLD, REPEAT
+from lookalike.store.labelling.progress import EVER, live_answers
 from lookalike.store.sql import labelling_schema as schema
 
 
@@ -37,6 +38,13 @@ def read_counts(connection: Connection) -> Counts:
     rows = connection.execute(statement).all()
     answers = np.array([row[1:4] for row in rows], np.int64).reshape(-1, 3)
     return Counts(answers, np.array([int(row[4]) for row in rows], np.int64), strings(row[0] for row in rows))
+
+
+def read_answers(connection: Connection) -> dict[int, int]:
+    """Annotator -> answers, without those that were undone. This walks over an index of the votes."""
+    own = schema.annotator.c.id
+    votes, checks = live_answers(own, literal(EVER))
+    return {who: count for who, count in connection.execute(select(own, votes + checks))}
 
 
 def read_worked(connection: Connection) -> list[Worked]:

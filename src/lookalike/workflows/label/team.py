@@ -22,11 +22,12 @@ HOUR_MS = pace.HOUR_MS
 
 @dataclass(frozen=True)
 class Member:
-    """One annotator with their own statistics, None where there is no data yet."""
+    """One annotator with their own statistics, None where there is no data yet. `answers` are without undone ones."""
 
     annotator: int
     name: str
     is_there: bool
+    answers: int
     agreement: Agreement | None
     consistency: Consistency | None
     gold: GoldAccuracy | None
@@ -61,6 +62,7 @@ class Votes(NamedTuple):
     people: Mapping[int, tuple[str, bool]]
     patterns: VoteTable
     counts: Counts
+    answers: Mapping[int, int]
     worked: list[Worked]
     repeats: Mapping[int, Mapping[tuple[str, ...], int]]
     golds: Mapping[int, Sequence[tuple[str, str, int]]]
@@ -81,6 +83,7 @@ def read_votes(connection: Connection) -> Votes:
         statistics.read_people(connection),
         statistics.read_patterns(connection),
         statistics.read_counts(connection),
+        statistics.read_answers(connection),
         statistics.read_worked(connection),
         statistics.read_repeats(connection),
         statistics.read_gold(connection),
@@ -89,7 +92,7 @@ def read_votes(connection: Connection) -> Votes:
 
 def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
     """The statistics of votes that were read before; otherwise like `team`."""
-    people, votes, counts, worked, repeats, golds = read
+    people, votes, counts, answers, worked, repeats, golds = read
     overall = by_group.agreement(counts, seed=seed)
     each, paces = by_group.by_annotator(votes, seed=seed), pace.by_annotator(worked)
     few = len(votes.annotators) <= MOST_FOR_TWOS
@@ -99,6 +102,7 @@ def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> 
             annotator=who,
             name=name,
             is_there=is_there,
+            answers=answers.get(who, 0),
             agreement=each.get(who),
             consistency=consistency(repeats[who], seed=seed) if who in repeats else None,
             gold=gold(golds[who]) if who in golds else None,
