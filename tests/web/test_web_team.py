@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import combinations
 
 import pytest
 from sqlalchemy import insert
@@ -59,6 +60,24 @@ def test_a_lead_sees_everybody_and_an_annotator_only_their_own_figures(team):
     for page in (lead, own):
         assert "90%" in page  # of 40 pairs 36 agree
         assert "0 of 1 pair" in page
+
+
+def test_with_many_people_the_two_who_share_the_most_pairs_are_shown(team):
+    people = [team.add(f"P{n}") for n in range(12)]
+    twos = list(combinations(people, 2))
+    with team.workspace.database.write() as connection:
+        connection.execute(
+            insert(tables.tally),
+            [
+                {"category": "bowl", "pattern": f"{a}+ {b}-", "questions": n}
+                for n, (a, b) in enumerate(twos, 1)
+            ],
+        )
+    shown = team.browser().log_in("Lead").get("/team").text.partition('aria-labelledby="twos"')[2]
+    rows = re.findall(r'<th scope="row">P(\d+) and P(\d+)</th><td class="amount">(\d+)<', shown)
+    named = [(people[int(a)], people[int(b)]) for a, b, _ in rows]
+    assert named == twos[:-45:-1]  # Ann and Bob, who share 40 pairs, are among the 45, too
+    assert re.findall(r'class="aside">(\d+)', shown)[0] == str(1 + len(twos) - 45)
 
 
 def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):

@@ -2,15 +2,18 @@
 
 import json
 import math
+from itertools import combinations
 
 import pytest
+from sqlalchemy import insert
 from voted_shop import NOW, voted
 
 from lookalike.annotate.agreement.by_group import agreement, by_two
 from lookalike.annotate.agreement.patterns import vote_table
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.json import to_json
-from lookalike.store.labelling.statistics import question_ids, read_repeats
+from lookalike.store.labelling.statistics import question_ids, read_patterns, read_repeats
+from lookalike.store.sql import labelling_schema
 from lookalike.store.sql.database import Database
 from lookalike.workflows.label.plan import plan
 from lookalike.workflows.label.team import team
@@ -40,6 +43,30 @@ def test_the_teams_figures_are_those_of_the_tables(database):
     assert found.categories["lamp"]["percent"].value == pytest.approx(110 / 116)
     assert {two.annotators: two.shared for two in found.twos} == {(1, 2): 116, (1, 3): 80, (2, 3): 4}
     assert found.twos[0]["cohen"] == by_two(votes, seed=3)[1, 2]["cohen"]
+
+
+def test_of_many_annotators_those_who_share_the_most_pairs_are_compared(database):
+    with database.write() as connection:
+        rows = [
+            {"category": "lamp", "pattern": f"{a}+ {b}-", "questions": 200 + a + b}
+            for a, b in combinations(range(10, 21), 2)
+        ]
+        connection.execute(insert(labelling_schema.tally), rows)
+        connection.execute(
+            insert(labelling_schema.annotator),
+            [
+                {"id": n, "name": f"P{n}", "folded": f"p{n}", "role": "annotator", "created": 1}
+                for n in range(10, 21)
+            ],
+        )
+    found, every = team(database, NOW), team(database, NOW, all_twos=True)
+    assert (len(found.twos), found.more_twos, len(every.twos), every.more_twos) == (45, 13, 58, 0)
+    most = sorted(every.twos, key=lambda two: -two.shared)
+    assert min(two.shared for two in found.twos) >= most[45].shared
+    with database.read() as connection:
+        assert {two.annotators: two["cohen"] for two in every.twos} == {
+            ids: one["cohen"] for ids, one in by_two(read_patterns(connection)).items()
+        }
 
 
 def test_each_member_has_their_own_figures_and_removed_members_are_kept(database):

@@ -17,7 +17,6 @@ from lookalike.workflows.label.team import Team, team
 
 router = APIRouter(dependencies=SIGNED_IN, include_in_schema=False)
 FRESH_MS, STALE_MS = 10_000, 600_000
-MOST_TWOS = 45
 
 
 @router.get("/team")
@@ -37,8 +36,7 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
         resolved=counts[SETTLED],
         bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],
-        twos=[(*(names[one] for one in both.annotators), both) for both in twos[:MOST_TWOS]],
-        hidden=max(0, len(twos) - MOST_TWOS),
+        twos=[(*(names[one] for one in both.annotators), both) for both in twos],
         remarks=[(names[one.annotator], one.text) for one in found.remarks] if person.is_lead else [],
         busiest=max((one.answers for one in found.recent), default=0),
         at=site.now(),

@@ -1,9 +1,10 @@
 """Statistics of the team: agreement, self-consistency, gold pairs, pace, and remarks on each annotator."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection
 
 from lookalike.annotate.agreement import by_group, pace
@@ -16,7 +17,7 @@ from lookalike.store.labelling import statistics
 from lookalike.store.sql.database import Database
 
 RECENT_HOURS = 48
-MOST_FOR_TWOS = 10
+MOST_TWOS = 45  # each two of ten people
 HOUR_MS = pace.HOUR_MS
 
 
@@ -43,12 +44,16 @@ class AgreementOfTwo(Agreement):
 
 @dataclass(frozen=True)
 class Team:
-    """The statistics of the team page. `twos` has each two annotators who share a pair, by their ids."""
+    """The statistics of the team page. `twos` has two annotators who share pairs, by their ids.
+
+    `more_twos` is the number of those that are left out because they share fewer pairs.
+    """
 
     agreement: Agreement
     categories: Mapping[str, Agreement]
     annotators: tuple[Member, ...]
     twos: tuple[AgreementOfTwo, ...]
+    more_twos: int
     consistency: Consistency
     gold: GoldAccuracy
     pace: AnnotatorPace
@@ -71,7 +76,7 @@ class Votes(NamedTuple):
 def team(database: Database, now: int, *, seed: int = 0, all_twos: bool = False) -> Team:
     """The team's statistics, read from the small tables in one snapshot. `seed` is that of the bootstrap.
 
-    Fifty people are 1,225 pairs of people, so from eleven people on `twos` is empty without `all_twos`.
+    Fifty people are 1,225 pairs of people, so `twos` has those who share the most pairs, or all with `all_twos`.
     """
     read = database.fetch(read_votes)
     return team_of(read, now, seed=seed, all_twos=all_twos)
@@ -95,8 +100,9 @@ def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> 
     people, votes, counts, answers, worked, repeats, golds = read
     overall = by_group.agreement(counts, seed=seed)
     each, paces = by_group.by_annotator(votes, seed=seed), pace.by_annotator(worked)
-    few = len(votes.annotators) <= MOST_FOR_TWOS
-    twos = by_group.by_two(votes, seed=seed) if few or all_twos else {}
+    sharing = two_by_shared(votes)
+    chosen = sharing if all_twos else sharing[:MOST_TWOS]
+    twos = {ids: one for table in chosen for ids, one in by_group.by_two(table, seed=seed).items()}
     annotators = tuple(
         Member(
             annotator=who,
@@ -115,12 +121,26 @@ def team_of(read: Votes, now: int, *, seed: int = 0, all_twos: bool = False) -> 
         categories=by_group.by_category(counts, seed=seed),
         annotators=annotators,
         twos=tuple(AgreementOfTwo(**vars(both), annotators=ids) for ids, both in sorted(twos.items())),
+        more_twos=len(sharing) - len(chosen),
         consistency=consistency(together(repeats.values()), seed=seed),
         gold=gold([row for rows in golds.values() for row in rows]),
         pace=pace.pace(worked),
         recent=recent(worked, now),
         remarks=remarks({one.annotator: _known(one, votes, overall, seed) for one in annotators}),
     )
+
+
+def two_by_shared(votes: VoteTable) -> list[VoteTable]:
+    """The votes of each two annotators who voted on the same pairs, those with the most such pairs first."""
+    voted = (votes.answer >= 0).astype(np.int64)
+    shared = np.triu((voted * votes.pairs[:, None]).T @ voted, 1)
+    first, second = np.nonzero(shared)
+    order = np.argsort(-shared[first, second], kind="stable")
+    twos = np.stack([first, second], axis=1)[order].tolist()
+    return [
+        replace(votes, annotators=tuple(votes.annotators[at] for at in two), answer=votes.answer[:, two])
+        for two in twos
+    ]
 
 
 def recent(worked: list[Worked], now: int) -> tuple[Hour, ...]:
