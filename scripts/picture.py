@@ -14,7 +14,7 @@ TARGET = Path(__file__).parents[1] / "docs/images/report.png"
 
 
 def main(report: Path) -> None:
-    """Two views of the page side by side: its beginning, and what encoders find for a query drawn at random."""
+    """Two views of the page side by side: its beginning, and what people would see."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
@@ -23,7 +23,7 @@ def main(report: Path) -> None:
         page = browser.new_page(viewport=VIEW, device_scale_factor=SCALE)
         page.goto(report.resolve().as_uri())
         views = [page.screenshot()]
-        page.get_by_role("heading", name="Random queries").evaluate("title => title.scrollIntoView()")
+        page.get_by_role("heading", name="What people would see").evaluate("title => title.scrollIntoView()")
         views.append(page.screenshot())
         browser.close()
     opened = [Image.open(BytesIO(view)).convert("RGB") for view in views]
