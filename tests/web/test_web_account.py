@@ -257,6 +257,25 @@ def test_the_last_lead_cannot_remove_or_demote_themselves(served):
     assert lea.get("/team/people").status == 200
 
 
+def test_pages_that_do_not_exist_have_the_navigation_of_the_reader(served):
+    ann, lea = served.logged_in("Ann"), served.logged_in("Lea", "lead")
+    for path in ("/nowhere", "/team/nowhere", "/static/nowhere.css", "/team/people/1/role/2"):
+        for reader, leads in ((ann, False), (lea, True)):
+            page = reader.get(path)
+            assert (page.status, 'href="/label"' in page.text, 'href="/plan"' in page.text) == (
+                404,
+                True,
+                leads,
+            )
+    assert ann.ask("DELETE", "/team").status == 405
+    assert 'href="/label"' in ann.ask("DELETE", "/team").text
+    assert 'action="/logout"' in ann.get("/nowhere").text
+    assert ann.post("/logout").status == 303  # with the token of that page
+    for nobody in (ann, served.browser()):
+        page = nobody.get("/nowhere")
+        assert (page.status, 'href="/label"' in page.text) == (404, False)
+
+
 def test_the_audit_log_goes_back_page_by_page(served):
     lea = served.logged_in("Lea", "lead")
     with served.site.database.write() as connection:

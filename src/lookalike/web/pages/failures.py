@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from lookalike.core.errors import AccessError, LookalikeError, WorkspaceError
+from lookalike.web.access.identity import identity_of
 from lookalike.web.pages.render import page
 from lookalike.web.pages.status import SIGNED_OUT, headers_of, status_of
+from lookalike.web.site import site_of
 
 HTTP_WORDS = {
     400: ("The server cannot read this request.", "Go back, reload the page and try again."),
@@ -121,10 +124,20 @@ async def _http(request: Request, error: Exception) -> Response:
     problem, fix = HTTP_WORDS.get(
         error.status_code, ("The server cannot answer this request.", "Go back and try again.")
     )
+    if not wants_json(request):
+        await run_in_threadpool(_recognize, request)
     return answer(
         request, error.status_code, problem, fix, kind="HTTPError", code=str(error.status_code),
         headers=error.headers,
     )  # fmt: skip
+
+
+def _recognize(request: Request) -> None:
+    """Find out who is logged in, for the navigation of a page at an address without a route."""
+    try:
+        request.state.person = site_of(request).database.fetch(identity_of(request).found)
+    except (LookalikeError, NoConnectionError):
+        return  # nobody is, or the database is not available: the page is shown without navigation
 
 
 async def _unfit(request: Request, error: Exception) -> Response:
