@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.core.errors import LookalikeError
+from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.core.settings import Declared
 from lookalike.web.access.dependencies import CSRF_FIELD
 from lookalike.web.pages.status import must_be_raised
@@ -31,12 +31,36 @@ async def submitted(
     action: Callable[[M], Awaitable[object]],
     then: str,
     again: Callable[[LookalikeError], Response],
+    labels: Mapping[str, str] | None = None,
 ) -> Response:
-    """Do what a form asks and redirect to `then`; where it is refused, show the page `again` with the error."""
+    """Do what a form asks and redirect to `then`; where it is refused, show the page `again` with the error.
+
+    The error names the fields by `labels`, or by their titles.
+    """
     try:
         await action(model(**form))
     except LookalikeError as error:
         if must_be_raised(error):
             raise
-        return await run_in_threadpool(again, error)
+        return await run_in_threadpool(again, labelled(error, labels or titles(model)))
     return RedirectResponse(then, 303)
+
+
+def titles(model: type[Declared]) -> dict[str, str]:
+    """The title of each field that has one, by the name that forms and programs use."""
+    fields = model.model_fields.items()
+    return {field.alias or name: field.title for name, field in fields if field.title}
+
+
+def labelled(error: LookalikeError, labels: Mapping[str, str]) -> LookalikeError:
+    """An error that names fields by the labels of the page: people do not see the names that programs use.
+
+    >>> labelled(ArgumentError('"least" is 3, but "most" is 2.', fix="Correct them."), {"least": "Minimum"}).problem
+    '"Minimum" is 3, but "most" is 2.'
+    """
+    if not isinstance(error, ArgumentError):
+        return error
+    problem = error.problem
+    for name, label in labels.items():
+        problem = problem.replace(f'"{name}" ({label})', f'"{label}"').replace(f'"{name}"', f'"{label}"')
+    return ArgumentError(problem, fix=error.fix, code=error.code)

@@ -27,9 +27,9 @@ HERE = "/plan/campaign"
 
 
 @router.get("/campaign")
-def campaign_page(request: Request, site: SitePart, joined: str = "") -> Response:
+def campaign_page(request: Request, site: SitePart, joined: str = "", saved: bool = False) -> Response:
     """The settings, and the number of pairs that can join the queue."""
-    return _campaign(request, site, joined=joined[:20] if joined.isdecimal() else "")
+    return _campaign(request, site, joined=joined[:20] if joined.isdecimal() else "", saved=saved)
 
 
 @router.post("/campaign")
@@ -39,7 +39,7 @@ async def save_form(request: Request, site: SitePart, by: ActorPart, form: FormP
     def again(failure: LookalikeError) -> Response:
         return _campaign(request, site, failure, form)
 
-    return await submitted(Campaign, form, lambda new: save(site, by, new), HERE, again)
+    return await submitted(Campaign, form, lambda new: save(site, by, new), f"{HERE}?saved=1", again)
 
 
 @router.post("/queue")
@@ -84,12 +84,21 @@ def _campaign(
     failure: LookalikeError | None = None,
     sent: Mapping[str, str] | None = None,
     joined: str = "",
+    *,
+    saved: bool = False,
 ) -> Response:
     with site.database.read() as connection:
         kept = read_campaign(connection).model_dump(by_alias=True)
         states = count_states(connection)
     values = sent or {name: f"{one:.15g}" if isinstance(one, float) else one for name, one in kept.items()}
     fields = Campaign.model_json_schema()["properties"]
-    shown = {"fields": fields, "values": values, "states": states, "joined": joined, "failure": failure}
+    shown = {
+        "fields": fields,
+        "values": values,
+        "states": states,
+        "joined": joined,
+        "saved": saved,
+        "failure": failure,
+    }
     waiting = count_waiting(Workspace(site.workspace.folder))
     return page(request, "team/campaign.html.j2", waiting=waiting, **shown)

@@ -1,5 +1,6 @@
 """Gold pairs, for leads, as a page and as JSON: hidden pairs with a known answer, and who gives that answer."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,6 +23,12 @@ from lookalike.web.site import site_of
 router = APIRouter(prefix="/guidelines/gold", dependencies=LEADS, include_in_schema=False)
 api = APIRouter(prefix="/api/gold", dependencies=LEADS, tags=["gold"], responses=PROBLEMS)
 HERE = "/guidelines/gold"
+LABELS = {
+    "query": "First image",
+    "candidate": "Second image",
+    "answer": "Known answer",
+    "note": "Note for leads",
+}
 
 
 @router.get("")
@@ -35,7 +42,7 @@ async def add_form(request: Request, site: SitePart, by: ActorPart, form: FormPa
     """Make a pair a gold pair."""
     return await submitted(
         NewGold, form, lambda pair: add_gold(site, by, pair), HERE,
-        lambda failure: _gold(request, by.person, failure=failure),
+        lambda failure: _gold(request, by.person, failure=failure, sent=form), LABELS,
     )  # fmt: skip
 
 
@@ -67,7 +74,11 @@ async def remove_gold(site: SitePart, by: ActorPart, question: Number) -> Done:
 
 
 def _gold(
-    request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
+    request: Request,
+    person: Person,
+    after: int = 0,
+    failure: LookalikeError | None = None,
+    sent: Mapping[str, str] | None = None,
 ) -> Response:
     site = site_of(request)
     with site.database.read() as connection:
@@ -80,7 +91,5 @@ def _gold(
             "resolved": pictures(connection, site, others),
             "scores": gold_scores(connection),
         }
-    every = site.rules.campaign.gold_every
-    return page(
-        request, "guidelines/gold.html.j2", **shown, next_after=found.after, failure=failure, every=every
-    )
+    shown |= {"next_after": found.after, "failure": failure, "sent": sent or {}, "labels": LABELS}
+    return page(request, "guidelines/gold.html.j2", **shown, every=site.rules.campaign.gold_every)

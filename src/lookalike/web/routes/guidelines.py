@@ -1,5 +1,6 @@
 """The guidelines with their versions and example pairs, as pages and as JSON. Everybody reads them; leads edit them."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from fastapi import APIRouter
@@ -107,7 +108,7 @@ async def example_form(request: Request, site: SitePart, person: PersonPart, for
     """Show a pair beside the guidelines."""
     return await submitted(
         NewExample, form, lambda pair: add_example(site, pair), EXAMPLES,
-        lambda failure: _examples(request, person, failure=failure),
+        lambda failure: _examples(request, person, failure=failure, sent=form),
     )  # fmt: skip
 
 
@@ -162,7 +163,11 @@ def _edit(
 
 
 def _examples(
-    request: Request, person: Person, after: int = 0, failure: LookalikeError | None = None
+    request: Request,
+    person: Person,
+    after: int = 0,
+    failure: LookalikeError | None = None,
+    sent: Mapping[str, str] | None = None,
 ) -> Response:
     site = site_of(request)
     with site.database.read() as connection:
@@ -176,4 +181,5 @@ def _examples(
         resolved=resolved,
         next_after=found.after,
         failure=failure,
+        sent=sent or {},
     )
