@@ -50,7 +50,7 @@ class Shop:
         self.database.migrate()
         self.now = NOW
         self.draw = random.Random(0)
-        campaign = Campaign(**campaign)
+        campaign = Campaign(**{"prefetch": 4} | campaign)
         with self.database.write() as connection:
             fill(connection, people, pairs, campaign.protocol.votes)
         self.rules = Rules(campaign, share)

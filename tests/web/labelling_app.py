@@ -101,6 +101,11 @@ class Shop:
         statement = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
         return [tuple(row) for row in self.rows(statement.order_by(tables.vote.c.id))]
 
+    def question(self, token: str) -> int:
+        """The number of the pair of a token, which pages and programs do not get."""
+        ((which,),) = self.rows(select(tables.lease.c.question).where(tables.lease.c.token == token))
+        return which
+
     def standing_votes(self, name: str) -> dict[int, str]:
         """The live votes of one."""
         who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()

@@ -1,7 +1,15 @@
 """Labelling over HTTP: the JSON routes and the plain form."""
 
+import json
+import random
+from html import unescape
+
 import pytest
 from labelling_app import ANN, BOB, LEA, Client, make_workspace, serving_shop
+
+from lookalike.core.clock import now_ms
+from lookalike.store.labelling.campaigns import rules_of
+from lookalike.store.labelling.giving import next_pairs
 
 
 @pytest.fixture
@@ -22,9 +30,26 @@ def test_an_answer_brings_its_receipt_and_the_next_pairs(shop):
     ).json()
     assert answer["receipt"]["answer"] == "similar"
     assert [one["token"] for one in answer["given"][:3]] == [one["token"] for one in first["given"][1:]]
-    assert shop.votes(ANN) == [(pair["question"], "similar")]
+    assert shop.votes(ANN) == [(shop.question(pair["token"]), "similar")]
     photo = ann.get(pair["left"]["url"])
     assert (photo.status_code, photo.headers["content-type"]) == (200, "image/jpeg")
+
+
+def test_nothing_but_the_photos_tells_one_pair_from_another(shop):
+    ann = shop.client(ANN)
+    for pair in ann.get("/api/label/next").json()["given"]:
+        assert pair.keys() == {"token", "until", "left", "right"}
+        assert pair["left"].keys() == pair["right"].keys() == {"image", "url", "zoom_url"}
+    state = json.loads(unescape(ann.get("/label").text.split('data-state="', 1)[1].split('"', 1)[0]))
+    assert state["given"] == ann.get("/api/label/next").json()["given"]
+
+
+@pytest.mark.parametrize(("pairs", "reserved"), [(2, 1), (12, 4), (30, 10), (180, 50)])
+def test_an_annotator_gets_a_fair_share_of_the_open_pairs_and_at_most_fifty(tmp_path, team, pairs, reserved):
+    """Of three people."""
+    with make_workspace(tmp_path / "shop", team, pairs=pairs).database.write() as connection:
+        given = next_pairs(connection, rules_of(connection), 1, now_ms(), random.Random(0))
+        assert len(given) == len({one.question for one in given}) == reserved
 
 
 def test_the_same_answer_again_is_taken_once_and_another_one_is_refused(shop):
@@ -42,7 +67,7 @@ def test_an_undone_pair_comes_first(shop):
     pair = ann.get("/api/label/next").json()["given"][0]
     ann.post("/api/label/answer", json={"token": pair["token"], "answer": "similar"})
     given = ann.post("/api/label/undo", json={"token": pair["token"]}).json()["given"]
-    assert given[0]["question"] == pair["question"]
+    assert shop.question(given[0]["token"]) == shop.question(pair["token"])
     assert given[0]["left"] == pair["left"]
     assert len({one["token"] for one in given}) == len(given)
     assert shop.standing_votes(ANN) == {}
@@ -102,7 +127,7 @@ def test_a_program_labels_with_its_token(shop):
         assert program.post("/api/label/answer", json=sent).status_code == 200
         program.headers["Authorization"] = "Bearer lk_wrong"
         assert program.get("/api/label/next").status_code == 401
-    assert shop.votes(ANN) == [(pair["question"], "unsure")]
+    assert shop.votes(ANN) == [(shop.question(pair["token"]), "unsure")]
 
 
 def test_the_plain_form_labels_and_undoes_without_a_script(shop):

@@ -30,9 +30,9 @@ def pair(shop):
         client, done = shop.client(name), set()
         while len(done) < BOTH:
             given = client.get("/api/label/next").json()["given"][0]
-            if given["question"] <= BOTH:
-                done.add(given["question"])
-                answer = "similar" if given["question"] % 2 or name == ANN else "dissimilar"
+            if (question := shop.question(given["token"])) <= BOTH:
+                done.add(question)
+                answer = "similar" if question % 2 or name == ANN else "dissimilar"
             else:
                 answer = "skip"
             client.post("/api/label/answer", json={"token": given["token"], "answer": answer})

@@ -34,8 +34,9 @@ class Campaign(Declared):
         description="How long annotators can undo the last vote on a pair. Then the pair is resolved.",
     )  # fmt: skip
     prefetch: int = Field(
-        default=4, ge=1, le=50, title="Pairs loaded in advance",
-        description="Number of pairs reserved for an annotator at once, so that the next photos load early.",
+        default=50, ge=1, le=50, title="Pairs loaded in advance",
+        description="Most pairs reserved for an annotator at once, so that labelling continues without a network. "
+        "Nobody gets more than a fair share of the open pairs.",
     )  # fmt: skip
     repeats: int = Field(
         default=200, ge=0, le=10_000, title="Repeated pairs per annotator",

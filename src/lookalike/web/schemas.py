@@ -159,7 +159,6 @@ class GivenPair(TypedDict):
     """A pair reserved for you until a time, and the token to answer it with."""
 
     token: str
-    question: int
     until: int
     left: Photo
     right: Photo

@@ -152,6 +152,57 @@ def test_a_check_has_the_order_and_the_time_of_a_lease(database_place):
     assert len(set(seen)) > 2  # first, last and between
 
 
+def batches(shop):
+    """What person 1 is given at once, again and again until nothing new is given."""
+    seen = set()
+    while given := shop.give(1):
+        new = [pair for pair in given if pair.token not in seen]
+        seen.update(pair.token for pair in new)
+        yield new
+        shop.now += 1_000
+        shop.give_answer(1, given[0].token, "similar")
+
+
+def test_a_check_keeps_its_times_like_the_pairs_it_was_given_with(database_place):
+    shop = Shop(
+        database_place, people=1, pairs=40, share=0.3, repeats=40, gap_least=1, gap_most=2, prefetch=6
+    )
+    together = next(
+        new for new in batches(shop) if {bool(shop.ticket(pair.token).check) for pair in new} == {False, True}
+    )
+    lease = shop.rules.campaign.lease
+    for _ in range(40):
+        shop.now += lease // 7
+        untils = {pair.token: pair.until for pair in shop.give(1)}
+        assert len({untils[pair.token] for pair in together}) == 1
+
+
+def test_a_check_undone_twice_is_given_once_with_the_same_time(database_place):
+    shop = Shop(database_place, people=1, pairs=1, share=1.0, repeats=1, gap_least=1, gap_most=1)
+    shop.give_answer(1, shop.give(1)[0].token, "similar")
+    (check,) = shop.give(1)
+    shop.give_answer(1, check.token, "similar")
+    again = shop.undo(1, check.token)
+    shop.now += 1_000
+    assert shop.undo(1, check.token) == again == shop.give(1)[0]
+
+
+def test_gold_pairs_have_no_place_of_their_own(database_place):
+    shop = Shop(database_place, people=1, pairs=60, repeats=0, gold_every=2, prefetch=6)
+    with shop.database.write() as connection:
+        for n in range(20):
+            add_gold(
+                connection, NewPair(f"g{n}", f"h{n}", f"j{n}", "", "gold", 0), "similar", "", None, shop.now
+            )
+    first, last = set(), set()
+    for new in batches(shop):
+        kinds = [bool(shop.ticket(pair.token).check) for pair in new]
+        if len(set(kinds)) == 2:
+            first.add(kinds[0])
+            last.add(kinds[-1])
+    assert first == last == {False, True}
+
+
 def test_a_checks_time_moves_only_when_a_leases_would(database_place):
     shop = Shop(database_place, people=1, pairs=1, share=1.0, repeats=1, gap_least=1, gap_most=1)
     shop.give_answer(1, shop.give(1)[0].token, "similar")

@@ -146,8 +146,10 @@ class Model:
             now_token, answer, at = self.checks[ticket.check]
             if token != now_token and not answer:
                 return ticket.question, now_token
-            if token != now_token or not answer or now - at > grace:
+            if token != now_token or not answer:
                 raise rules.refused("nothing-to-undo")
+            if now - at > grace:
+                raise rules.refused("settled")
             return ticket.question, ""
         mine = self.questions[ticket.question].of(annotator)
         if mine is not None and mine.kind in (VOTE, SKIP) and mine.token == token:

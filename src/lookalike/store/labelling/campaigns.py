@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, insert, select
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.store.people.people import ROLES
 from lookalike.store.sql.labelling_schema import annotator, campaign, progress
 
 MOST_REPEATED = 0.05  # of an annotator's answers: a small campaign does not consist of repeats
@@ -13,19 +14,21 @@ MOST_REPEATED = 0.05  # of an annotator's answers: a small campaign does not con
 
 @dataclass(frozen=True)
 class Rules:
-    """What giving and taking pairs depends on: the campaign, and the share of votes that are repeated."""
+    """What giving and taking pairs depends on: the campaign, the share of votes that are repeated, the annotators."""
 
     campaign: Campaign
     repeat_share: float = 0.0
+    people: int = 1
 
 
 def rules_of(connection: Connection) -> Rules:
     """The rules as they are now; they change when a lead changes the settings."""
     found = read_campaign(connection)
     questions = connection.execute(select(func.sum(progress.c.questions))).scalar() or 0
-    people = connection.execute(select(func.count()).where(annotator.c.removed.is_(None))).scalar_one()
-    answers = questions * found.protocol.votes / max(people, 1)
-    return Rules(found, min(MOST_REPEATED, found.repeats / answers) if answers else 0.0)
+    present = (annotator.c.removed.is_(None), annotator.c.role.in_(ROLES))
+    people = max(connection.execute(select(func.count()).where(*present)).scalar_one(), 1)
+    answers = questions * found.protocol.votes / people
+    return Rules(found, min(MOST_REPEATED, found.repeats / answers) if answers else 0.0, people)
 
 
 def read_campaign(connection: Connection) -> Campaign:

@@ -1,13 +1,14 @@
 """Hidden checks: repeated pairs and gold pairs. They are never votes and have their own table."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, delete, exists, insert, select, update
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.question import refused
-from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token
+from lookalike.store.labelling.leases import Given, Lease, add_leases, find_lease, new_token
 from lookalike.store.sql.labelling_schema import check, claim, gold, question
 
 REPEAT, GOLD = "repeat", "gold"
@@ -17,14 +18,18 @@ FIRST_TURN = 2  # of a repeat: the vote itself was the first
 Check = RowMapping  # with the query and the candidate of its pair
 
 
-def next_check(connection: Connection, who: int) -> Check | None:
-    """The next hidden check that an annotator was not shown yet; None if none is planned."""
-    return connection.execute(_PLANNED, {"who": who}).mappings().first()
+def planned_checks(connection: Connection, who: int, before: int, most: int) -> Sequence[Check]:
+    """The next hidden checks that an annotator was not shown yet, of those due before a number of answers.
+
+    A pair is not repeated again before its last repeat was answered.
+    """
+    return connection.execute(_PLANNED.limit(most), {"who": who, "before": before}).mappings().all()
 
 
-def show_check(connection: Connection, shown: Lease) -> None:
+def show_check(connection: Connection, shown: Lease, since: int) -> None:
     """Note that a hidden check is shown under a new lease. An earlier answer no longer counts."""
-    new = {"token": shown.token, "side": shown.side, "since": shown.at, "answer": NONE, "at": None, "took": 0}
+    add_leases(connection, [shown])
+    new = {"token": shown.token, "side": shown.side, "since": since, "answer": NONE, "at": None, "took": 0}
     connection.execute(update(check).where(check.c.id == shown.hidden_check).values(new))
 
 
@@ -49,18 +54,18 @@ def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaig
     A second request gives the same pair again and undoes nothing more.
     """
     found = _check_of(connection, given)
-    token = found["token"]
-    if token == given.token:
-        if not found["answer"] or now - found["at"] > campaign.grace:
-            raise refused("nothing-to-undo")
-        fresh = replace(given, token=new_token(), at=now)
-        add_leases(connection, [fresh])
-        show_check(connection, fresh)
-        token = fresh.token
-    elif found["answer"]:
+    undone = found["token"] != given.token
+    if undone == bool(found["answer"]):
         raise refused("nothing-to-undo")
+    if undone:
+        fresh = find_lease(connection, found["token"], given.annotator)
+    elif now - found["at"] > campaign.grace:
+        raise refused("settled")
+    else:
+        fresh = replace(given, token=new_token(), at=now + campaign.lease)
+        show_check(connection, fresh, now)
     pair = (found["question"], found["query"], found["candidate"])
-    return Given(token, *pair, given.side, now + campaign.lease)
+    return Given(fresh.token, *pair, given.side, fresh.at)
 
 
 def plan_repeats(
@@ -102,10 +107,18 @@ _WITH_PAIR = select(check, question.c.query, question.c.candidate).join(
     question, question.c.id == check.c.question
 )
 _ONE = _WITH_PAIR.where(check.c.id == bindparam("which"))
+_other = check.alias()
+_EARLIER = (
+    _other.c.annotator == check.c.annotator,
+    _other.c.question == check.c.question,
+    _other.c.kind == check.c.kind,
+    _other.c.turn < check.c.turn,
+    _other.c.answer == NONE,
+)
 _PLANNED = (
     _WITH_PAIR.where(check.c.annotator == bindparam("who"), check.c.answer == NONE, check.c.token.is_(None))
+    .where(check.c.due < bindparam("before"), ~exists().where(*_EARLIER))
     .order_by(check.c.due, check.c.id)
-    .limit(1)
 )
 _REPEATED = select(check.c.question).where(
     check.c.annotator == bindparam("who"), check.c.kind == REPEAT, check.c.turn == FIRST_TURN

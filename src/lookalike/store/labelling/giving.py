@@ -2,23 +2,32 @@
 
 import operator
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, literal_column, select
 
+from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import SKIP, lease, renew
 from lookalike.core.errors import VoteError
 from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.campaigns import Rules
-from lookalike.store.labelling.checks import next_check, show_check
-from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token, unanswered
+from lookalike.store.labelling.checks import Check, planned_checks, show_check
+from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token, renew_checks, unanswered
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.labelling.questions import FREE, Held, Transition, hold, save
 from lookalike.store.sql.labelling_schema import claim, question
 
 WINDOW = 48  # pairs are drawn from the first 48, so the order differs between annotators
 SETS = 64  # sets of takers read together
 NEAREST = 4  # the sets among them whose pairs are read
+STEP = 8  # pairs that are added at once where many are reserved
+NO_END = (1 << 31) - 1  # the largest number of answers
+
+Placed = tuple[
+    int, Given
+]  # when a pair was given, and the pair; those of one time are in the order of their tokens
 
 
 def next_pairs(
@@ -26,84 +35,107 @@ def next_pairs(
 ) -> tuple[Given, ...]:
     """The pairs that an annotator can answer now, oldest first; none if nothing is left for them.
 
-    New pairs are added once half of the `prefetch` of the campaign or less is left. A second request gives the same
-    pairs and renews leases that have ended.
+    A second request gives the same pairs and renews leases that have ended.
     """
-    annotator, want = present(connection, who), rules.campaign.prefetch
-    given = _held_already(connection, rules, who, now)
-    if len(given) <= want // 2:
-        new = _due_check(connection, rules, annotator, now, draw)
-        left, idle = want - len(given) - len(new), not (given or new)
-        new += _take(connection, rules, who, now, draw, left, idle=idle)
-        given += sorted(new, key=lambda one: one.question)  # the order in which a second request gives them
-    return tuple(given or _due_check(connection, rules, annotator, now, draw, early=True))
+    annotator = present(connection, who)
+    found = _held_already(connection, rules, who, now)
+    room = _room(connection, rules, len(found))
+    if room:
+        found += _new_pairs(connection, rules, annotator, now, draw, len(found), room)
+    if not found:  # a hidden check that is not due yet, because nothing else is left
+        early = planned_checks(connection, who, NO_END, 1)
+        found = [_show(connection, rules, one, new_token(), now, draw) for one in early]
+    return tuple(given for _, given in sorted(found, key=lambda one: (one[0], one[1].token)))
 
 
-def _held_already(connection: Connection, rules: Rules, who: int, now: int) -> list[Given]:
-    """What the annotator was given and has not answered. A hidden check gets the times that a lease would get."""
-    found, half = [], rules.campaign.lease // 2
-    for one in unanswered(connection, who):
-        until = now + rules.campaign.lease
-        if one.until is None:
-            until -= max(now - one.since, 0) % max(half, 1)
-        elif one.since <= now and one.until - now >= half:
-            until = one.until
-        elif not _renew(connection, one.question, who, now, until):
-            continue
-        found.append(Given(one.token, one.question, one.query, one.candidate, one.side, until))
-    return found
+def _room(connection: Connection, rules: Rules, held: int) -> int:
+    """How many pairs to reserve beside those held: none until several are missing.
+
+    At most the campaign's `prefetch` pairs are reserved, and never more than a fair share of the open pairs.
+    """
+    most = rules.campaign.prefetch
+    if held > _low(most):
+        return 0
+    share = count_states(connection)[OPEN] // rules.people
+    most = min(most, max(share, 1))
+    return most - held if held <= _low(most) else 0
 
 
-def _renew(connection: Connection, which: int, who: int, now: int, until: int) -> bool:
-    """Start the time of a lease again, unless it is gone."""
-    for held in hold(connection, [which]):
-        try:
-            after = renew(held.question, who, now, until)
-        except VoteError:
-            return False
-        save(connection, [Transition(held, after)], now)
-        return True
-    return False
+def _low(most: int) -> int:
+    """The number of reserved pairs at which pairs are added."""
+    return max(most // 2, most - STEP)
 
 
-def _due_check(
-    connection: Connection,
-    rules: Rules,
-    annotator: Annotator,
-    now: int,
-    draw: random.Random,
-    *,
-    early: bool = False,
-) -> list[Given]:
-    """A hidden check that is due; `early`, because nothing else is left: also one that is not due yet."""
-    found = next_check(connection, annotator["id"])
-    if found is None or not (early or found["due"] <= annotator["answers"]):
-        return []
-    shown = Lease(new_token(), annotator["id"], found["question"], draw.randrange(2), now, found["id"])
-    add_leases(connection, [shown])
-    show_check(connection, shown)
-    pair = (found["question"], found["query"], found["candidate"])
-    return [Given(shown.token, *pair, shown.side, now + rules.campaign.lease)]
+def _held_already(connection: Connection, rules: Rules, who: int, now: int) -> list[Placed]:
+    """What the annotator was given and has not answered. Hidden checks are renewed like leases."""
+    rows, until = unanswered(connection, who), now + rules.campaign.lease
+    late = [one for one in rows if one.since > now or one.until - now < rules.campaign.lease // 2]
+    renewed = {one.token for one in late if one.hidden_check is not None}
+    renew_checks(connection, renewed, until)
+    renewed |= _renew(connection, [one.question for one in late if one.hidden_check is None], who, now, until)
+    gone = {one.token for one in late} - renewed
+    left = [(one, until if one.token in renewed else one.until) for one in rows if one.token not in gone]
+    return [
+        (one.since, Given(one.token, one.question, one.query, one.candidate, one.side, end))
+        for one, end in left
+    ]
+
+
+def _renew(connection: Connection, which: Sequence[int], who: int, now: int, until: int) -> set[str]:
+    """Start the time of leases again. Returns the tokens of those that are not gone."""
+    changes = []
+    for held in hold(connection, which):
+        with suppress(VoteError):
+            changes.append(Transition(held, renew(held.question, who, now, until)))
+    save(connection, changes, now)
+    return {one.token for change in changes for one in change.after.claims if one.annotator == who}
+
+
+def _new_pairs(
+    connection: Connection, rules: Rules, annotator: Annotator, now: int, draw: random.Random, held: int, room: int
+) -> list[Placed]:  # fmt: skip
+    """Newly leased pairs and, at chance places among them, the hidden checks that are due while they are answered."""
+    answers, tokens = annotator["answers"] + held, sorted(new_token() for _ in range(room))
+    checks: dict[str, Check] = {}
+    for one in planned_checks(connection, annotator["id"], answers + room, room):
+        if late := [token for token in tokens[max(one["due"] - answers, 0) :] if token not in checks]:
+            checks[draw.choice(late)] = one
+    idle = not held and all(one["due"] > answers for one in checks.values())
+    others = [token for token in tokens if token not in checks]
+    pairs = _take(connection, rules, annotator["id"], now, draw, others, idle=idle)
+    shown = {token: one for token, one in checks.items() if one["due"] <= answers + len(pairs)}
+    return pairs + [_show(connection, rules, one, token, now, draw) for token, one in shown.items()]
+
+
+def _show(
+    connection: Connection, rules: Rules, found: Check, token: str, now: int, draw: random.Random
+) -> Placed:
+    """Give a hidden check as a pair is given."""
+    who, which, until = found["annotator"], found["question"], now + rules.campaign.lease
+    shown = Lease(token, who, which, draw.randrange(2), until, found["id"])
+    show_check(connection, shown, now)
+    return now, Given(token, which, found["query"], found["candidate"], shown.side, until)
 
 
 def _take(
-    connection: Connection, rules: Rules, who: int, now: int, draw: random.Random, want: int, *, idle: bool
-) -> list[Given]:
-    """Lease new pairs. An annotator who is `idle`, with nothing else to answer, also gets pairs that they skipped.
+    connection: Connection, rules: Rules, who: int, now: int, draw: random.Random, tokens: Sequence[str], *, idle: bool
+) -> list[Placed]:  # fmt: skip
+    """Lease a new pair for each token. An annotator who is `idle`, with nothing else to answer, gets skipped ones too.
 
     Pairs that another transaction holds are left out, unless an idle annotator would get nothing.
     """
-    taken: list[Given] = []
+    taken: list[Placed] = []
     tried: set[int] = set()
     for find in (_first_open, _any_open, _skipped):
-        if len(taken) >= want or (find is _skipped and (taken or not idle)):
+        if not tokens or (find is _skipped and (taken or not idle)):
             break
         left = [which for which in find(connection, who) if which not in tried]
         tried.update(left)
         draw.shuffle(left)
-        while left and len(taken) < want:
-            some, left = left[: want - len(taken)], left[want - len(taken) :]
-            taken += _lease(connection, rules, hold(connection, some, wait=False), who, now, draw)
+        while left and tokens:
+            some, left = left[: len(tokens)], left[len(tokens) :]
+            new = _lease(connection, rules, hold(connection, some, wait=False), who, now, draw, tokens)
+            taken, tokens = taken + new, tokens[len(new) :]
     if idle and tried and not taken:
         return _wait_for_one(connection, rules, who, now, draw)
     return taken
@@ -111,30 +143,32 @@ def _take(
 
 def _wait_for_one(
     connection: Connection, rules: Rules, who: int, now: int, draw: random.Random
-) -> list[Given]:
+) -> list[Placed]:
     """Lease one pair where other transactions hold all of them: wait for one after another."""
     for _ in range(WINDOW):
         left = _any_open(connection, who) or _skipped(connection, who)
-        taken = _lease(connection, rules, hold(connection, left[:1]), who, now, draw)
+        taken = _lease(connection, rules, hold(connection, left[:1]), who, now, draw, [new_token()])
         if taken or not left:
             return taken
     return []
 
 
 def _lease(
-    connection: Connection, rules: Rules, found: Iterable[Held], who: int, now: int, draw: random.Random
-) -> list[Given]:
-    """Lease those of these pairs that still have a free seat."""
-    until, given, changes = now + rules.campaign.lease, [], []
+    connection: Connection, rules: Rules, found: Iterable[Held], who: int, now: int, draw: random.Random,
+    tokens: Sequence[str],
+) -> list[Placed]:  # fmt: skip
+    """Lease those of these pairs that still have a free seat, under these tokens."""
+    until, changes = now + rules.campaign.lease, []
+    given: list[Placed] = []
     for held in found:
-        one = Given(new_token(), held.which, held.query, held.candidate, draw.randrange(2), until)
+        one = Given(tokens[len(given)], held.which, held.query, held.candidate, draw.randrange(2), until)
         try:
             after = lease(held.question, who, one.token, now, until, one.side)
         except VoteError:
             continue
         changes.append(Transition(held, after))
-        given.append(one)
-    add_leases(connection, [Lease(one.token, who, one.question, one.side, now) for one in given])
+        given.append((now, one))
+    add_leases(connection, [Lease(one.token, who, one.question, one.side, now) for _, one in given])
     save(connection, changes, now)
     return given
 

@@ -18,7 +18,7 @@ LIST, BESIDE, ZOOM = 240, 960, 2400
 
 
 def given_pairs(connection: Connection, site: Site, given: Sequence[Given]) -> list[GivenPair]:
-    """Reserved pairs. Nothing tells which of the two photos is the query."""
+    """Reserved pairs. Nothing tells which of the two photos is the query, or which pairs are hidden checks."""
     images = (image for pair in given for image in (pair.query, pair.candidate))
     hashes = site.hashes(connection, images)
     return [_given(pair, hashes) for pair in given]
@@ -38,7 +38,6 @@ def _given(pair: Given, hashes: Mapping[str, str]) -> GivenPair:
     left, right = (pair.candidate, pair.query) if pair.side else (pair.query, pair.candidate)
     return {
         "token": pair.token,
-        "question": pair.question,
         "until": pair.until,
         "left": photo(left, hashes),
         "right": photo(right, hashes),
