@@ -190,7 +190,14 @@ def until(page: Page, condition: str, given: object = None) -> None:
 
 def ready(page: Page) -> None:
     """Wait until the pair that is shown can be answered."""
-    until(page, "() => document.querySelectorAll('#stage img[data-zoom]').length === 2")
+    until(page, "() => document.querySelectorAll('#stage img').length === 2")
+    until(page, SEEN)
+
+
+SEEN = """() => {
+    const [seen] = performance.getEntriesByName("pair");
+    return seen && performance.now() - seen.startTime >= 150;
+}"""
 
 
 def token(page: Page) -> str:

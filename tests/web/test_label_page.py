@@ -6,6 +6,7 @@ import pytest
 from labelling_app import (
     ANN,
     BOB,
+    SEEN,
     changed,
     log_in,
     make_workspace,
@@ -84,6 +85,66 @@ def test_buttons_answer_like_keys_and_keep_their_own_enter(context, shop):
     page.keyboard.press("Enter")
     sent(page)
     assert [answer for _, answer in shop.votes(ANN)] == ["dissimilar", "similar"]
+
+
+BUTTONS = ("Dissimilar", "Undo", "Zoom", "Guidelines", "Keys")
+
+
+@pytest.mark.parametrize("name", BUTTONS)
+def test_after_a_click_space_and_enter_do_what_the_page_says(context, shop, name):
+    page = log_in(context, shop, ANN)
+    press(page, "s")
+    ready(page)
+    page.locator("#labelling").get_by_role("button", name=name).or_(
+        page.locator("#labelling").get_by_role("link", name=name)
+    ).first.click()
+    page.keyboard.press("Escape")
+    ready(page)
+    before = page.get_by_role("button", name="Zoom").get_attribute("aria-pressed")
+    page.keyboard.press("Enter")
+    assert page.get_by_role("button", name="Zoom").get_attribute("aria-pressed") != before
+    press(page, " ")
+    sent(page)
+    clicked = {"Dissimilar": ["dissimilar"], "Undo": ["undo"]}.get(name, [])
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar", *clicked, "skip"]
+
+
+PRESS = """after => {
+    const [seen] = performance.getEntriesByName("pair");
+    const press = new KeyboardEvent("keydown", { key: "s", bubbles: true });
+    Object.defineProperty(press, "timeStamp", { value: seen.startTime + after });
+    document.getElementById("stage").dispatchEvent(press);
+}"""
+
+
+def test_an_answer_counts_from_150_ms_after_both_photos_are_seen(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    held = token(page)
+    for early in (-1_000, 0, 149):
+        page.evaluate(PRESS, early)
+        assert page.locator("#early").is_visible()
+        assert token(page) == held
+    page.evaluate(PRESS, 150)
+    changed(page, held)
+    sent(page)
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
+
+
+def test_a_second_press_at_once_is_dropped_but_undo_and_zoom_work(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    page.evaluate("""() => {
+        const press = key => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        ["s", "d", " ", "x"].forEach(press);
+        document.querySelector("#answers .yes").click();
+    }""")
+    assert page.get_by_role("button", name="Zoom").get_attribute("aria-pressed") == "true"
+    page.evaluate('document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", bubbles: true }))')
+    ready(page)
+    press(page, "u")
+    sent(page)
+    assert [answer for _, answer in shop.votes(ANN)] == ["similar", "undo", "unsure"]
 
 
 def test_a_key_that_is_held_down_answers_once(context, shop):
@@ -310,6 +371,7 @@ def test_a_missing_photo_is_shown_as_missing_and_can_be_skipped_and_reported(con
     page.keyboard.press("s")
     page.get_by_role("button", name="Report").first.click()
     page.locator(".photo .why button:disabled").first.wait_for()
+    until(page, SEEN)
     page.get_by_role("button", name="Skip this pair").first.click()
     sent(page)
     assert [answer for _, answer in shop.votes(ANN)] == ["skip"]

@@ -7,6 +7,7 @@ const letters = document.getElementById("letters");
 
 export function listen({ say, undo, zoom, pan }) {
   prepare();
+  keepFocus();
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -14,17 +15,17 @@ export function listen({ say, undo, zoom, pan }) {
     if (taken(event.target, key) || (isLetter(key) && !letters.checked)) return;
     if (event.shiftKey && PAN[key]) pan(...PAN[key]);
     else if (event.shiftKey && key !== "?") return;
-    else if (!act(key, event.repeat, { say, undo, zoom })) return;
+    else if (!act(key, event, { say, undo, zoom })) return;
     event.preventDefault();
   });
 }
 
-function act(key, repeated, { say, undo, zoom }) {
+function act(key, event, { say, undo, zoom }) {
   const deed = {
     z: undo, Backspace: undo, x: zoom, Enter: zoom, g: () => guide.showModal(), "?": () => keys.showModal(),
-    ...Object.fromEntries(Object.entries(SAY).map(([name, answer]) => [name, () => say(answer)])),
+    ...Object.fromEntries(Object.entries(SAY).map(([name, answer]) => [name, () => say(answer, event.timeStamp)])),
   }[key];
-  if (deed && !repeated) deed();
+  if (deed && !event.repeat) deed();
   return Boolean(deed);
 }
 
@@ -39,6 +40,15 @@ function closeBy(event, key) {
 function taken(target, key) {
   if (target.closest("input:not([type=checkbox]), textarea, select")) return true;
   return (key === "Enter" || key === " ") && Boolean(target.closest("button, a, summary, input"));
+}
+
+// After a click the stage has the focus, so Space and Enter answer and zoom. A button reached by Tab keeps them.
+function keepFocus() {
+  document.getElementById("labelling").addEventListener("mousedown", (event) => {
+    if (!event.target.closest("button, .button")) return;
+    event.preventDefault();
+    document.getElementById("stage").focus({ preventScroll: true });
+  });
 }
 
 function isLetter(key) { return key.length === 1 && key !== " "; }

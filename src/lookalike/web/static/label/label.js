@@ -5,9 +5,10 @@ import { Outbox } from "./queue.js";
 import { listen } from "./keys.js";
 import { Zoom } from "./zoom.js";
 import { Pace } from "./pace.js";
-import { nothing, progress, refused, announce, waiting } from "./words.js";
+import { early, nothing, progress, refused, announce, waiting } from "./words.js";
 
 const RECHECK = 15_000, REFRESH = 60_000;
+const LOOK = 150; // milliseconds from the first frame with both photos until an answer counts
 const root = document.getElementById("labelling");
 const state = JSON.parse(root.dataset.state);
 const form = document.getElementById("answers");
@@ -16,7 +17,8 @@ const zoom = new Zoom(document.getElementById("stage"), document.getElementById(
 const place = `${state.workspace} ${state.person}`; // key in localStorage, which all workspaces of one host and port share
 const pace = new Pace(place, state.break_minutes);
 const figures = state.progress;
-let shownAt = performance.now();
+let seenAt = Infinity; // time of the first frame with both photos of the pair that is shown
+let turn = 0;
 
 const outbox = new Outbox(place, {
   send: (path, body) => call(path, body),
@@ -33,21 +35,38 @@ const outbox = new Outbox(place, {
 const deck = new Deck(document.getElementById("stage"), place, {
   shown: (pair) => {
     zoom.reset();
-    shownAt = performance.now();
+    look(pair);
     form.hidden = !pair;
     form.elements.token.value = pair ? pair.token : "";
     nothing(pair ? null : figures);
     undoButton.disabled = !deck.last;
   },
-  skip: () => say("skip"),
+  skip: (at) => say("skip", at),
   missing: (image) => call("/api/label/missing", { image }),
 });
 
-function say(answer) {
+// The second of two frames begins when the first one is on the screen.
+async function look(pair) {
+  const mine = ++turn;
+  seenAt = Infinity;
+  performance.clearMarks("pair");
+  if (!pair) return;
+  await deck.load(pair).settled;
+  requestAnimationFrame(() => requestAnimationFrame((at) => {
+    if (mine !== turn) return;
+    seenAt = at;
+    performance.mark("pair", { startTime: at });
+  }));
+}
+
+// An answer at a time. One that comes before anybody can have looked at the pair is dropped.
+function say(answer, at) {
   const pair = deck.current;
-  if (!pair || (answer !== "skip" && !deck.visible)) return;
+  if (!pair) return;
+  if (at - seenAt < LOOK) { early(); return; }
+  if (answer !== "skip" && !deck.visible) return;
   performance.mark("key");
-  const took = Math.round(performance.now() - shownAt);
+  const took = Math.round(at - seenAt);
   deck.remember({ ...pair, answer });
   outbox.push({ kind: "answer", token: pair.token, answer, took });
   painted();
@@ -81,7 +100,7 @@ function painted() {
 
 function show() { progress(figures); if (!deck.current) nothing(figures); }
 
-form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value); });
+form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value, event.timeStamp); });
 document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 listen({ say, undo, zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
 addEventListener("online", () => outbox.now());

@@ -94,7 +94,7 @@ class Pair {
     const sides = [["Left photo", pair.left], ["Right photo", pair.right]];
     const photos = sides.map(([words, photo]) => new Photo(words, photo, hooks));
     this.element.append(...photos.map((photo) => photo.element));
-    Promise.all(photos.map((photo) => photo.ready)).then((all) => { this.state = all.every(Boolean) ? "ready" : "missing"; });
+    this.settled = Promise.all(photos.map((photo) => photo.ready)).then((all) => { this.state = all.every(Boolean) ? "ready" : "missing"; });
   }
 }
 
@@ -134,7 +134,7 @@ class Photo {
 
   missing() {
     const box = this.show(`${this.words}: the file is missing or damaged.`);
-    box.append(document.createElement("br"), button("Skip this pair", () => this.hooks.skip()), button("Report to leads", async (event) => {
+    box.append(document.createElement("br"), button("Skip this pair", (event) => this.hooks.skip(event.timeStamp)), button("Report to leads", async (event) => {
       const answer = await this.hooks.missing(this.photo.image).catch(() => null);
       event.target.textContent = answer?.status === 200 ? "Reported in the audit log" : "Not sent. Try again";
       event.target.disabled = answer?.status === 200;

@@ -1,6 +1,7 @@
 // The sentences of the page.
 const by = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString("en");
+const MOMENT = 1_500;
 const WHY = {
   network: "No network connection. The page sends them when the connection is back. You can continue, or close the page.",
   server: "The server does not respond. The page sends them again soon. You can continue.",
@@ -46,6 +47,16 @@ export function refused(entry, error) {
   close.addEventListener("click", () => box.remove());
   box.append(words, close);
   by("refusals").replaceChildren(box);
+}
+
+// Shows for a moment that an answer was dropped.
+export function early() {
+  const box = by("early");
+  box.hidden = false;
+  box.getAnimations().forEach((one) => { one.cancel(); one.play(); });
+  clearTimeout(early.timer);
+  early.timer = setTimeout(() => { box.hidden = true; }, MOMENT);
+  announce(box.textContent);
 }
 
 export function announce(words) { by("announcement").textContent = words; }
