@@ -204,6 +204,42 @@ def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(conte
     assert sorted(shop.standing_votes(ANN).values()) == ["dissimilar", "similar", "unsure"]
 
 
+def test_without_a_network_all_reserved_pairs_can_be_answered(context, shop):
+    """A third of 30 pairs, as there are three people."""
+    page = log_in(context, shop, ANN)
+    page.wait_for_load_state("networkidle")
+    context.set_offline(True)
+    for _ in range(10):
+        press(page, "s")
+    page.locator("#nothing[data-why=network]").wait_for()
+    assert not page.locator("#nothing-then").is_visible()
+    assert shop.votes(ANN) == []
+    context.set_offline(False)
+    sent(page)
+    ready(page)
+    assert len(shop.standing_votes(ANN)) == 10
+
+
+def test_the_page_says_until_when_pairs_are_reserved_and_how_many_answers_came_too_late(context, shop):
+    page = log_in(context, shop, ANN)
+    page.wait_for_load_state("networkidle")
+    given = page.evaluate("fetch('/api/label/next').then(answer => answer.json())")["given"]
+    context.set_offline(True)
+    for _ in range(4):
+        press(page, "s")
+    time = "until => new Date(until).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })"
+    page.locator("#waiting-more", has_text=page.evaluate(time, given[0]["until"])).wait_for()
+    late = [shop.question(pair["token"]) for pair in given[1:3]]
+    with shop.workspace.database.write() as connection:
+        connection.execute(
+            update(tables.question).where(tables.question.c.id.in_(late)).values(state="excluded", free=0)
+        )
+    context.set_offline(False)
+    sent(page)
+    assert page.locator("#refusals [data-late]").get_attribute("data-late") == "2"
+    assert len(shop.standing_votes(ANN)) == 2
+
+
 def test_unsent_answers_outlive_the_page(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
@@ -336,26 +372,113 @@ def test_answers_of_another_workspace_at_this_address_are_left_alone(context, sh
     assert [answer for _, answer in shop.votes(ANN)] == ["similar"]
 
 
-def test_zoom_enlarges_the_same_part_of_both(context, shop):
+SEEN_PART = """[...document.querySelectorAll('#stage img')].map(image => getComputedStyle(image)).map(
+    style => [style.transform, ...style.transformOrigin.split(" ").map(parseFloat)])"""
+
+
+def part(page):
+    """How both photos are enlarged: the factor, and the point that stays where it is."""
+    (one, *at), (other, *beside) = page.evaluate(SEEN_PART)
+    assert one == other
+    assert at == pytest.approx(beside, abs=1)  # the halves of an odd width differ
+    return 1.0 if one == "none" else float(one.removeprefix("matrix(").split(",")[0]), *at
+
+
+def test_zoom_stays_on_from_pair_to_pair_and_moves_both_photos(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
     page.keyboard.press("x")
-    box = page.locator(".photo").first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
-    origins = page.evaluate(
-        "[...document.querySelectorAll('#stage img')].map(image => getComputedStyle(image))"
-        ".map(style => [style.transform, style.transformOrigin])"
-    )
-    assert origins[0][0] == origins[1][0]
-    assert origins[0][0].startswith("matrix(2.5")
-    left, right = ([float(part.removesuffix("px")) for part in origin.split()] for _, origin in origins)
-    assert left == pytest.approx(right, abs=1)  # the halves of an odd width differ
-    before = origins[0][1]
+    scale, x, y = part(page)
+    assert scale == 2.5
     page.keyboard.press("Shift+ArrowRight")
-    assert page.evaluate("getComputedStyle(document.querySelector('#stage img')).transformOrigin") != before
+    assert part(page)[1] > x
+    held = part(page)
+    press(page, "s")
+    ready(page)
+    assert part(page) == held
+    box = page.locator(".photo").last.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 230)
+    page.mouse.up()
+    assert part(page) == (scale, pytest.approx(held[1] - 60 / 1.5, abs=1), pytest.approx(y - 30 / 1.5, abs=1))
     assert page.get_by_role("button", name="Zoom").get_attribute("aria-pressed") == "true"
     page.keyboard.press("Enter")
-    assert page.evaluate("getComputedStyle(document.querySelector('#stage img')).transform") == "none"
+    assert part(page)[0] == 1
+
+
+def test_the_wheel_enlarges_what_is_under_it(context, shop):
+    page = log_in(context, shop, ANN)
+    ready(page)
+    box = page.locator(".photo").first.bounding_box()
+    x, y = box["width"] / 4, box["height"] * 3 / 4
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    page.mouse.wheel(0, -400)
+    until(page, "() => document.querySelector('#stage.zoomed')")
+    scale, *at = part(page)
+    assert scale > 1.5
+    assert at == pytest.approx([x, y], abs=2)
+    page.mouse.wheel(0, 4_000)
+    until(page, "() => !document.querySelector('#stage.zoomed')")
+    assert part(page)[0] == 1
+
+
+def test_two_fingers_enlarge_both_photos(browser, shop):
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = log_in(phone, shop, ANN)
+    ready(page)
+    box = page.locator(".photo").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    send = phone.new_cdp_session(page).send
+    for kind, apart in (("touchStart", 40), ("touchMove", 80), ("touchMove", 120), ("touchEnd", None)):
+        points = (
+            []
+            if apart is None
+            else [{"x": x - apart / 2, "y": y, "id": 0}, {"x": x + apart / 2, "y": y, "id": 1}]
+        )
+        send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    assert part(page)[0] == pytest.approx(3, rel=0.05)
+    assert page.evaluate("visualViewport.scale") == 1
+    phone.close()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "density", "shown", "zoomed"),
+    [(1280, 800, 1, 960, 1600), (2560, 1440, 1, 1600, 2400), (1280, 800, 2, 1600, 2400), (390, 844, 2, 960, 2400)],
+)  # fmt: skip
+def test_photos_have_the_resolution_that_the_screen_needs(
+    browser, shop, width, height, density, shown, zoomed
+):
+    screen = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=density)
+    page = log_in(screen, shop, ANN)
+    ready(page)
+    sizes = "() => [...document.querySelectorAll('#stage img')].map(image => +image.currentSrc.split('/')[4])"
+    assert page.evaluate(sizes) == [shown, shown]
+    page.keyboard.press("x")
+    until(page, f"zoomed => ({sizes})().every(size => size === zoomed)", zoomed)
+    screen.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
+def test_a_notice_does_not_move_the_photos(browser, shop, width, height):
+    screen = browser.new_context(viewport={"width": width, "height": height})
+    page = log_in(screen, shop, ANN)
+    ready(page)
+    page.evaluate(
+        "of => localStorage.setItem(`lookalike work ${of.workspace} ${of.person}`, "
+        "JSON.stringify({since: Date.now() - 51 * 60000, last: Date.now() - 1000}))",
+        json.loads(page.locator("#labelling").get_attribute("data-state")),
+    )
+    page.reload()
+    ready(page)
+    boxes = [photo.bounding_box() for photo in page.locator(".photo").all()]
+    page.route("**/api/label/answer", lambda route: route.abort())
+    press(page, "s")
+    for notice in ("#waiting", "#break"):
+        page.locator(notice).wait_for()
+    ready(page)
+    assert [photo.bounding_box() for photo in page.locator(".photo").all()] == boxes
+    screen.close()
 
 
 def test_a_missing_photo_is_shown_as_missing_and_can_be_skipped_and_reported(context, shop):
@@ -378,17 +501,41 @@ def test_a_missing_photo_is_shown_as_missing_and_can_be_skipped_and_reported(con
     fresh.close()
 
 
-def test_on_a_phone_the_photos_are_stacked_and_fingers_answer(browser, shop):
-    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_on_a_phone_the_photos_get_the_space_and_fingers_answer(browser, shop, width, height):
+    phone = browser.new_context(viewport={"width": width, "height": height}, has_touch=True, is_mobile=True)
     page = log_in(phone, shop, ANN)
     ready(page)
-    upper, lower = (photo.bounding_box() for photo in page.locator("#stage .photo").all())
-    assert upper["y"] + upper["height"] <= lower["y"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    one, other = (photo.bounding_box() for photo in page.locator("#stage .photo").all())
+    if height > width:
+        assert one["y"] + one["height"] <= other["y"]
+    else:
+        assert one["x"] + one["width"] <= other["x"]
+    header, tools = (page.locator(part).bounding_box()["height"] for part in (".bar", ".top"))
+    assert header + tools <= 0.2 * height
+    assert one["height"] * (2 if height > width else 1) >= 0.7 * height
+    whole = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+    assert page.evaluate(whole) == [width, height]
+    for button in page.locator("#answers button, .tools button:visible").all():
+        box = button.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= height
     page.get_by_role("button", name="Dissimilar").tap()
     sent(page)
     assert [answer for _, answer in shop.votes(ANN)] == ["dissimilar"]
     phone.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 2560])
+def test_the_page_without_pairs_is_centred(browser, shop, width):
+    with shop.workspace.database.write() as connection:
+        connection.execute(update(tables.question).values(state="excluded", free=0))
+    screen = browser.new_context(viewport={"width": width, "height": 844})
+    page = log_in(screen, shop, ANN)
+    box = page.locator("#nothing").bounding_box()
+    assert box["x"] + box["width"] / 2 == pytest.approx(width / 2, abs=1)
+    assert page.locator("#stage").bounding_box()["width"] >= 0.9 * width
+    screen.close()
 
 
 def test_the_page_explains_why_no_pair_is_left(context, tmp_path, team):

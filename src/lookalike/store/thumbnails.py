@@ -17,8 +17,8 @@ from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.sql.schema import image as images
 
-SIZES = (240, 960, 2400)
-"""Pixels of the longer side: in a list, beside another photo, zoomed."""
+SIZES = (240, 960, 1600, 2400)
+"""Pixels of the longer side: in a list, then from beside another photo on a small screen to zoomed."""
 
 FOLDER = "thumbnails"
 MOST_BYTES = 512 << 20

@@ -9,12 +9,14 @@ from lookalike.annotate.protocol import DISCUSSION
 from lookalike.store.labelling.discussions import discussions
 from lookalike.store.labelling.leases import Given
 from lookalike.store.people.people import Person
+from lookalike.store.thumbnails import SIZES
 from lookalike.web.routes.images import image_address
 from lookalike.web.schemas import GivenPair, Pairs, Photo
 from lookalike.web.site import Site
 
 PAGE = 24
-LIST, BESIDE, ZOOM = 240, 960, 2400
+LIST, *LABELLING_SIZES = SIZES
+BESIDE, ZOOM = LABELLING_SIZES[0], LABELLING_SIZES[-1]
 
 
 def given_pairs(connection: Connection, site: Site, given: Sequence[Given]) -> list[GivenPair]:
@@ -32,6 +34,16 @@ def photo(image: str, hashes: Mapping[str, str]) -> Photo:
         "url": image_address(image, digest, BESIDE),
         "zoom_url": image_address(image, digest, ZOOM),
     }
+
+
+def srcset(address: str) -> str:
+    """The resolutions of a photo on the labelling page, from one of its addresses. The browser chooses.
+
+    >>> srcset("/images/960/bed/1.jpg?v=01234567").split(", ")[1]
+    '/images/1600/bed/1.jpg?v=01234567 1600w'
+    """
+    _, images, _, image = address.split("/", 3)
+    return ", ".join(f"/{images}/{size}/{image} {size}w" for size in LABELLING_SIZES)
 
 
 def _given(pair: Given, hashes: Mapping[str, str]) -> GivenPair:

@@ -22,7 +22,7 @@ from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, Word
 from lookalike.web.pages.markup import rendered
-from lookalike.web.pages.pair_view import given_pairs, pictures
+from lookalike.web.pages.pair_view import LABELLING_SIZES, given_pairs, pictures, srcset
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import GivenPair
 from lookalike.web.site import Site, site_of
@@ -77,12 +77,12 @@ async def _shown(request: Request, site: Site, person: Person, refusal: VoteErro
     last = request.query_params.get("last", "")[:200]
     state = {
         "workspace": workspace_id(site.key), "person": person.id, "given": given, "progress": asdict(done),
-        "break_minutes": site.rules.campaign.break_minutes,
+        "break_minutes": site.rules.campaign.break_minutes, "sizes": LABELLING_SIZES,
     }  # fmt: skip
     status = 200 if refusal is None else 409
     return page(
         request, "label.html.j2", status=status, given=given, standing=done, state=json.dumps(state), last=last,
-        refusal=refusal, protocol=site.rules.campaign.protocol.name, **guidance,
+        refusal=refusal, protocol=site.rules.campaign.protocol.name, srcset=srcset, **guidance,
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ function taken(target, key) {
 // After a click the stage has the focus, so Space and Enter answer and zoom. A button reached by Tab keeps them.
 function keepFocus() {
   document.getElementById("labelling").addEventListener("mousedown", (event) => {
-    if (!event.target.closest("button, .button")) return;
+    if (!event.target.closest("button, .button, summary")) return;
     event.preventDefault();
     document.getElementById("stage").focus({ preventScroll: true });
   });

@@ -5,7 +5,7 @@ import { Outbox } from "./queue.js";
 import { listen } from "./keys.js";
 import { Zoom } from "./zoom.js";
 import { Pace } from "./pace.js";
-import { early, nothing, progress, refused, announce, waiting } from "./words.js";
+import { announce, early, nothing, progress, refused, waiting } from "./words.js";
 
 const RECHECK = 15_000, REFRESH = 60_000;
 const LOOK = 150; // milliseconds from the first frame with both photos until an answer counts
@@ -13,7 +13,7 @@ const root = document.getElementById("labelling");
 const state = JSON.parse(root.dataset.state);
 const form = document.getElementById("answers");
 const undoButton = document.getElementById("undo");
-const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"));
+const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"), (scale) => deck.sharpen(scale));
 const place = `${state.workspace} ${state.person}`; // key in localStorage, which all workspaces of one host and port share
 const pace = new Pace(place, state.break_minutes);
 const figures = state.progress;
@@ -30,19 +30,19 @@ const outbox = new Outbox(place, {
     outbox.refresh();
   },
   refreshed: (answer) => { Object.assign(figures, answer.progress); deck.merge(answer.given, outbox); show(); },
-  changed: () => { deck.drop(outbox); waiting(outbox); },
+  changed: () => { deck.drop(outbox); status(); },
 });
 const deck = new Deck(document.getElementById("stage"), place, {
   shown: (pair) => {
-    zoom.reset();
     look(pair);
     form.hidden = !pair;
     form.elements.token.value = pair ? pair.token : "";
-    nothing(pair ? null : figures);
-    undoButton.disabled = !deck.last;
+    status();
   },
+  kept: () => { undoButton.disabled = !deck.last; },
   skip: (at) => say("skip", at),
   missing: (image) => call("/api/label/missing", { image }),
+  sizes: state.sizes,
 });
 
 // The second of two frames begins when the first one is on the screen.
@@ -68,7 +68,7 @@ function say(answer, at) {
   performance.mark("key");
   const took = Math.round(at - seenAt);
   deck.remember({ ...pair, answer });
-  outbox.push({ kind: "answer", token: pair.token, answer, took });
+  outbox.push({ kind: "answer", token: pair.token, answer, took, until: pair.until });
   painted();
   if (answer !== "skip") { figures.today += 1; figures.answered += 1; pace.worked(); }
   announce(`Answered: ${answer}.`);
@@ -98,19 +98,28 @@ function painted() {
   requestAnimationFrame(() => requestAnimationFrame(() => performance.measure("key to pair", "key")));
 }
 
-function show() { progress(figures); if (!deck.current) nothing(figures); }
+function show() {
+  progress(figures);
+  status();
+}
+
+function status() {
+  waiting(outbox, deck.ahead);
+  nothing(deck.current ? null : figures, outbox);
+}
 
 form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value, event.timeStamp); });
 document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });
 listen({ say, undo, zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
 addEventListener("online", () => outbox.now());
-addEventListener("storage", (event) => { outbox.heard(event); deck.drop(outbox); outbox.now(); waiting(outbox); });
+addEventListener("storage", (event) => { outbox.heard(event); deck.drop(outbox); outbox.now(); status(); });
+addEventListener("resize", () => deck.near());
 document.addEventListener("visibilitychange", () => { if (!document.hidden) outbox.refresh(); });
 setInterval(() => { if (!deck.current && !document.hidden) outbox.refresh(); }, RECHECK);
 setInterval(() => { if (!document.hidden) outbox.refresh(); }, REFRESH);
 
 outbox.path = () => `/api/label/next?midnight=${midnight()}`;
 deck.merge(state.given, outbox);
-waiting(outbox);
+undoButton.disabled = !deck.last;
 outbox.refresh();
 document.getElementById("stage").focus({ preventScroll: true });

@@ -2,49 +2,77 @@
 const by = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString("en");
 const MOMENT = 1_500;
-const WHY = {
-  network: "No network connection. The page sends them when the connection is back. You can continue, or close the page.",
-  server: "The server does not respond. The page sends them again soon. You can continue.",
+const TITLE = {
+  network: "Waiting for the network", server: "Waiting for the server", login: "You are logged out", page: "This page has expired",
 };
+const LINK = { login: ["/login?next=/label", "Log in"], page: ["/label", "Reload the page"] };
+const ROOMY = matchMedia("(min-width: 721px) and (min-height: 481px)"); // elsewhere a notice begins with one line
+const LATE = ["full", "closed", "taken"]; // why an answer is refused that came too late
+let late = 0;
 
 export function progress(figures) {
-  const parts = [`${number(figures.today)} today`, `${number(figures.answered)} in total`];
-  if (figures.per_hour) parts.push(`${number(Math.round(figures.per_hour))} per hour`);
-  by("progress-words").textContent = `Your answers: ${parts.join(", ")} · Open for the team: ${count(figures.open, "pair")}`;
+  by("progress-today").textContent = number(figures.today);
+  by("progress-total").textContent = number(figures.answered);
+  by("progress-pace").textContent = figures.per_hour ? `, ${number(Math.round(figures.per_hour))} per hour` : "";
+  by("progress-open").textContent = count(figures.open, "pair");
 }
 
-export function nothing(figures) {
+// Why no pair is shown.
+export function nothing(figures, outbox) {
   by("nothing").hidden = !figures;
   if (!figures) return;
-  by("nothing-words").textContent = `Waiting for other annotators: ${count(figures.open, "pair")}. In discussion: ${count(figures.discussion, "pair")}.`;
+  const title = TITLE[outbox.trouble];
+  const loading = !outbox.trouble && outbox.entries().length > 0;
+  by("nothing").dataset.why = outbox.trouble ?? (loading ? "loading" : "done");
+  by("nothing-title").textContent = title ?? (loading ? "Loading the next pair…" : "No pairs for you at the moment");
+  by("nothing-words").textContent = title
+    ? `You have answered all loaded pairs. ${stored(outbox)}${reserved(outbox, [])}${LINK[outbox.trouble] ? "" : "The page continues when the connection is back."}`
+    : `Waiting for other annotators: ${count(figures.open, "pair")}. In discussion: ${count(figures.discussion, "pair")}.`;
+  by("nothing-words").hidden = loading;
+  by("nothing-then").hidden = Boolean(title) || loading;
 }
 
-// Says nothing while answers are sent as usual; says why once they cannot be sent.
-export function waiting(outbox) {
-  const box = by("waiting");
-  const answers = outbox.entries().length;
-  box.hidden = !outbox.trouble || (answers === 0 && outbox.trouble === "server");
+// Says nothing while answers are sent as usual; says why once they cannot be sent, and what becomes of the reserved pairs.
+export function waiting(outbox, pairs) {
+  const box = by("waiting"), trouble = outbox.trouble, begins = box.hidden;
+  const isKnown = !pairs.length && !(trouble in LINK); // `nothing` says it in the middle of the page
+  box.hidden = !trouble || isKnown || (trouble === "server" && outbox.entries().length === 0);
   if (box.hidden) return;
-  const kept = answers === 0 ? "" : `${count(answers, "answer")} not sent yet. `;
-  box.replaceChildren(kept);
-  if (outbox.trouble === "login") box.append("You are logged out. ", link("/login?next=/label", "Log in"), " to continue. No answer is lost.");
-  else if (outbox.trouble === "page") box.append("This page has expired. ", link("/label", "Reload the page"), " to continue. No answer is lost.");
-  else box.append(answers ? WHY[outbox.trouble] : "No network connection. You can continue: this browser keeps your answers.");
+  if (begins || trouble in LINK) box.open = trouble in LINK || ROOMY.matches;
+  by("waiting-words").textContent = `${TITLE[trouble]}. ${stored(outbox)}`;
+  by("waiting-more").replaceChildren(...(trouble in LINK ? [link(...LINK[trouble]), " to continue."] : [reserved(outbox, pairs)]));
+}
+
+function stored(outbox) {
+  const answers = outbox.entries().length;
+  return answers ? `${count(answers, "answer")} not sent yet, stored in this browser. ` : "";
+}
+
+// Until when the pairs here, and those whose answers wait, are reserved for this annotator.
+function reserved(outbox, pairs) {
+  const ends = [...pairs, ...outbox.entries()].map((one) => one.until).filter(Boolean);
+  if (!ends.length) return "";
+  const until = Math.min(...ends);
+  const time = new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return `Your pairs ${until > Date.now() ? "are" : "were"} reserved until ${time}. Later answers count only if a pair still needs one. `;
 }
 
 export function refused(entry, error) {
+  const isLate = entry?.kind === "answer" && LATE.includes(error?.code);
+  late += isLate;
   const what = !entry ? "" : entry.kind === "undo" ? "Undo failed. " : `The answer “${entry.answer}” was not accepted. `;
   const box = document.createElement("div");
   box.className = "failure";
   const words = document.createElement("p");
   const strong = document.createElement("strong");
-  strong.textContent = what + (error?.problem ?? "The server refused the request.");
-  words.append(strong, ` ${error?.fix ?? "Continue with the next pair."}`);
+  strong.textContent = isLate ? `${count(late, "late answer")} not counted.` : what + (error?.problem ?? "The server refused the request.");
+  if (isLate) strong.dataset.late = late;
+  words.append(strong, isLate ? " The reservation had ended, and the pair needs no more answers." : ` ${error?.fix ?? "Continue with the next pair."}`);
   const close = document.createElement("button");
   close.type = "button";
   close.className = "second small";
   close.textContent = "Close";
-  close.addEventListener("click", () => box.remove());
+  close.addEventListener("click", () => { box.remove(); if (isLate) late = 0; });
   box.append(words, close);
   by("refusals").replaceChildren(box);
 }
