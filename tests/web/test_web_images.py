@@ -262,9 +262,12 @@ def test_a_disk_that_refuses_keeps_nothing_and_shows_everything(shop, place):
     assert opened(shop.logged_in("Ann").get(address("a/1.png"))).size == (240, 180)
 
 
-def test_an_id_that_looks_like_a_path_is_an_id(shop):
-    """Ids come from tables too: what they say is looked up, never opened."""
+@pytest.mark.parametrize(
+    "name", ["etc:passwd;x=1#2", "a/two\nlines.png", "a/end.png\n", "\n", "a\r\nb", "a\u2028b"]
+)
+def test_an_id_that_looks_like_a_path_is_an_id(shop, name):
+    """Ids come from tables too: what they say is looked up, never opened. Names of files can have line breaks."""
     with shop.site.database.write() as connection:
         row = dict(connection.execute(images.select().where(images.c.image == "a/1.png")).mappings().one())
-        connection.execute(insert(images).values({**row, "row": 900, "image": "etc:passwd;x=1#2"}))
-    assert opened(shop.logged_in("Ann").get(address("etc:passwd;x=1#2"))).size == (240, 180)
+        connection.execute(insert(images).values({**row, "row": 900, "image": name}))
+    assert opened(shop.logged_in("Ann").get(address(name))).size == (240, 180)

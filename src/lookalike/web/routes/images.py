@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,6 +15,14 @@ from lookalike.web.access.dependencies import SIGNED_IN, Number, SitePart
 from lookalike.web.pages.failures import wants_json
 from lookalike.web.site import Site
 
+
+class ImageId(PathConvertor):
+    """An id in an address: like a path, but with line breaks, as names of files can have them."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("image_id", ImageId())  # Starlette knows the kinds of parameters by their names
 router = APIRouter(prefix="/images", dependencies=SIGNED_IN, include_in_schema=False)
 CACHED = "private, max-age=31536000, immutable"
 MISSING = (
@@ -33,7 +42,7 @@ def image_address(image: str, digest: str, size: int) -> str:
     return f"/images/{size}/{quote(image)}?v={digest[:8]}"
 
 
-@router.get("/{size}/{image:path}")
+@router.get("/{size}/{image:image_id}")
 async def photo(request: Request, site: SitePart, size: Number, image: str) -> Response:
     """The photo of a catalog image, `size` pixels on its wider side or less."""
     one = (
