@@ -35,10 +35,14 @@ def serve(
         bool,
         typer.Option("--behind-https", help="A proxy on this machine provides HTTPS."),
     ] = False,
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="You label alone: one vote makes a label, also on pairs in the queue."),
+    ] = False,
 ) -> None:
     """Label, discuss and manage the team in the browser, alone or as a team. Ctrl-C stops the server."""
     opened = Workspace(workspace)
-    ready = look(opened)
+    ready = look(opened, alone=alone)
     hosts = allowed_hosts(host, allow_host or (), ready)
     listening = listen(host, port)
     _say(ready, f"http://{_shown(host)}:{listening.getsockname()[1]}", workspace)
@@ -50,6 +54,12 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
     if ready.new:
         say(f"Added {plural(ready.new, 'pair')} of the pool to the queue.")
     say(f"Serving {address} ({plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')}).")
+    if ready.waiting:
+        many = plural(ready.waiting, "pair has", "pairs have")
+        say(f"{many} a vote and no label yet: another annotator must answer.")
+    if ready.lacks_a_second:
+        say(f"Each pair needs the votes of {ready.votes} annotators. To label alone, stop and start again:")
+        next_step("lookalike serve --alone", workspace=workspace)
     if not ready.has_lead:
         say("There is no lead yet. Add one in another terminal, then log in:")
         next_step("lookalike users add NAME --role lead", workspace=workspace)

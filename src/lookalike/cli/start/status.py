@@ -57,6 +57,9 @@ def _print(found: Status, workspace: Path) -> None:
         people = plural(found.people, "annotator")
         rows.append(("labelling", f"{people}, {plural(found.open_pairs, 'open pair')}"))
     table(["", ""], rows, left=2)
+    if found.votes_waiting:
+        many = plural(found.votes_waiting, "pair has", "pairs have")
+        say(f"{many} a vote and no label yet: another annotator must answer.")
     if found.photos_missing:
         say(f"Missing photos: {found.photos_missing:,} of the first {min(found.images, LOOKED_AT):,}.")
     if found.encoders:

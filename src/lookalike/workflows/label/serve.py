@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from lookalike.annotate.protocol import OPEN
 from lookalike.core.errors import ArgumentError, WorkspaceError
+from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_states
 from lookalike.store.people import people
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.alone import label_alone, votes_waiting
 from lookalike.workflows.label.queue import queue_pairs
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -18,16 +20,26 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 
 @dataclass(frozen=True)
 class ServingState:
-    """Open questions, people who can log in, whether one of them is a lead, and pairs that are new in the queue."""
+    """Open questions, people who can log in, whether one of them is a lead, and pairs that are new in the queue.
+
+    `votes` are needed for each pair; `waiting` pairs have one and wait for another annotator.
+    """
 
     questions: int
     people: int
     has_lead: bool
     new: int = 0
+    waiting: int = 0
+    votes: int = 2
+
+    @property
+    def lacks_a_second(self) -> bool:
+        """Whether no answer can become a label, because a pair needs the votes of more people than there are."""
+        return self.votes > 1 and self.people <= 1
 
 
-def look(workspace: Workspace) -> ServingState:
-    """Add new pairs of the pool to the queue, and count the work that waits.
+def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
+    """Add new pairs of the pool to the queue, and count the work that waits. `alone`: one vote makes a label.
 
     Raises WorkspaceError for a catalog without photos, because there is nothing to show.
     """
@@ -36,10 +48,13 @@ def look(workspace: Workspace) -> ServingState:
             "This workspace has vectors but no photos, so annotators would see nothing.",
             fix="Create a workspace from photos: lookalike init PHOTOS --workspace FOLDER",
         )
+    if alone:
+        label_alone(workspace)
     new = queue_pairs(workspace).new
     with workspace.database.read() as connection:
         waiting, there = count_states(connection)[OPEN], people.active(connection)
-        return ServingState(waiting, there, people.has_leader(connection), new)
+        leads, votes = people.has_leader(connection), read_campaign(connection).protocol.votes
+        return ServingState(waiting, there, leads, new, votes_waiting(connection), votes)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import is_trained
+from lookalike.workflows.label.alone import votes_waiting
 from lookalike.workflows.label.discover import labelled
 from lookalike.workflows.learn.resume_command import command_of
 from lookalike.workflows.start.catalog import refresh_command
@@ -79,6 +80,7 @@ class Status:
     labels: int
     open_pairs: int  # in the queue of the labelling app
     people: int  # who can log in there
+    votes_waiting: int  # pairs with a vote that wait for another annotator
     photos_missing: int
     refresh: str  # command for missing photos
     unfinished: tuple[str, ...]
@@ -95,6 +97,7 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_states(connection)[OPEN], people.active(connection)
+        waiting = votes_waiting(connection)
     found = Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -111,6 +114,7 @@ def status(workspace: Workspace) -> Status:
         labels=workspace.label_count(),
         open_pairs=open_pairs,
         people=there,
+        votes_waiting=waiting,
         photos_missing=missing,
         refresh=refresh_command(workspace.photos, missing, min(len(catalog), LOOKED_AT)),
         unfinished=tuple(workspace.unfinished),
@@ -187,6 +191,7 @@ def next_command(found: Status) -> str:
         (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
         (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
         (found.pool is None and not found.labels, "lookalike discover --top 5"),
+        (not found.labels and found.people == 1 and found.votes_waiting > 0, "lookalike serve --alone"),
         (not found.labels and bool(found.people), "lookalike serve"),
         (not found.labels, "lookalike discover --pairs pairs.csv"),
     )
@@ -206,7 +211,7 @@ def cost(found: Status) -> str:
         return f"{plural(total, 'photo')} to compute for {names}. The others are kept."
     if not found.encoders:
         return f"{plural(found.images, 'photo')} for each encoder."
-    if command.endswith(("pairs.csv", "serve")):
+    if command.endswith(("pairs.csv", "serve", "--alone")):
         low, high = expert_hours(found.pool_asked)
         return (
             f"{plural(found.pool_asked, 'pair')} to label, about {rough_interval(low, high)} hours of labelling with "
