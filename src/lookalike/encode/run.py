@@ -198,5 +198,6 @@ def _unreadable(bad: dict[str, list[str]], root: Path) -> EmbeddingsError:
     listed = "; ".join(f"{len(images):,} {what}: {quoted(images)}" for what, images in bad.items())
     return EmbeddingsError(
         f"Some photos under {root} cannot be embedded. {listed}.",
-        fix="Restore them, or update the catalog: lookalike catalog refresh",
+        fix="Restore them, or update the catalog: lookalike catalog refresh"
+        + ("" if root.is_dir() else " --photos NEW_FOLDER"),
     )

@@ -43,9 +43,10 @@ def test_the_advised_command_works_after_a_rename(lookalike, shop):
     advised = lookalike("status", "--json").json["next"]
     findings = {one["what"]: one for one in lookalike("doctor", "--json").json["findings"]}
     assert advised in findings["photos"]["fix"]
-    refused = lookalike("catalog", "refresh", "--json")
-    assert refused.status == 1
-    assert advised in refused.json["error"]["fix"]
+    for command in (("catalog", "refresh"), ("embed", "descriptor:layout")):
+        refused = lookalike(*command, "--json")
+        assert refused.status == 1
+        assert advised in refused.json["error"]["fix"]
     typed = shlex.split(advised.replace("NEW_FOLDER", shlex.quote("new name")))
     assert typed[0] == "lookalike"
     follows(lookalike, *typed[1:])
@@ -85,6 +86,9 @@ def test_a_table_is_found_inside_and_beside_the_photos_and_where_it_stayed(
     (tmp_path / table).write_text("\n".join(["image,item", *(f"{name},{name[:7]}" for name in names)]))
     assert lookalike("init", table, "--images", "shop/photos").status == 0
     (tmp_path / "shop").rename(tmp_path / "store")
+    refused = lookalike("catalog", "refresh", "--json").json["error"]
+    assert refused["fix"].endswith(lookalike("status", "--json").json["next"])
+    assert "--images" not in refused["fix"]
     follows(lookalike, "catalog", "refresh", "--photos", "store/photos")
 
 

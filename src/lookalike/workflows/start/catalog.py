@@ -192,7 +192,8 @@ def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | 
         return _read(workspace, source, place, progress)
     except CatalogError as error:
         if source not in workspace.settings.added:
-            if place.exists():
+            root = workspace.folder / source.photos
+            if place.exists() and (not source.photos or root.is_dir()):
                 raise
             fix = f"If it was renamed or moved, give the new folder of the photos: {REFRESH} --photos NEW_FOLDER"
             raise CatalogError(error.problem, fix=fix) from None
