@@ -242,6 +242,7 @@ def test_a_person_removed_or_with_another_role_is_out_at_the_next_click(served_o
     assert ann.get("/account").status == 303
     ann.get("/login")
     assert ann.post("/login", name="Ann", password=PASSWORD).status == 401
+    assert lea.get(f"/team/people/{number}/role").status == 409
     assert f"/team/people/{number}/role" not in lea.get("/team/people").text  # listed, but as removed
     assert "Ann" in lea.get("/team/people").text
     log = lea.get("/team/audit").text

@@ -15,6 +15,7 @@ LEADS = {
     ("GET", "/team/people"),
     ("POST", "/team/people/invite"),
     ("POST", "/team/people/{number}/reset"),
+    ("GET", "/team/people/{number}/role"),
     ("POST", "/team/people/{number}/role"),
     ("GET", "/team/people/{number}/remove"),
     ("POST", "/team/people/{number}/remove"),

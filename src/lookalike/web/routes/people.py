@@ -48,6 +48,13 @@ async def change_role(site: SitePart, by: ActorPart, number: Number, role: Word)
     return RedirectResponse(PEOPLE, 303)
 
 
+@router.get("/people/{number}/role")
+def ask_to_change_role(request: Request, site: SitePart, number: Number) -> Response:
+    """Ask for confirmation."""
+    whose = site.database.fetch(lambda connection: people.require_present(connection, number))
+    return page(request, "team/role.html.j2", whose=whose)
+
+
 @router.get("/people/{number}/remove")
 def ask_to_remove(request: Request, site: SitePart, number: Number) -> Response:
     """Ask for confirmation."""
