@@ -188,8 +188,8 @@ def _split_doubts(rows: Rows, catalog: Catalog) -> list[str]:
         return []
     items = plural(len(set(catalog.item)), "item")
     return [
-        f"No photo is in the split {listed(empty)}, because the catalog has {items}, duplicates kept together. "
-        "Training and its test need photos in all splits."
+        f"The {'split' if len(empty) == 1 else 'splits'} {listed(empty)} got no photos. The catalog has only {items}, "
+        "and duplicates stay together. Training and its test need photos in all splits."
     ]
 
 
