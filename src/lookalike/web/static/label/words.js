@@ -67,7 +67,7 @@ export function refused(entry, error) {
   const strong = document.createElement("strong");
   strong.textContent = isLate ? `${count(late, "late answer")} not counted.` : what + (error?.problem ?? "The server refused the request.");
   if (isLate) strong.dataset.late = late;
-  words.append(strong, isLate ? " The reservation had ended, and the pair needs no more answers." : ` ${error?.fix ?? "Continue with the next pair."}`);
+  words.append(strong, isLate ? " Others answered in the meantime, or the pair was closed." : ` ${error?.fix ?? "Continue with the next pair."}`);
   const close = document.createElement("button");
   close.type = "button";
   close.className = "second small";
