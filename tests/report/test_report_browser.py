@@ -56,6 +56,11 @@ def file(report, tmp_path_factory):
     return path
 
 
+def open_parts(tab):
+    """Open every part of the page."""
+    tab.evaluate("document.querySelectorAll('details.part').forEach(part => { part.open = true; })")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_file_opens_by_itself(browser, file, width, scheme):
@@ -69,6 +74,9 @@ def test_the_file_opens_by_itself(browser, file, width, scheme):
     assert [url for url in requested if not url.startswith("data:")] == [file.as_uri()]
     assert tab.evaluate("document.documentElement.scrollWidth") == width
     assert tab.evaluate("document.scripts.length") == 0
+    assert not tab.locator("#measures").is_visible()
+    open_parts(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
 
     for thumb in (tab.locator(".samples svg.thumb").nth(0), tab.locator(".samples svg.thumb").nth(2)):
         with Image.open(BytesIO(thumb.screenshot())) as shot:
@@ -91,13 +99,17 @@ def test_the_file_opens_by_itself(browser, file, width, scheme):
     tab.close()
 
 
-def test_the_contents_and_wide_tables_work_from_the_keyboard(browser, file):
+def test_parts_and_wide_tables_work_from_the_keyboard(browser, file):
     tab = browser.new_page(viewport={"width": 390, "height": 800})
     tab.goto(file.as_uri())
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
     tab.keyboard.press("Tab")
     assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    tab.locator("summary", has_text="Which encoder is better?").focus()
+    tab.keyboard.press("Enter")
+    assert tab.locator("#measures").is_visible()
+    open_parts(tab)
     assert tab.get_by_role("img", name="purple.jpg").count() == 2
     region = tab.get_by_role("region", name="Measures", exact=True)
     region.focus()
@@ -106,12 +118,30 @@ def test_the_contents_and_wide_tables_work_from_the_keyboard(browser, file):
     tab.close()
 
 
-def test_it_prints_in_light_colours_without_the_contents(browser, file):
+def test_a_link_into_a_closed_part_opens_it(browser, file):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(file.as_uri())
+    tab.locator("summary", has_text="Which encoder is better?").click()
+    card = tab.locator("#measure-2")
+    assert not card.is_visible()
+    tab.get_by_role("region", name="Measures", exact=True).locator('a[href="#measure-2"]').first.click()
+    card.wait_for(state="visible")
+    tab.wait_for_function("e => Math.abs(e.getBoundingClientRect().top) < 60", arg=card.element_handle())
+    tab.close()
+
+
+def test_it_prints_in_light_colours_with_every_part(browser, file):
     tab = browser.new_page(viewport={"width": 690, "height": 975}, color_scheme="dark")
     tab.goto(file.as_uri())
     tab.emulate_media(media="print")
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(29, 33, 38)"
-    assert not tab.locator("nav.contents").is_visible()
+    closed = tab.locator("details.part:not([open])")
+    assert closed.count() > 9
+    heights = closed.evaluate_all("parts => parts.map(part => part.getBoundingClientRect().height)")
+    titles = closed.locator("> summary").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().height)"
+    )
+    assert all(whole > title + 10 for whole, title in zip(heights, titles, strict=True))
     assert tab.pdf(format="A4").startswith(b"%PDF")
     tab.close()
 
@@ -120,9 +150,10 @@ def test_it_prints_in_light_colours_without_the_contents(browser, file):
 def test_before_and_after_learning_is_reached_and_read_at_any_width(browser, file, width):
     tab = browser.new_page(viewport={"width": width, "height": 900})
     tab.goto(file.as_uri())
-    tab.get_by_role("link", name="Before and after training", exact=True).first.click()
+    tab.locator("summary", has_text="Before and after training").click()
     part = tab.locator("#learned")
-    tab.wait_for_function("e => Math.abs(e.getBoundingClientRect().top) < 60", arg=part.element_handle())
+    assert part.is_visible()
+    open_parts(tab)
     table = part.get_by_role("region", name="dinov2-finetuned by the labels")
     heads = table.locator("tbody th").all()
     assert [head.inner_text() for head in heads] == ["DCS(alpha=10)", "EHR@5", "HR@5", "coverage@5"]

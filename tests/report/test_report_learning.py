@@ -20,7 +20,7 @@ def part() -> LearningPart:
 
 @pytest.fixture(scope="module")
 def section(page) -> str:
-    return page.split('<section id="learned"')[1].split("</section>")[0]
+    return page.split('<div id="learned"')[1].split("</section>")[0]
 
 
 def rows_of(table: str) -> dict[str, list[str]]:
@@ -78,7 +78,7 @@ def test_the_truth_has_a_table_of_its_own_only_where_it_is_known(report, section
     assert list(rows) == ["HR@5"]
     lessons = tuple(replace(one, truth=()) for one in report.learning.lessons)
     page = render(replace(report, learning=replace(report.learning, lessons=lessons)))
-    assert "by the ground truth" not in page.split('<section id="learned"')[1]
+    assert "by the ground truth" not in page.split('<div id="learned"')[1]
 
 
 def test_strips_show_both_encoders_for_each_query_the_better_and_the_worse(section, part):
@@ -98,7 +98,7 @@ def test_every_picture_of_it_is_on_the_page(report, part):
     alone = replace(report, samples=(), strips=(), learning=part)
     wanted = {hit.photo.image for one in part.lessons for g in one.strips for s in g.rows for hit in s.hits}
     assert wanted <= {photo.image for photo in photos(alone)}
-    assert "no picture" not in render(alone).split('<section id="learned"')[1].split("</section>")[0]
+    assert "no picture" not in render(alone).split('<div id="learned"')[1].split("</section>")[0]
 
 
 def test_without_the_first_encoder_it_says_so(section):

@@ -56,18 +56,20 @@ def text(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_every_part_has_its_heading_and_a_place_in_the_contents(page):
+def test_every_part_has_its_heading_and_opens(page):
     reader = Reader(page)
     assert reader.open == []
     targets = [a["href"][1:] for a in reader.named("a") if a["href"].startswith("#")]
     ids = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert set(targets) <= set(ids)
-    sections = [section["id"] for section in reader.named("section")]
-    assert sections == [
-        *("short", "next", "measures", "audit", "results", "learned", "pool", "catalog", "notes", "words")
-    ]
-    assert set(sections) <= set(targets)
+    sections = [section["aria-labelledby"].removesuffix("-title") for section in reader.named("section")]
+    parts = ("measures", "meaning", "audit", "results", "learned", "pool", "catalog", "notes", "words")
+    assert sections == ["short", "next", *parts]
+    assert set(sections) <= set(ids)
+    summaries = page.count("<summary><h2")
+    assert summaries == len(parts)
+    assert page.count('<details class="part">\n<summary><h2') == summaries
 
 
 def test_headings_go_down_one_step_at_a_time(page):

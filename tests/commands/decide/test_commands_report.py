@@ -54,3 +54,10 @@ def test_one_labelled_query_gives_values_without_intervals(photos, lookalike, tm
     assert "only 1 query" in shown
     assert ("What the labels show" in shown) == (len(encoders) > 1)
     assert "nan" not in shown.lower().split("which encoder is better")[-1].split("what the encoders find")[0]
+
+
+def test_a_title_can_be_given_and_is_text(lookalike, labelled):
+    assert lookalike("report", "--title", "Chairs & <b>stools</b>").status == 0
+    page = (labelled / "reports" / "report.html").read_text(encoding="utf-8")
+    assert "<title>Chairs &amp; &lt;b&gt;stools&lt;/b&gt;</title>" in page
+    assert "<h1>Chairs &amp; &lt;b&gt;stools&lt;/b&gt;</h1>" in page

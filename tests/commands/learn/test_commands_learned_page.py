@@ -30,7 +30,7 @@ def text(page: str) -> str:
 
 def parts(folder) -> dict[str, str]:
     page = (folder / "reports/report.html").read_text()
-    return {part.partition('"')[0]: part for part in page.split('<section id="')[1:]}
+    return {part.partition('"')[0]: part for part in re.split(r'<(?:section|div) id="', page)[1:]}
 
 
 def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):

@@ -14,7 +14,7 @@ from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import trained, untrained
 from lookalike.workflows.demo.learning import BASE, NAME
 
-LEARNED_SECTION = '<section id="learned"'
+LEARNED_SECTION = '<div id="learned"'
 WITHOUT_TORCH = """
 import sys
 

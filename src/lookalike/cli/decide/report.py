@@ -5,6 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from lookalike.cli import options
 from lookalike.cli.console import print_json, progress, say
 from lookalike.cli.lazy import result
@@ -28,13 +30,17 @@ def report(
     output: Annotated[
         Path | None, options.output("Write the page to this file.", default="reports/report.html")
     ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(help="Title of the page.", show_default="the name of the photo folder or table"),
+    ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
     options.require_new(output, force=force)
     with progress("Ranking", quiet=json) as bar:
-        path = write(Workspace(workspace), datetime.now().astimezone(), output, progress=bar)
+        path = write(Workspace(workspace), datetime.now().astimezone(), output, title=title, progress=bar)
     size = path.stat().st_size
     if json:
         print_json(WrittenReport(str(path.resolve()), size))

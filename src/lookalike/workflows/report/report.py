@@ -39,6 +39,7 @@ def report(
     now: datetime,
     path: Path | None = None,
     *,
+    title: str | None = None,
     truth: Sequence[Scores] = (),
     learned_truth: Sequence[Scores] = (),
     progress: Progress | None = None,
@@ -49,7 +50,7 @@ def report(
     trained encoders and those they were trained on.
     """
     path = path or workspace.folder / REPORTS / "report.html"
-    content = gather(workspace, now, truth=truth, learned_truth=learned_truth, progress=progress)
+    content = gather(workspace, now, title=title, truth=truth, learned_truth=learned_truth, progress=progress)
     make_folder(path.parent)
     write_file(path, render(content).encode("utf-8"))
     return path
@@ -59,6 +60,7 @@ def gather(
     workspace: Workspace,
     now: datetime,
     *,
+    title: str | None = None,
     truth: Sequence[Scores] = (),
     learned_truth: Sequence[Scores] = (),
     progress: Progress | None = None,
@@ -84,7 +86,7 @@ def gather(
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
     return Report(
-        title="Studio catalog" if settings.generated else _title(workspace.source),
+        title=title or ("Studio catalog" if settings.generated else _title(workspace.source)),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
         created=now.strftime("%d %B %Y"),
         generated=settings.generated,

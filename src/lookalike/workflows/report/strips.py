@@ -15,7 +15,7 @@ from lookalike.search.exact import judged_items, results
 from lookalike.workflows.decide.evaluate import Evaluation
 
 Vectors = Callable[[str], Embeddings]  # those of an encoder, by its name
-THUMBNAIL, STRIPS, HITS, ENCODERS = 120, 3, 5, 4
+THUMBNAIL, STRIPS, HITS, ENCODERS = 120, 3, 5, 2
 
 
 class Photos:
