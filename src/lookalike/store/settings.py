@@ -156,7 +156,7 @@ def _require_format(given: dict[str, Any], folder: Path) -> None:
     if found > FORMAT:
         raise WorkspaceError(
             f"A newer Lookalike wrote {folder} (workspace format {found}; this version reads {FORMAT}).",
-            fix="Install the newer version: pip install --upgrade lookalike",
+            fix="Install the newer version of Lookalike: python3 -m pip install . in its folder",
         )
     raise WorkspaceError(
         f"An earlier Lookalike wrote {folder} (workspace format {found}; this version reads {FORMAT}).",

@@ -111,7 +111,7 @@ def test_history_cannot_be_changed(database_place, change):
 
 @pytest.mark.parametrize(
     ("version", "why", "fix"),
-    [("0003", "before 1.0", "lookalike init"), ("9999", "newer", "pip install --upgrade")],
+    [("0003", "before 1.0", "lookalike init"), ("9999", "newer", "pip install .")],
 )
 def test_a_database_of_another_time_is_refused_and_left_alone(tmp_path, database_place, version, why, fix):
     workspace = shop(tmp_path / "w", database_place if isinstance(database_place, str) else "")

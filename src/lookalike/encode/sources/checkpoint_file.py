@@ -66,7 +66,7 @@ def read_about(folder: Path, label: str) -> dict[str, Any]:
     if about["format"] > FORMAT:
         raise EncoderError(
             f"{label} was written by a newer Lookalike (checkpoint format {about['format']}).",
-            fix="Install the newer Lookalike: pip install --upgrade lookalike",
+            fix="Install the newer version of Lookalike: python3 -m pip install . in its folder",
         )
     return dict(about)
 

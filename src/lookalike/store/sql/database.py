@@ -119,7 +119,7 @@ class Database:
         if found is not None and found > VERSION:
             raise WorkspaceError(
                 f"A newer Lookalike wrote {self.name} (database version {found}; this version reads {VERSION}).",
-                fix="Install the newer version: pip install --upgrade lookalike",
+                fix="Install the newer version of Lookalike: python3 -m pip install . in its folder",
             )
         if found is not None and found < BASELINE:
             raise WorkspaceError(
