@@ -13,15 +13,18 @@ from voting_teams import Team, live_votes, shop, states
 
 from lookalike.annotate.protocol import DISCUSSION, Outcome
 from lookalike.annotate.replay import Event, replay
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import LabelsError, VoteError
 from lookalike.store.history.rows import COLUMNS, milliseconds, stamp
 from lookalike.store.labelling import votes
 from lookalike.store.labelling.campaigns import rules_of
+from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.sql import labelling_schema
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.labelling_schema import annotator, question
+from lookalike.workflows.label.labels import export_labels
 from lookalike.workflows.label.votes_files import export_votes, import_votes
 
 
@@ -80,6 +83,31 @@ def test_in_and_out_again_are_the_same_bytes(tmp_path, places, seed, ending):
     import_votes(second, tmp_path / f"a.{ending}")
     import_votes(first, tmp_path / f"a.{ending}")
     assert counts(second) == before
+
+
+def test_labels_have_the_same_order_after_an_import_of_the_votes(tmp_path, places):
+    place, other = places
+    one, two = shop(tmp_path / "one", place), shop(tmp_path / "two", other)
+    fill_queue(one, 30)
+    draw, now = random.Random(3), now_ms() - 3_600_000
+    with one.database.write() as connection:
+        rules, people = rules_of(connection), connection.execute(select(annotator.c.id)).scalars().all()
+        for _ in range(120):
+            now += 5_000
+            who = draw.choice(people)
+            for pair in draw.sample(
+                given := next_pairs(connection, rules, who, now, draw), min(len(given), 1)
+            ):
+                votes.answer(connection, rules, who, pair.token, draw.choice(("similar", "skip")), now, draw)
+            apply_due(connection, rules, now)
+    export_votes(one, tmp_path / "votes.csv")
+    import_votes(two, tmp_path / "votes.csv")
+    for number, workspace in enumerate((one, two)):
+        export_labels(workspace, tmp_path / f"labels-{number}.csv")
+    first, second = ((tmp_path / f"labels-{number}.csv").read_bytes() for number in (0, 1))
+    assert one.labels().query.tolist() != two.labels().query.tolist()
+    assert first == second
+    assert len(first.splitlines()) > 10
 
 
 def test_a_file_of_one_kind_of_database_is_that_of_the_other(tmp_path, postgresql):

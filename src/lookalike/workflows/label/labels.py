@@ -94,11 +94,11 @@ class Exported:
 def export_labels(
     workspace: Workspace, path: Path, *, format: str | None = None, level: Level | None = None
 ) -> Exported:
-    """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file.
+    """Write labels to a CSV, Parquet, TREC qrels or VSD-Fashion file, ordered by query and candidate.
 
-    Importing the file and exporting again gives the same bytes. Qrels and tags cannot hold a pair with both labels, so
-    these are left out. With `level`, the qrels have the labels that measures at that level use; at item level the
-    candidates are item ids.
+    Importing the file, or the votes behind the labels, and exporting again gives the same bytes. Qrels and tags cannot
+    hold a pair with both labels, so these are left out. With `level`, the qrels have the labels that measures at that
+    level use; at item level the candidates are item ids.
     """
     written = format_out(path, format)
     if level is not None and written.name != "qrels":
@@ -106,7 +106,7 @@ def export_labels(
             f"Labels of one level can be written as TREC qrels only, not as {written.name}.",
             fix="Name the file labels.qrels, or leave out --level.",
         )
-    labels, left_out = workspace.labels(), NONE_LEFT_OUT
+    labels, left_out = in_order(workspace.labels()), NONE_LEFT_OUT
     if level is not None:
         labels, left_out = labels_used(judged_pairs(workspace.catalog, labels, Rule(level=level)))
     elif written.one_label_per_pair:
@@ -118,6 +118,16 @@ def export_labels(
 def labels_used(pairs: JudgedPairs) -> tuple[Labels, tuple[Unusable, ...]]:
     """The labels that measures use, with candidates as in judged ranks; and those left out."""
     return Labels.of(pairs.query, pairs.candidate, pairs.label), pairs.unusable
+
+
+def in_order(labels: Labels) -> Labels:
+    """The labels by query, then by candidate: the order in which they were added is not part of them.
+
+    >>> in_order(Labels.of(["b", "a"], ["c", "d"], [1, 0])).query.tolist()
+    ['a', 'b']
+    """
+    order = np.lexsort((labels.label, labels.candidate, labels.query))
+    return Labels.of(labels.query[order], labels.candidate[order], labels.label[order])
 
 
 def one_per_pair(labels: Labels) -> tuple[Labels, tuple[Unusable, ...]]:
