@@ -28,7 +28,7 @@ from labelling_app import (
 )
 
 from lookalike.core.clock import now_ms
-from lookalike.store.labelling.queue import Asked, ask
+from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.workspace import Workspace
 
 GAP = 16
@@ -60,7 +60,7 @@ def triangle(workspace: Workspace) -> list[str]:
     rows = [row for row in range(len(catalog)) if str(catalog.image[row]).startswith("chair/")][:6:2]
     pairs = [(rows[a], rows[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
     asked = [
-        Asked(
+        NewPair(
             *map(str, (catalog.image[a], catalog.image[b], catalog.item[b], catalog.category[a])),
             "pool",
             n - 9,
@@ -68,7 +68,7 @@ def triangle(workspace: Workspace) -> list[str]:
         for n, (a, b) in enumerate(pairs)
     ]
     with workspace.database.write() as connection:
-        ask(connection, asked, 2, now_ms())
+        add_pairs(connection, asked, 2, now_ms())
     return [str(catalog.image[row]) for row in rows]
 
 
