@@ -3,15 +3,20 @@
 import re
 import time
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import delete, insert, update
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import write_campaign
 from lookalike.store.labelling.queue import NewPair, add_pairs
+from lookalike.store.labelling.statistics import read_people
 from lookalike.store.sql import labelling_schema as tables
+from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
+from lookalike.workflows.label.next_step import plan_step
+from lookalike.workflows.label.plan import plan
 
 HOUR = 3_600_000
 
@@ -53,10 +58,10 @@ def team(served_on):
 def test_a_lead_sees_everybody_and_an_annotator_only_their_own_figures(team):
     lead = team.browser().log_in("Lead").get("/team").text
     assert "Ann and Bob" not in lead  # with two people it would say the same as the whole
-    rows = re.findall(r'<th scope="row">(Ann|Bob|Lead)', lead)
-    assert rows == ["Lead", "Ann", "Bob"]
+    named, row = r'<th scope="row">(Ann|Bob|Lead)', lead.partition('id="each"')[2].partition("</table>")[0]
+    assert re.findall(named, row) == ["Lead", "Ann", "Bob"]
     own = team.browser().log_in("Ann").get("/team").text
-    assert re.findall(r'<th scope="row">(Ann|Bob|Lead)', own) == ["Ann"]
+    assert set(re.findall(named, own)) == {"Ann"}
     for page in (lead, own):
         assert "90%" in page  # of 40 pairs 36 agree
         assert "0 of 1 pair" in page
@@ -78,6 +83,85 @@ def test_with_many_people_the_two_who_share_the_most_pairs_are_shown(team):
     named = [(people[int(a)], people[int(b)]) for a, b, _ in rows]
     assert named == twos[:-45:-1]  # Ann and Bob, who share 40 pairs, are among the 45, too
     assert re.findall(r'class="aside">(\d+)', shown)[0] == str(1 + len(twos) - 45)
+
+
+def step(page) -> str:
+    return re.search(r'<p class="lede" id="step" data-step="(\w+)">', page.text)[1]
+
+
+def test_one_coefficient_is_shown_and_the_others_on_request(team):
+    for name in ("Lead", "Ann"):
+        page = team.browser().log_in(name).get("/team").text
+        shown = re.sub(r"<details class=\"more\">.*?</details>", "", page, flags=re.DOTALL)
+        heads = re.findall(r'<th scope="col"[^>]*>([^<]*)<', shown)
+        assert [head for head in heads if re.search("[ακ]|AC1", head)] == ["Krippendorff's α"]
+        assert {"Fleiss' κ", "Gwet's AC1", "Cohen's κ with others"} < set(re.findall(r">([^<>]+)</th>", page))
+
+
+def test_the_pace_says_how_many_people_it_is_the_average_of(team):
+    lead = team.browser().log_in("Lead")
+    for path in ("/team", "/plan"):
+        pace = re.search(r"<dd>120 .*?</dd>", lead.get(path).text)[0]
+        assert re.findall(r"(\d+) annotators", pace) == ["2"], path  # Lead has not worked
+
+
+def test_the_team_page_begins_with_the_next_step(team):
+    lead = team.browser().log_in("Lead")
+
+    def found(**states):
+        with team.workspace.database.write() as connection:
+            connection.execute(delete(tables.progress))
+            rows = [{"kind": "pool", "state": state, "questions": n} for state, n in states.items()]
+            connection.execute(insert(tables.progress), rows)
+        return step(lead.get("/team"))
+
+    assert found(open=3, discussion=2, settled=9) == "label"
+    assert found(open=2, discussion=3, settled=9) == "discuss"
+    assert found(settled=9, excluded=2) == "done"
+    assert found(open=0) == "empty"
+    with team.workspace.database.write() as connection:
+        ids = sorted(who for who, (name, _) in read_people(connection).items() if name != "Lead")
+        both = [f"{ids[0]}{a} {ids[1]}{b}" for a, b in ("+-", "-+")]
+        rows = [{"category": "box", "pattern": pattern, "questions": 200} for pattern in both]
+        connection.execute(insert(tables.tally), rows)
+    team.clock.goes(hours=1)  # figures of a moment ago are not computed again
+    assert found(open=3, discussion=2, settled=9) == "clarify"
+
+
+def test_the_plan_page_begins_with_the_next_step(team):
+    lead = team.browser().log_in("Lead")
+
+    def found(hours=0.0, **states):
+        with team.workspace.database.write() as connection:
+            connection.execute(delete(tables.progress))
+            rows = [{"kind": "pool", "state": state, "questions": n} for state, n in states.items()]
+            connection.execute(insert(tables.progress), rows)
+            write_campaign(connection, Campaign(planned_hours=hours))
+        return step(lead.get("/plan"))
+
+    assert found(open=300) == "label"
+    assert found(open=300, hours=1.0) == "over"
+    assert found(open=300, hours=1000.0) == "label"
+    assert found(discussion=1) == "discuss"
+    assert found(settled=1) == "done"
+    assert found(settled=0) == "empty"
+    with team.workspace.database.write() as connection:
+        connection.execute(delete(tables.pace))
+    assert found(open=300) == "untimed"
+
+
+@pytest.mark.parametrize(
+    ("decisions", "pairs", "expected"),
+    [(["better", "alike"], 0, "decided"), (["better", "open"], 9, "first"), (["open"], 0, "done")],
+)
+def test_the_next_step_follows_the_last_comparison(team, decisions, pairs, expected):
+    standings = [SimpleNamespace(decision=one) for one in decisions]
+    forecast = LabelForecast(None, {}, SimpleNamespace(standings=standings, next=range(pairs)))
+    with team.workspace.database.write() as connection:
+        connection.execute(update(tables.progress).values(state="settled"))
+    found = plan(team.workspace.database, Campaign(), team.clock())
+    assert plan_step({"settled": 9}, found, forecast) == expected
+    assert plan_step({"settled": 9}, found, ForecastProblem("no labels", "Label.")) == "done"
 
 
 def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):

@@ -12,11 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.campaigns import read_campaign
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
 from lookalike.workflows.label.forecast import MOST_ENCODERS, ForecastProblem, LabelForecast, forecast_beside
+from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
 from lookalike.workflows.label.queue import queue_first
 
@@ -45,19 +47,24 @@ class Work:
 @router.get("")
 def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
     """Remaining work, expected errors, and the last forecast."""
-    campaign = site.database.fetch(read_campaign)
+    campaign, states = site.database.fetch(
+        lambda connection: (read_campaign(connection), count_states(connection))
+    )
     work: Work | None = site.forecast
+    found, forecast = plan(site.database, campaign, site.now()), None if work is None else work.found
     return page(
         request,
         "team/plan.html.j2",
-        headers={"Refresh": AGAIN.format(site.now())} if work is not None and work.found is None else {},
-        found=plan(site.database, campaign, site.now()),
+        headers={"Refresh": AGAIN.format(site.now())} if work is not None and forecast is None else {},
+        found=found,
+        states=states,
+        step=plan_step(states, found, forecast),
         campaign=campaign,
         encoders=site.workspace.encoders,
         most=MOST_ENCODERS,
         asked=asked,
         work=work,
-        forecast=None if work is None else work.found,
+        forecast=forecast,
     )
 
 

@@ -12,6 +12,7 @@ from lookalike.store.labelling.progress import count_states
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, SitePart, lead
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
+from lookalike.workflows.label.next_step import team_step
 from lookalike.workflows.label.review import review
 from lookalike.workflows.label.team import Team, team
 
@@ -27,16 +28,22 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
     names = {one.annotator: one.name for one in found.annotators}
     counts = site.database.fetch(count_states)
     twos = sorted(found.twos, key=lambda two: -two.shared) if person.is_lead else []
+    groups = found.categories.items() if len(found.categories) > 1 else ()
+    named = [(f"{names[a]} and {names[b]}", both) for both in twos for a, b in (both.annotators,)]
     return page(
         request,
         "team/team.html.j2",
         found=found,
         counts=counts,
+        step=team_step(counts, found.agreement["krippendorff"]),
+        workers=sum(one.pace is not None for one in found.annotators),
         total=counts.total(),
         resolved=counts[SETTLED],
         bars=[(state, counts[state]) for state in (SETTLED, DISCUSSION, EXCLUDED, OPEN)],
         members=[one for one in shown if one.is_there or one.pace is not None or one.agreement is not None],
-        twos=[(*(names[one] for one in both.annotators), both) for both in twos],
+        groups=[("all categories", found.agreement), *((name or "no category", one) for name, one in groups)],
+        compared=[(one.name, one.agreement) for one in shown if one.agreement is not None],
+        twos=named,
         remarks=[(names[one.annotator], one.text) for one in found.remarks] if person.is_lead else [],
         busiest=max((one.answers for one in found.recent), default=0),
         at=site.now(),

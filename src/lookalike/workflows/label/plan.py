@@ -42,13 +42,14 @@ class LabelErrors:
 class LabellingPlan:
     """The work that is left. Times are milliseconds since 1970, NaN if unknown.
 
-    `votes` and `checks` are the answers still needed; `spent` and `left` are active hours, and `planned` is 0 without
-    a plan.
+    `votes` and `checks` are the answers still needed, and `people` those who worked. `spent` and `left` are active
+    hours, and `planned` is 0 without a plan.
     """
 
     questions: int
     votes: int
     checks: int
+    people: int
     pace: AnnotatorPace
     spent: float
     left: Figure
@@ -96,6 +97,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
         questions=waiting,
         votes=needed - given,
         checks=due,
+        people=len({row.annotator for row in worked}),
         pace=found,
         spent=found.active_hours,
         left=left,

@@ -1,0 +1,49 @@
+"""What a team does next, in one word: the team page and the plan page begin with it, in a sentence."""
+
+from collections.abc import Mapping
+
+from lookalike.annotate.agreement.figure import Figure
+from lookalike.annotate.protocol import DISCUSSION, OPEN
+from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
+from lookalike.workflows.label.plan import LabellingPlan
+
+LOW_AGREEMENT = 0.4  # up to here, Landis and Koch (1977) call agreement beyond chance fair
+EMPTY, DONE, DISCUSS, LABEL = "empty", "done", "discuss", "label"
+CLARIFY, DECIDED, FIRST, OVER, UNTIMED = "clarify", "decided", "first", "over", "untimed"
+
+
+def team_step(states: Mapping[str, int], alpha: Figure) -> str:
+    """The next step of a team, from the number of pairs in each state and Krippendorff's alpha with its interval.
+
+    >>> team_step({"open": 9, "discussion": 2}, Figure(0.8, 0.7, 0.9, 40))
+    'label'
+    >>> team_step({"open": 9, "discussion": 2}, Figure(0.2, 0.1, 0.3, 40))
+    'clarify'
+    """
+    if not sum(states.values()):
+        return EMPTY
+    waiting, disputed = states.get(OPEN, 0), states.get(DISCUSSION, 0)
+    if not waiting and not disputed:
+        return DONE
+    if alpha.is_sure and alpha.high < LOW_AGREEMENT:
+        return CLARIFY
+    return DISCUSS if disputed > waiting else LABEL
+
+
+def plan_step(
+    states: Mapping[str, int], plan: LabellingPlan, forecast: LabelForecast | ForecastProblem | None
+) -> str:
+    """The next step of a lead, from the plan and the last forecast. A decided comparison comes first."""
+    if not sum(states.values()):
+        return EMPTY
+    comparison = forecast.comparison if isinstance(forecast, LabelForecast) else None
+    if comparison is not None and comparison.standings:
+        if all(one.decision in ("better", "worse", "alike") for one in comparison.standings):
+            return DECIDED
+        if len(comparison.next):
+            return FIRST
+    if not plan.questions and not plan.votes:
+        return DISCUSS if states.get(DISCUSSION, 0) else DONE
+    if plan.left.value != plan.left.value:
+        return UNTIMED
+    return OVER if plan.over > 0 else LABEL
