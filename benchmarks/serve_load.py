@@ -145,7 +145,7 @@ class Run:
     waited: list[float] = field(default_factory=list)  # of all, retries included
     refused: Counter[int] = field(default_factory=Counter)
     bare: list[float] = field(default_factory=list)
-    first: list[float] = field(default_factory=list)  # the first pairs of each expert, all asked for at once
+    first: list[float] = field(default_factory=list)  # the first request of each expert, all sent at once
     late: list[float] = field(default_factory=list)  # how much later than asked a sleeping process was woken
     seconds: float = 0.0
     cpu_before: float = 0.0  # of the server, for its start and the answers without work

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class OpenWorkspace:
-    """A workspace to read. Each value is as it is at the moment when it is read, the catalog as it was when opened.
+    """A workspace to read. `catalog` and `splits` are read once; labels, pool and embeddings at each access.
 
-    `splits` are the image ids of each split, `embeddings` the vectors by the name of their encoder, read when they are
-    asked for. `pool` is None before `lookalike discover`.
+    `splits` has the image ids of each split, `embeddings` the vectors by the name of their encoder. `pool` is None
+    before `lookalike discover`.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -46,7 +46,7 @@ class OpenWorkspace:
 
 
 class EmbeddingsByName(Mapping[str, Embeddings]):
-    """The vectors of a workspace by the name of their encoder; each is read when it is asked for."""
+    """The vectors of a workspace by the name of their encoder, read from disk at each access."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

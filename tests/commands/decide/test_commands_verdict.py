@@ -175,3 +175,15 @@ def test_nothing_is_corrected_where_the_labels_or_ranks_are_not_those_of_the_poo
 ):
     found = lookalike("evaluate", *options, "--json").json["recommendation"]
     assert (found["headline"], found["corrected"]) == ("", {})
+
+
+def test_a_generator_without_usable_vectors_keeps_no_other_encoder_from_being_measured(lookalike, labelled):
+    whole = lookalike("evaluate", "color", "layout", "--json").json
+    assert whole["recommendation"]["uncorrected"] == ""
+    (labelled / "embeddings" / "hog" / "manifest.json").write_text("{")
+    found = lookalike("evaluate", "color", "layout", "--json").json
+    assert set(found["scores"]) == {"color", "layout"}
+    made = found["recommendation"]
+    assert (made["headline"], made["corrected"]) == ("", {})
+    assert "hog" in made["uncorrected"]
+    assert "hog" in lookalike("evaluate", "color", "layout").out

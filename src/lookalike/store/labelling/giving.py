@@ -120,7 +120,7 @@ def _show(
 def _take(
     connection: Connection, rules: Rules, who: int, now: int, draw: random.Random, tokens: Sequence[str], *, idle: bool
 ) -> list[Placed]:  # fmt: skip
-    """Lease a new pair for each token. An annotator who is `idle`, with nothing else to answer, gets skipped ones too.
+    """Lease a new pair for each token. An `idle` annotator has nothing else to answer and also gets skipped pairs.
 
     Pairs that another transaction holds are left out, unless an idle annotator would get nothing.
     """

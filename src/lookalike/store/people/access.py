@@ -115,7 +115,7 @@ def revoke_tokens(connection: Connection, owner: int, now: int) -> int:
 
 
 def token_owner(connection: Connection, token: str, now: int, needs: str = READ) -> Person | None:
-    """The owner of a token, who is a lead only by the scope `lead`.
+    """The owner of a token. A lead has an annotator's rights unless the token has the scope `lead`.
 
     None if the token is unknown, revoked or expired, or its owner was removed. Raises AccessError if its scope does
     not include `needs`.

@@ -1,4 +1,4 @@
-"""Sessions of browsers, one row each: whoever has only a copy of the cookie is out when the session ends.
+"""Sessions of browsers, one row each. When a session ends, copies of its cookie stop working, too.
 
 The database has the digest of a session's nonce, so reading the database is not enough to forge a session.
 """

@@ -133,7 +133,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def _recognize(request: Request) -> None:
-    """Find out who is logged in, for the navigation of a page at an address without a route."""
+    """Identify the reader where no route does, so that the error page has their navigation."""
     try:
         request.state.person = site_of(request).database.fetch(identity_of(request).found)
     except (LookalikeError, NoConnectionError):

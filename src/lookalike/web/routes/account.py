@@ -132,7 +132,7 @@ async def change_password(
     again: Word = "",
     tokens: Word = "",
 ) -> Response:
-    """Set a new password; all other sessions end. Whoever has tokens says whether they end, too."""
+    """Set a new password and end all other sessions. The form asks people with tokens whether to revoke them, too."""
     try:
         await run_in_threadpool(_require_choice, site, by, tokens)
         site.throttle.attempt(by.person.name, by.address, by.now)

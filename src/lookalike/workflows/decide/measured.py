@@ -43,12 +43,14 @@ LEFT_OUT = ("EHR", "EMRR", "ENDCG")  # of judged results alone
 class Recommendation:
     """Which encoder is best by HR@K corrected, with its trust, and the measures that are not to be trusted here.
 
-    `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected.
+    `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected;
+    `uncorrected` says why, if a generator is the reason.
     """
 
     headline: str
     corrected: ScoresResult
     distrusted: tuple[Distrust, ...]
+    uncorrected: str
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def recommend(found: Evaluation, rates: CorrectedRates, sure: Significance) -> R
     made = judgement(found.judged, rates, sure, found.generators)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     return Recommendation(
-        made.headline, scores_result(known, sure, {rates.name: rates.name}), made.distrusted
+        made.headline, scores_result(known, sure, {rates.name: rates.name}), made.distrusted, rates.why
     )
 
 

@@ -1,6 +1,7 @@
 """The verdict on a workspace's labels: which measure can be trusted for which encoder, and HR@K corrected."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from lookalike.audit.audits import Audits
 from lookalike.audit.leave_one_out import LeaveOneOut
 from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, verdicts
+from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores
 from lookalike.evaluate.measures.table import evaluate as score_all
@@ -25,7 +27,7 @@ NOT_RECORDED = (
     "corrected. If you know the encoders, name them: lookalike audit --generators color,hog"
 )
 GONE = (
-    "HR@K cannot be corrected: the generator {0} has no vectors any more. Compute them again: lookalike embed"
+    "HR@K cannot be corrected: the generator {0} has no usable vectors. Compute them again: lookalike embed"
 )
 
 
@@ -106,12 +108,18 @@ def corrected_rates(
 
 
 def corrected_on_pool(workspace: Workspace, ranked: RankedPairs) -> CorrectedRates:
-    """HR@K corrected of encoders that are ranked on the labels of the workspace's pool."""
+    """HR@K corrected of encoders that are ranked on the labels of the workspace's pool.
+
+    A generator whose vectors are missing, stale or damaged leaves no correction; the encoders themselves are ranked.
+    """
     pool = workspace.pool()
     if pool is None:
         return CorrectedRates({}, why=NOT_RECORDED)
     names = dict.fromkeys([*ranked.ranks, *pool.generators])
-    vectors = {name: workspace.embeddings(name) for name in names if name in workspace.encoders}
+    vectors = {}
+    for name in names:
+        with suppress(EmbeddingsError):
+            vectors[name] = workspace.embeddings(name)
     return corrected_rates(workspace.catalog, vectors, ranked, list(ranked.ranks), pool.generators, pool.top)
 
 

@@ -39,7 +39,9 @@ def print_level(measured: Measured, *, brief: bool) -> None:
 
 
 def _recommendation(found: Recommendation) -> None:
-    """The best encoder by HR@K corrected, and everybody's value."""
+    """The best encoder by HR@K corrected and everybody's value, or why there is none."""
+    if found.uncorrected:
+        say("", folded(found.uncorrected))
     for name in dict.fromkeys(one for scores in found.corrected.values() for one in scores):
         say("", folded(found.headline), "")
         say(f"{name}: share of the top {K} that is similar; unjudged ones are estimated")
