@@ -9,6 +9,8 @@ from lookalike.core.types import Scores
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.evaluate.significance.results import verdict_on_best
 from lookalike.evaluate.significance.sentence import full, sentence
+from lookalike.evaluate.significance.summary import Significance
+from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import recommend
 from lookalike.workflows.decide.verdict import CorrectedRates
 from lookalike.workflows.demo.demo import Demo
@@ -50,8 +52,7 @@ DemoResult = TypedDict(
 
 def demo_result(made: Demo) -> DemoResult:
     """The figures of a demo, without `learned` if nothing could be. A measure not to be trusted has no verdict."""
-    advised = recommend(made.evaluation, CorrectedRates({}), made.sure)
-    doubted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
+    doubted = _distrusted(made.evaluation, made.sure)
     return {
         "workspace": str(made.workspace.folder),
         "report": str(made.report),
@@ -67,7 +68,15 @@ def demo_result(made: Demo) -> DemoResult:
     }
 
 
+def _distrusted(found: Evaluation, sure: Significance) -> set[str]:
+    """The measures that are not to be trusted on these labels."""
+    advised = recommend(found, CorrectedRates({}), sure)
+    return set() if advised is None else {one.measure for one in advised.distrusted}
+
+
 def _learned(learned: Learned) -> LearnedResult:
+    doubted = _distrusted(learned.found, learned.sure)
+    used = [name for name in LEARNED if name not in doubted]
     return LearnedResult(
         encoder=learned.outcome.encoder,
         base=learned.outcome.base,
@@ -77,7 +86,11 @@ def _learned(learned: Learned) -> LearnedResult:
         labels=_values(learned.found.scores),
         truth=_values(learned.truth),
         words={
-            "By the labels": full(sentence(learned.sure.comparisons[LEARNED[0]][0].swapped)),
+            **(
+                {"By the labels": full(sentence(learned.sure.comparisons[used[0]][0].swapped))}
+                if used
+                else {}
+            ),
             "By the ground truth": full(sentence(learned.sure_of_truth.comparisons[TRUE[0]][0].swapped)),
         },
     )
