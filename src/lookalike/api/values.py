@@ -21,7 +21,17 @@ from lookalike.catalog.read import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Pool, Rule, Scores, Similarity
+from lookalike.core.types import (
+    SPLITS,
+    Catalog,
+    Embeddings,
+    JudgedRanks,
+    Labels,
+    Pool,
+    Rule,
+    Scores,
+    Similarity,
+)
 from lookalike.discover import prevalence
 from lookalike.discover.pool import pool
 from lookalike.discover.prevalence import PositiveRate
@@ -34,7 +44,7 @@ from lookalike.encode.sources.precomputed import precomputed, slices
 from lookalike.encode.spec import parse
 from lookalike.encode.validity import check_vectors
 from lookalike.evaluate.measures import table
-from lookalike.rank.distinct import top_lists
+from lookalike.rank.distinct import TopLists, top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.negatives import add_negatives
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
@@ -117,12 +127,14 @@ def make_pool(
     stratify: str | None = None,
     seed: int = 0,
     similarity: Similarity = "cosine",
+    within_splits: bool = False,
     progress: Progress | None = None,
 ) -> Pool:
     """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default.
 
     `where` keeps queries with certain values, such as [("domain", "wild")]; values of one column are alternatives.
-    `stratify` names a column whose values keep their shares in the sample.
+    `stratify` names a column whose values keep their shares in the sample. `within_splits` takes candidates from the
+    split of their query, so that every label can train or test.
     """
     at_least(top, 1, "top")
     if queries is None or isinstance(queries, int):
@@ -135,7 +147,6 @@ def make_pool(
         )
     else:
         rows = given_queries(catalog, list(queries))
-    rule = Rule(similarity=similarity)
     listed = list(generators)
     if len({generator.encoder for generator in listed}) < len(listed):
         raise PoolError(
@@ -143,9 +154,34 @@ def make_pool(
         )
     lists = {}
     for done, generator in enumerate(listed):
-        found = top_lists(catalog, generator, rows, top, rule, progress=part(progress, done, len(listed)))
+        of_all = part(progress, done, len(listed))
+        found = (
+            _within_splits(catalog, generator, rows, top, similarity, of_all)
+            if within_splits
+            else top_lists(catalog, generator, rows, top, Rule(similarity=similarity), progress=of_all)
+        )
         lists[generator.encoder] = (found.row, found.score)
     return pool(catalog, rows, lists, top)
+
+
+def _within_splits(
+    catalog: Catalog,
+    generator: Embeddings,
+    rows: np.ndarray,
+    top: int,
+    similarity: Similarity,
+    progress: Progress | None,
+) -> TopLists:
+    """The top lists of queries, each from the gallery of the query's split."""
+    lists = TopLists(np.full((len(rows), top), -1, np.int64), np.full((len(rows), top), np.nan, np.float32))
+    for done, split in enumerate(SPLITS):
+        some = np.flatnonzero(catalog.split[rows] == split)
+        if len(some) and catalog.is_gallery(split).any():
+            rule, of_all = Rule(similarity=similarity, split=split), part(progress, done, len(SPLITS))
+            found = top_lists(catalog, generator, rows[some], top, rule, progress=of_all)
+            lists.row[some, : found.row.shape[1]] = found.row
+            lists.score[some, : found.row.shape[1]] = found.score
+    return lists
 
 
 def random_pairs(catalog: Catalog, pool: Pool, count: int, *, seed: int = 0) -> RandomPairs:

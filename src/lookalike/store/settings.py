@@ -80,6 +80,10 @@ class WorkspaceSettings(PhotoSource):
         default="", description='"" for the file lookalike.db, or the address postgresql://user@host/name.'
     )
     format: int = Field(default=FORMAT, description="The version of the workspace format. Do not change it.")
+    split_by: tuple[str, ...] = Field(
+        default=(),
+        description="The encoders from whose pool the splits were drawn. Empty: splits do not depend on encoders.",
+    )
     added: tuple[PhotoSource, ...] = Field(default=(), description="Photos that were added later.")
 
     @property

@@ -4,12 +4,14 @@ import shutil
 
 import numpy as np
 import pytest
+from sqlalchemy import delete
 from trained_shop import ENCODERS, LEARNED, keep_head, make_shop, split_of, train_as_if
 
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import NotComparableError
 from lookalike.core.types import Labels
 from lookalike.evaluate.significance.summary import Settings, significance
+from lookalike.store.sql import schema
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import is_trained, trained, untrained
@@ -217,3 +219,14 @@ def test_no_label_in_the_test_split_is_undefined_not_zero(lookalike, taught):
     assert result["scores"]["run-7"]["EHR@5"]["value"] is None
     assert result["scores"]["run-7"]["EHR@5"]["reason"]
     assert np.isfinite(lookalike("evaluate", "plain", "--measures", "HR@5", "--json").json["labels"])
+
+
+def test_splits_are_not_drawn_from_a_pool_once_an_encoder_is_trained(lookalike, taught):
+    with taught.database.write() as connection:
+        connection.execute(delete(schema.label))
+    before = taught.catalog.split.tolist()
+    refused = lookalike("discover", "--splits", "from-pool", "--json")
+    assert (refused.status, refused.json["error"]["kind"]) == (1, "PoolError")
+    assert "run-7" in refused.err
+    assert Workspace(taught.folder).catalog.split.tolist() == before
+    assert Workspace(taught.folder).pool() is None

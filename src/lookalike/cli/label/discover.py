@@ -17,6 +17,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.label import discover as workflow
 from lookalike.workflows.label.discover import Discovery
 from lookalike.workflows.label.discover_summary import DiscoverySummary, discover_summary
+from lookalike.workflows.label.splits import SplitsOfPairs
 
 
 @result(DiscoverySummary)
@@ -50,6 +51,14 @@ def discover(
     random: Annotated[
         int | None,
         typer.Option(help="Total number of random pairs, to estimate the positive rate.", min=0),
+    ] = None,
+    splits: Annotated[
+        SplitsOfPairs | None,
+        typer.Option(
+            help="across: candidates of the whole gallery. within: only of the query's split, so every label can train "
+            "or test. from-pool: across, then draw the splits anew from the pool, before the first label.",
+            show_default="as before; across for a new pool",
+        ),
     ] = None,
     pairs: options.Pairs = None,
     provenance: Annotated[
@@ -90,6 +99,7 @@ def discover(
             where=conditions(where),
             stratify=stratify,
             seed=seed,
+            splits=splits,
             replace=overwrite,
             random=random,
             pairs=pairs,

@@ -33,6 +33,7 @@ def print_summary(found: DiscoverySummary) -> None:
         )
     if found.identical:
         say(f"{plural(found.identical, 'pair shows', 'pairs show')} the same file twice: not to be labelled.")
+    _print_splits(found)
     if found.labelled:
         say(f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar.")
     _print_random(found)
@@ -49,6 +50,30 @@ def print_summary(found: DiscoverySummary) -> None:
             for one in found.generators
         ]
         table(["", *found.generators, "pairs only by it"], rows)
+
+
+def _print_splits(found: DiscoverySummary) -> None:
+    """How many labels can train, select the epoch, and test; nothing for a catalog with one split."""
+    if found.splits_drawn:
+        say(
+            f"Splits drawn from the pool of {', '.join(found.split_by)}. Scores of a split are not those of a random "
+            "sample of the catalog."
+        )
+    some, across = found.by_split, found.by_split.across
+    inside = some.train + some.validation + some.test
+    if inside in (0, some.train, some.validation, some.test) and not across:
+        return
+    rest = (
+        f" {across:,} ({percent(across / (inside + across), 0)}) cannot be used: their photos are in different splits."
+        if across
+        else ""
+    )
+    say(
+        f"If you train an encoder, {some.train:,} of these labels teach it, {some.validation:,} select its epoch, and "
+        f"{some.test:,} test it.{rest}"
+    )
+    if across and not found.labelled and not found.split_by:
+        say("To make more of them usable, choose --splits from-pool, or --splits within --overwrite, now.")
 
 
 def _print_random(found: DiscoverySummary) -> None:

@@ -17,6 +17,7 @@ from typing import Any, cast
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Rule, Split
+from lookalike.discover.splitting import is_within_splits
 from lookalike.encode.sources.checkpoint_file import head_of, heads_down, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
@@ -95,11 +96,11 @@ def comparable_rule(workspace: Workspace, names: Sequence[str], rule: Rule) -> t
     """The rule on which some encoders may be scored together, and a note where it is not the one requested.
 
     With a trained encoder among them that is the test split, for all. Raises ArgumentError where another split was
-    requested.
+    requested. Other notes say how the splits or the pool limit a score.
     """
     affected = trained(workspace, names)
     if not affected or rule.split == TEST:
-        return rule, ()
+        return rule, notes_on_splits(workspace, rule)
     if rule.split is not None:
         raise ArgumentError(
             f"{_were(affected)} trained on this workspace's labels, so the {rule.split} split cannot measure "
@@ -112,7 +113,24 @@ def comparable_rule(workspace: Workspace, names: Sequence[str], rule: Rule) -> t
     )
     alone = _others(workspace)
     more = (f"On all labels, the others{alone}",) if alone and set(names) - set(affected) else ()
-    return replace(rule, split=TEST), (note, *more)
+    rule = replace(rule, split=TEST)
+    return rule, (note, *more, *notes_on_splits(workspace, rule))
+
+
+def notes_on_splits(workspace: Workspace, rule: Rule) -> tuple[str, ...]:
+    """What to know of a score: splits that were drawn from a pool, or a pool within splits that is scored across."""
+    drawn, pool = workspace.settings.split_by, workspace.pool()
+    if rule.split is not None and drawn:
+        return (
+            f"The splits were drawn from the pool of {', '.join(drawn)}: photos that these encoders find similar are "
+            "mostly in one split. Scores of a split are not those of a random sample of the catalog.",
+        )
+    if rule.split is None and not drawn and pool is not None and is_within_splits(workspace.catalog, pool):
+        return (
+            "The pool was chosen within splits, so candidates of other splits have no label. Measure within a split: "
+            "--split test",
+        )
+    return ()
 
 
 def require_untrained(workspace: Workspace, names: Sequence[str], doing: str) -> None:

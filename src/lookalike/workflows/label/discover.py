@@ -17,12 +17,14 @@ from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.queries import Where
 from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of
+from lookalike.discover.splitting import is_within_splits
 from lookalike.discover.statistics import PoolFigures, pool_figures
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import judged_items
 from lookalike.store.formats.label_files import write_provenance_file
 from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.splits import SplitsOfPairs, draw_splits, require_drawable
 
 TOP = 5
 NOTHING_DRAWN = RandomPairs(strings([]), strings([]), strings([]))
@@ -32,6 +34,7 @@ NOTHING_DRAWN = RandomPairs(strings([]), strings([]), strings([]))
 class Discovery:
     """The pool and the random pairs as they are now, and what this call changed.
 
+    `redrawn` says that the splits were drawn from the pool.
     `extra` is what new generators brought to a pool that was there (None: none came). `questions` are the pairs
     that have no label yet. `new_random` random pairs were drawn now, `forgotten` ones dropped: they
     were drawn for other queries. `is_current` says that the random pairs are a sample of the catalog as it is. `file`
@@ -46,6 +49,7 @@ class Discovery:
     is_current: bool
     questions: Questions
     file: WrittenPairs | None = None
+    redrawn: bool = False
 
     @property
     def only_random_left(self) -> bool:
@@ -64,6 +68,7 @@ class PoolOptions(TypedDict, total=False):
     where: Where
     stratify: str | None
     seed: int | None
+    splits: SplitsOfPairs | None
 
 
 def discover(
@@ -81,13 +86,21 @@ def discover(
 
     An existing pool is extended with the generators named, on its own queries and top unless others are
     given; without any of these arguments it does not change. A new one takes all encoders, all queries and top 5.
+    `splits` chooses candidates `across` splits or `within` the split of the query, or draws the splits `from-pool`.
     `random` is the total number of random pairs; existing ones stay, and the seed of the workspace samples the rest.
     `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair.
     """
     if pairs is not None:
         earlier_rows(pairs)  # refused before long work begins
+    redrawn = options.get("splits") == "from-pool"
+    if redrawn:
+        require_drawable(workspace)
     stored = workspace.pool()
     old = None if replace else stored
+    if old is not None and options.get("splits") == "within" and not is_within_splits(workspace.catalog, old):
+        raise PoolError(
+            "The pool has pairs across splits.", fix="Start the pool again: --splits within --overwrite"
+        )
     named = any(options.get(name) is not None for name in ("top", "queries", "stratify"))
     if old is not None and generators is None and not named and not options.get("where"):
         pool = old
@@ -101,6 +114,8 @@ def discover(
         write_provenance_file(pool, drawn, provenance)
     if pool is not stored or drawn is not before:
         workspace.save_pool(pool, drawn)
+    if redrawn:
+        draw_splits(workspace, pool, drawn)
     kept = len(before) if drawn.begins_with(before) else 0
     return Discovery(
         pool=pool,
@@ -111,6 +126,7 @@ def discover(
         is_current=is_current,
         questions=left,
         file=file,
+        redrawn=redrawn,
     )
 
 
@@ -131,7 +147,9 @@ def _pooled(
     queries, where, stratify = options.get("queries"), options.get("where", ()), options.get("stratify")
     if old is not None and queries is None and not where and stratify is None:
         queries = old.queries.tolist()
-    top, seed = options.get("top"), options.get("seed")
+    top, seed, splits = options.get("top"), options.get("seed"), options.get("splits")
+    if splits is None and old is not None:
+        splits = "within" if is_within_splits(workspace.catalog, old) else "across"
     new = values.make_pool(
         workspace.catalog,
         [workspace.embeddings(name) for name in names],
@@ -140,6 +158,7 @@ def _pooled(
         where=where,
         stratify=stratify,
         seed=workspace.settings.seed if seed is None else seed,
+        within_splits=splits == "within",
         progress=progress,
     )
     return extended(old, new) if old is not None else new

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lookalike.api import values
 from lookalike.discover.prevalence import PositiveRate, chebyshev_budget
 from lookalike.discover.questions import identical_pairs
+from lookalike.discover.splitting import PairsBySplit, pairs_by_split
 from lookalike.discover.statistics import PoolFigures, expert_hours
 from lookalike.store.formats.pair_files import WrittenPairs
 from lookalike.store.workspace import Workspace
@@ -86,7 +87,9 @@ class DiscoverySummary(PoolFigures):
 
     `duplicates` is the share of the `most` places that were filled by the same pair twice; `only_by` counts pairs
     that only one generator proposed; the overlap of two generators is in percent of the places they fill. `identical`
-    pairs show the same file twice and are not asked.
+    pairs show the same file twice and are not asked. `by_split` counts the pairs to show to annotators by the split of
+    their photos. `split_by` are the encoders from whose pool the splits were drawn; `splits_drawn` says that this call
+    drew them.
     """
 
     positives: int | None
@@ -100,6 +103,9 @@ class DiscoverySummary(PoolFigures):
     budget: RandomBudget | None
     pairs_file: WrittenPairs | None
     identical: int
+    by_split: PairsBySplit
+    split_by: tuple[str, ...]
+    splits_drawn: bool
 
 
 def discover_summary(
@@ -152,6 +158,9 @@ def discover_summary(
         else RandomBudget(precision, confidence, assumed, needed, hours(needed)),
         pairs_file=found.file,
         identical=len(identical_pairs(catalog, found.pool, found.random)),
+        by_split=pairs_by_split(catalog, found.pool),
+        split_by=workspace.settings.split_by,
+        splits_drawn=found.redrawn,
     )
 
 
