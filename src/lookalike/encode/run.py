@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Float32, Int64
 
+from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.parallel import in_order
@@ -198,6 +199,5 @@ def _unreadable(bad: dict[str, list[str]], root: Path) -> EmbeddingsError:
     listed = "; ".join(f"{len(images):,} {what}: {quoted(images)}" for what, images in bad.items())
     return EmbeddingsError(
         f"Some photos under {root} cannot be embedded. {listed}.",
-        fix="Restore them, or update the catalog: lookalike catalog refresh"
-        + ("" if root.is_dir() else " --photos NEW_FOLDER"),
+        fix=f"Restore them, or update the catalog: {refresh_command(root)}",
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
+from lookalike.catalog.photos.changes import refresh_command
 from lookalike.catalog.photos.check import within
 from lookalike.catalog.photos.decode import open_photo, thumbnail
 from lookalike.core.errors import CatalogError, StorageError
@@ -72,7 +73,7 @@ class Thumbnails:
         content, is_own = self._content(one)
         current = hashlib.sha256(content).hexdigest() == one.digest
         if not (is_own or current):
-            raise _refused(one, "leads out of the photo folder")
+            raise self._refused(one, "leads out of the photo folder")
         jpeg = self._jpeg(one, content, size)
         if current:
             self._keep(one, size, jpeg)
@@ -84,23 +85,23 @@ class Thumbnails:
         A link may lead out of it, but only to the photo that the catalog was read from. `make` compares them.
         """
         if not any(within(os.path.join(self._home, one.path), os.path.abspath(root)) for root in self._roots):
-            raise _refused(one, "leads out of the photo folder")
+            raise self._refused(one, "leads out of the photo folder")
         path = os.path.realpath(os.path.join(self._home, one.path))
         is_own = any(Path(path).is_relative_to(os.path.realpath(root)) for root in self._roots)
         try:
             return _read(path), is_own
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "no such name"
-            raise _refused(one, f"cannot be read ({why})") from error
+            raise self._refused(one, f"cannot be read ({why})") from error
 
     def _jpeg(self, one: ListedImage, content: bytes, size: int) -> bytes:
         try:
             with open_photo(io.BytesIO(content)) as header:
                 width, height = header.size
         except Exception as error:  # decoders raise errors of all kinds
-            raise _refused(one, "cannot be read as a photo") from error
+            raise self._refused(one, "cannot be read as a photo") from error
         if width * height > self._most_pixels:
-            raise _refused(one, f"has {width:,} x {height:,} pixels, over the catalog's max_megapixels")
+            raise self._refused(one, f"has {width:,} x {height:,} pixels, over the catalog's max_megapixels")
         return thumbnail(io.BytesIO(content), size)
 
     def _keep(self, one: ListedImage, size: int, jpeg: bytes) -> None:
@@ -111,6 +112,12 @@ class Thumbnails:
             write_file(place, jpeg)
         except StorageError:  # a full or read-only disk: it is computed again next time
             return
+
+    def _refused(self, one: ListedImage, why: str) -> CatalogError:
+        return CatalogError(
+            f"The photo of image {one.image!r} {why}.",
+            fix=f"Put it back, or update the catalog: {refresh_command(self._home)}",
+        )
 
     def _place(self, one: ListedImage, size: int) -> Path:
         return self._kept / one.digest[:2] / f"{one.digest}-{size}.jpg"
@@ -124,9 +131,3 @@ def _read(path: str) -> bytes:
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
             raise OSError(errno.EINVAL, "not a photo file")
         return file.read()
-
-
-def _refused(one: ListedImage, why: str) -> CatalogError:
-    return CatalogError(
-        f"The photo of image {one.image!r} {why}.", fix="Put it back, or run `lookalike catalog refresh`."
-    )

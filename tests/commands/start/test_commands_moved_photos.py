@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.core.errors import CatalogError
+from lookalike.store.thumbnails import Thumbnails, listed
 from lookalike.store.workspace import Workspace
 
 
@@ -104,3 +106,17 @@ def test_added_photos_move_along_or_stay(lookalike, shop):
     (shop / "photos").rename(shop / "renamed")
     assert "--photos" in lookalike("status", "--json").json["next"]
     follows(lookalike, "catalog", "refresh", "--photos", "renamed", images=38)
+
+
+def test_a_thumbnail_of_a_renamed_folder_names_the_option_for_the_new_one(shop):
+    opened = Workspace(shop)
+    with opened.database.read() as connection:
+        one = listed(connection, "bowl/000/1.png")
+    (shop / "photos" / one.path).unlink()
+    with pytest.raises(CatalogError) as gone:
+        Thumbnails(shop, opened.settings).make(one, 240)
+    assert gone.value.fix.endswith("lookalike catalog refresh")
+    (shop / "photos").rename(shop / "renamed")
+    with pytest.raises(CatalogError) as moved:
+        Thumbnails(shop, opened.settings).make(one, 240)
+    assert moved.value.fix.endswith("lookalike catalog refresh --photos NEW_FOLDER")

@@ -10,7 +10,14 @@ from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 
+REFRESH = "lookalike catalog refresh"
+REFRESH_MOVED = f"{REFRESH} --photos NEW_FOLDER"
 THERE, GONE, CHANGED = "", "no longer there", "changed since the catalog was made"
+
+
+def refresh_command(root: Path | None, missing: int = 0, checked: int = 1) -> str:
+    """The command for missing photos: with the new folder if the old one is gone, or has none of them."""
+    return REFRESH_MOVED if root is not None and (missing == checked or not root.is_dir()) else REFRESH
 
 
 def wrong_photos(

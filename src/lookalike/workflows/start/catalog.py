@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from lookalike.catalog.photos.changes import REFRESH_MOVED
 from lookalike.catalog.read import Reading, catalog_from
 from lookalike.catalog.update import GONE, REMOVED, CatalogChange, joined, marked, merged, rooted, without
 from lookalike.core.errors import CatalogError
@@ -19,7 +20,6 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import stale
 from lookalike.workflows.start.init import relative
 
-REFRESH = "lookalike catalog refresh"
 SomeSource = TypeVar("SomeSource", bound=PhotoSource)
 
 
@@ -166,12 +166,6 @@ def _was_moved(old: Path, new: Path) -> bool:
     return new.exists() and not old.exists()
 
 
-def refresh_command(root: Path | None, missing: int, checked: int) -> str:
-    """The command for missing photos: with the new folder if the old one is gone, or has none of them."""
-    is_moved = root is not None and (missing == checked or not root.is_dir())
-    return f"{REFRESH} --photos NEW_FOLDER" if is_moved else REFRESH
-
-
 def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> WorkspaceSettings:
     settings = workspace.settings
     for source in sources:
@@ -195,7 +189,7 @@ def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | 
             root = workspace.folder / source.photos
             if place.exists() and (not source.photos or root.is_dir()):
                 raise
-            fix = f"If it was renamed or moved, give the new folder of the photos: {REFRESH} --photos NEW_FOLDER"
+            fix = f"If it was renamed or moved, give the new folder of the photos: {REFRESH_MOVED}"
             raise CatalogError(error.problem, fix=fix) from None
         way_out = (
             f"Restore it, or remove its images: lookalike catalog refresh --forget {shlex.quote(str(place))}"

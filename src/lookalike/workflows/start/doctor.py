@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from lookalike.catalog.photos.changes import GONE, wrong_photos
+from lookalike.catalog.photos.changes import GONE, refresh_command, wrong_photos
 from lookalike.core.checks import install, not_installed
 from lookalike.core.cores import cores
 from lookalike.core.errors import LookalikeError
@@ -23,7 +23,6 @@ from lookalike.store.settings import FILE
 from lookalike.store.thumbnails import FOLDER as THUMBNAILS
 from lookalike.store.vectors.arrays import check_sum
 from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, VIEWS, Workspace
-from lookalike.workflows.start.catalog import refresh_command
 from lookalike.workflows.start.embed import stale
 
 LEAST_DISK = 1e9

@@ -6,6 +6,7 @@ import numpy as np
 
 from lookalike.annotate.protocol import OPEN
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
+from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.text import plural, rough_interval
 from lookalike.core.types import Catalog
@@ -20,7 +21,6 @@ from lookalike.workflows.decide.trained import is_trained
 from lookalike.workflows.label.alone import votes_waiting
 from lookalike.workflows.label.discover import labelled
 from lookalike.workflows.learn.resume_command import command_of
-from lookalike.workflows.start.catalog import refresh_command
 
 LOOKED_AT = 1_000
 EVALUATE = "lookalike evaluate"
