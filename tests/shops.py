@@ -72,8 +72,8 @@ class Shop:
     def give(self, who):
         return self.does(next_pairs, who, self.now, self.draw)
 
-    def give_answer(self, who, token, given_answer, took=0):
-        return self.does(answer, who, token, given_answer, self.now, self.draw, took=took)
+    def give_answer(self, who, token, given_answer, took=0, reason=""):
+        return self.does(answer, who, token, given_answer, self.now, self.draw, took=took, reason=reason)
 
     def undo(self, who, token):
         return self.does(take_answer_back, who, token, self.now)

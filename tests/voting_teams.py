@@ -93,8 +93,9 @@ class Team:
         answer, token = self.random.choice(ANSWERS), f"lease-{self.turn}"
         side = self.turn % 2
         state = rules.lease(self.states[which], who, token, self.now, self.now + 1000, side)
-        self._keep(which, rules.vote(state, who, token, answer, self.now, 0))
-        self._row(which, who, answer, token, side)
+        reason = ("", "colour", 'the "legs", and')[self.turn % 3]
+        self._keep(which, rules.vote(state, who, token, answer, self.now, 0, reason=reason))
+        self._row(which, who, answer, token, side, reason)
 
     def _skip(self, which: int, who: int) -> None:
         token = f"skip-{self.turn}"
@@ -140,6 +141,7 @@ class Team:
             self._insert(
                 check, annotator=who, question=which, kind="repeat", turn=2, due=self.turn, token=f"check-{self.turn}",
                 side=1, since=self.now - 5, answer=self.random.choice(ANSWERS), at=self.now, took=5,
+                reason="shape",
             )  # fmt: skip
             if (
                 self.connection.execute(select(gold.c.question).where(gold.c.question == which)).first()
@@ -147,10 +149,10 @@ class Team:
             ):
                 self._insert(gold, question=which, answer="similar", note="plain", by=who, at=self.now)
 
-    def _row(self, which: int, who: int, answer: str, token: str, side: int) -> None:
+    def _row(self, which: int, who: int, answer: str, token: str, side: int, reason: str = "") -> None:
         self._insert(
             vote, question=which, annotator=who, answer=answer, place=self.turn, side=side, at=self.now, took=7,
-            token=token,
+            token=token, reason=reason,
         )  # fmt: skip
         self.connection.execute(
             update(annotator)
@@ -166,7 +168,7 @@ class Team:
             self.connection.execute(
                 insert(claim).values(
                     question=which, annotator=one.annotator, kind=one.kind, answer=one.answer, token=one.token,
-                    side=one.side, since=one.since, until=one.until,
+                    side=one.side, since=one.since, until=one.until, reason=one.reason,
                 )
             )  # fmt: skip
         takers = ",".join(str(one.annotator) for one in sorted(after.claims, key=lambda one: one.annotator))
@@ -182,8 +184,9 @@ class Team:
 
 def live_votes(connection: Connection) -> set[tuple[str, ...]]:
     """The current state, in words that mean the same in every workspace."""
+    live = (claim.c.answer, claim.c.side, claim.c.reason)
     found = connection.execute(
-        select(question.c.query, question.c.candidate, annotator.c.name, claim.c.answer, claim.c.side)
+        select(question.c.query, question.c.candidate, annotator.c.name, *live)
         .join_from(claim, question)
         .join(annotator, annotator.c.id == claim.c.annotator)
         .where(claim.c.kind == "vote")

@@ -101,6 +101,12 @@ class Shop:
         statement = select(tables.vote.c.question, tables.vote.c.answer).where(tables.vote.c.annotator == who)
         return [tuple(row) for row in self.rows(statement.order_by(tables.vote.c.id))]
 
+    def reasons(self, name: str) -> list[str]:
+        """The reason of everything that `votes` lists."""
+        who = select(tables.annotator.c.id).where(tables.annotator.c.name == name).scalar_subquery()
+        statement = select(tables.vote.c.reason).where(tables.vote.c.annotator == who)
+        return [reason for (reason,) in self.rows(statement.order_by(tables.vote.c.id))]
+
     def question(self, token: str) -> int:
         """The number of the pair of a token, which pages and programs do not get."""
         ((which,),) = self.rows(select(tables.lease.c.question).where(tables.lease.c.token == token))

@@ -54,6 +54,10 @@ class Campaign(Declared):
         default=50, ge=0, le=10_000, title="Answers between gold pairs",
         description="After this many answers, an annotator sees a pair with a known answer. 0: never.",
     )  # fmt: skip
+    reasons: Literal["never", "unsure", "always"] = Field(
+        default="unsure", title="Ask for a reason",
+        description="Unsure: with the answer unsure. Always: with every answer. Annotators can leave it out.",
+    )  # fmt: skip
     planned_hours: float = Field(
         default=0.0, ge=0, le=1e6, title="Planned time (hours)",
         description="Total working time of all annotators. The plan page compares against it. 0: no plan.",

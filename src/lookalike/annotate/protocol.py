@@ -7,6 +7,8 @@ from lookalike.core.checks import at_least, one_of
 
 SIMILAR, DISSIMILAR, UNSURE = "similar", "dissimilar", "unsure"
 ANSWERS = (SIMILAR, DISSIMILAR, UNSURE)
+REASONS = ("colour", "shape", "material", "ornament")  # for an answer; annotators can also write a line
+LONGEST_REASON = 200
 LABELS = {SIMILAR: 1, DISSIMILAR: 0}
 OPEN, DISCUSSION, SETTLED, EXCLUDED = "open", "discussion", "settled", "excluded"
 STATES = (OPEN, DISCUSSION, SETTLED, EXCLUDED)
@@ -63,3 +65,13 @@ def _majority(answers: Sequence[str]) -> Outcome:
     if not for_it + against:
         return Outcome(EXCLUDED)
     return Outcome(SETTLED, int(for_it > against))
+
+
+def reason_of(text: str) -> str:
+    """A reason in one line. One of `REASONS` is written as there.
+
+    >>> reason_of(" Colour "), reason_of("the legs\\n differ")
+    ('colour', 'the legs differ')
+    """
+    line = " ".join(text.split())[:LONGEST_REASON].rstrip()
+    return line.casefold() if line.casefold() in REASONS else line

@@ -41,6 +41,7 @@ class Claim:
     until: int = 0
     answer: str = ""
     side: int = 0
+    reason: str = ""
 
     def is_live(self, now: int) -> bool:
         """Whether a lease still holds its seat. A lease from the future has ended: the clock was set back."""
@@ -92,8 +93,8 @@ def renew(question: Question, annotator: int, now: int, until: int) -> Question:
 
 
 def vote(
-    question: Question, annotator: int, token: str, answer: str, now: int, grace: int, side: int = 0
-) -> Question:
+    question: Question, annotator: int, token: str, answer: str, now: int, grace: int, side: int = 0, reason: str = "",
+) -> Question:  # fmt: skip
     """Turn an annotator's lease into a vote. The last vote that is needed starts the time until the pair is resolved.
 
     A lease that ended counts if nobody else has taken the seat, so an expert who was offline loses nothing. A lease
@@ -110,7 +111,7 @@ def vote(
         if question.free < 1:
             raise refused("full")
     side = had.side if had is not None else side
-    done = _with(question, Claim(annotator, VOTE, token, now, answer=answer, side=side))
+    done = _with(question, Claim(annotator, VOTE, token, now, answer=answer, side=side, reason=reason))
     return replace(done, resolves_at=now + grace) if len(done.votes) == done.needed else done
 
 

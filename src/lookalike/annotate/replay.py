@@ -35,6 +35,7 @@ class Event:
     token: str = ""
     at: int = 0
     side: int = 0
+    reason: str = ""
 
 
 def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0) -> Question:
@@ -77,7 +78,7 @@ def _answered(question: Question, event: Event) -> Question:
         return skip(question, who, token, at)
     if event.event == UNDO:
         return undo(question, who, token, at, at - 1)
-    done = vote(question, who, token, event.answer, at, NO_END)
+    done = vote(question, who, token, event.answer, at, NO_END, reason=event.reason)
     mine = replace(done.claims[-1], side=event.side)
     return replace(done, claims=(*done.claims[:-1], mine))
 

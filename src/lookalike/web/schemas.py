@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from lookalike.annotate.protocol import LONGEST_REASON
 from lookalike.core.settings import CheckedSettings, Declared
 from lookalike.store.labelling.discussions import Discussed, DiscussionEntry
 from lookalike.store.labelling.guidelines import Example
@@ -120,11 +121,15 @@ Milliseconds = Annotated[int, Field(ge=0, le=1 << 53)]
 
 
 class Answer(CheckedSettings):
-    """An answer to a pair. `took`: milliseconds from showing the pair to the answer."""
+    """An answer to a pair. `took`: milliseconds from showing the pair to the answer.
+
+    `reason`: colour, shape, material, ornament, or a line of your own.
+    """
 
     token: Token
     answer: Literal["similar", "dissimilar", "unsure", "skip"]
     took: Milliseconds = 0
+    reason: Annotated[str, Field(max_length=LONGEST_REASON)] = ""
 
 
 class Undo(CheckedSettings):

@@ -58,6 +58,21 @@ OLD_ROWS = (
     "(1, 'a', 'b', 'a', 'b', 'i', 'pool', 2, 1, 15)",
     "INSERT INTO vote (question, annotator, answer, place, side, at, token) VALUES (1, 2, 'similar', 0, 0, 20, 't')",
     "INSERT INTO audit (at, annotator, action) VALUES (9, 1, 'did')",
+    "INSERT INTO claim (question, annotator, kind, answer, token, side, since, until) VALUES "
+    "(1, 2, 'vote', 'similar', 't', 0, 20, 0)",
+    *(
+        "INSERT INTO vote (question, annotator, answer, place, side, at, token) "
+        f"VALUES (1, 1, '{answer}', 0, 0, {at}, '{token}')"
+        for answer, at, token in (
+            ("similar", 3_600_010, "u"),
+            ("undo", 3_600_020, "undo:u"),
+            ("skip", 3_600_030, "v"),
+            ("unsure", 7_200_000, "w"),
+        )
+    ),
+    "INSERT INTO hidden_check (annotator, question, kind, turn, due, token, side, answer, at, took) VALUES "
+    "(1, 1, 'repeat', 2, 3, 'x', 0, 'unsure', 7200005, 0), (1, 1, 'repeat', 3, 4, 'y', 0, '', NULL, 0)",
+    "INSERT INTO pace (annotator, hour, answers, active) VALUES (2, 0, 1, 5), (1, 1, 1, 6), (1, 2, 3, 7)",
 )
 
 
@@ -86,8 +101,16 @@ def test_a_database_of_the_baseline_keeps_its_rows(old_database):
             (token,) = access.tokens(connection, one.id)
             assert (token.name, token.scope, token.revoked) == (name, scope, revoked)
             assert before + 90 * access.DAY_MS <= token.until <= now_ms() + 90 * access.DAY_MS
-        rows = connection.execute(text("SELECT question, annotator, answer, token FROM vote")).all()
-        assert [tuple(row) for row in rows] == [(1, 2, "similar", "t")]
+        columns = "question, annotator, answer, token, reason"
+        rows = connection.execute(text(f"SELECT {columns} FROM vote ORDER BY id")).all()
+        assert [tuple(row) for row in rows][:1] == [(1, 2, "similar", "t", "")]
+        assert [row.reason for row in rows] == [""] * 5
+        for table, count in (("claim", 1), ("hidden_check", 2)):
+            found = connection.execute(text(f"SELECT reason FROM {table}")).scalars().all()
+            assert found == [""] * count
+        assert connection.execute(text("SELECT goal FROM annotator")).scalars().all() == [None, None]
+        counted = connection.execute(text("SELECT annotator, hour, answers, active FROM pace ORDER BY 1, 2"))
+        assert [tuple(row) for row in counted] == [(1, 1, 0, 6), (1, 2, 2, 7), (2, 0, 1, 5)]
     with old_database.write() as connection:
         assert people.add(connection, "New", "annotator", 30).id == 3
         sessions.begin_session(connection, ann.id, "nonce", 31)

@@ -56,6 +56,8 @@ def press(page, key):
     ready(page)
     before = token(page)
     page.keyboard.press(key)
+    if key in ("u", "ArrowDown"):
+        page.keyboard.press(key)  # without a reason
     changed(page, before)
 
 
@@ -195,6 +197,7 @@ def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(conte
     page.keyboard.press("z")
     ready(page)
     page.keyboard.press("u")
+    page.keyboard.press("2")
     page.locator("#waiting", has_text="5 answers").wait_for()
     assert shop.votes(ANN) == []
     context.set_offline(False)
@@ -202,6 +205,7 @@ def test_answers_given_while_the_network_is_away_arrive_in_order_once_each(conte
     page.locator("#waiting").wait_for(state="hidden")
     assert [answer for _, answer in shop.votes(ANN)] == ["similar", "dissimilar", "similar", "undo", "unsure"]
     assert sorted(shop.standing_votes(ANN).values()) == ["dissimilar", "similar", "unsure"]
+    assert shop.reasons(ANN) == ["", "", "", "", "shape"]
 
 
 def test_without_a_network_all_reserved_pairs_can_be_answered(context, shop):

@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
     `place` is the place of a question in the queue, the number of earlier answers of the annotator for a vote, and the
     number of answers after which a check is due. Questions and checks (repeat, gold) have a `kind`. `text` is a comment
-    or the note of a gold pair.
+    or the note of a gold pair. Votes and checks can have a `reason`.
     """
 
     event: str
@@ -48,6 +48,7 @@ class Row(NamedTuple):
     state: str = ""
     label: int | None = None
     text: str = ""
+    reason: str = ""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -91,9 +92,18 @@ def history(connection: Connection) -> Iterator[Row]:
     is_vote = vote.c.answer.not_in((SKIP, UNDO))
     event = case((is_vote, VOTE), else_=vote.c.answer).label("event")
     answer = case((is_vote, vote.c.answer), else_="").label("answer")
-    checked = (check.c.kind, check.c.turn, check.c.side, check.c.took, check.c.token, check.c.answer)
+    voted = ("place", "side", "took", "token", "reason")
+    checked = (
+        check.c.kind,
+        check.c.turn,
+        check.c.side,
+        check.c.took,
+        check.c.token,
+        check.c.answer,
+        check.c.reason,
+    )
     streams = (
-        _of(vote, event, answer, vote.c.place, vote.c.side, vote.c.took, vote.c.token).order_by(vote.c.id),
+        _of(vote, event, answer, *(vote.c[name] for name in voted)).order_by(vote.c.id),
         _of(verdict, verdict.c.kind.label("event"), verdict.c.verdict.label("answer")).order_by(verdict.c.id),
         _of(comment, literal(COMMENT).label("event"), comment.c.text, comment.c.token).order_by(comment.c.id),
         _of(check, literal(CHECK).label("event"), check.c.due.label("place"), *checked)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lookalike.annotate.protocol import ANSWERS, LABELS, STATES
+from lookalike.annotate.protocol import ANSWERS, LABELS, STATES, reason_of
 from lookalike.annotate.question import REOPEN, VERDICTS
 from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import LabelsError
@@ -30,6 +30,7 @@ from lookalike.store.history.rows import (
 )
 
 Pair = tuple[str, str]
+NEW = ("reason",)  # columns that files of earlier versions lack
 TOKENS = (VOTE, SKIP, UNDO, COMMENT, CHECK)
 ALLOWED: Mapping[str, Sequence[str]] = {
     VOTE: ANSWERS,
@@ -97,7 +98,7 @@ def write_votes(rows: Iterable[Row], path: Path) -> dict[str, int]:
 def read_votes(path: Path, catalog: Catalog) -> VoteFile:
     """Read a history. A row that cannot be used makes its pair a fault."""
     table = as_text_table(path, wanted="event")
-    missing = [name for name in COLUMNS if name not in table.columns]
+    missing = [name for name in COLUMNS if name not in (*table.columns, *NEW)]
     if missing:
         raise LabelsError(
             f"{path} lacks the columns {', '.join(missing)}.",
@@ -106,8 +107,9 @@ def read_votes(path: Path, catalog: Catalog) -> VoteFile:
     found = VoteFile()
     gone = {image.image for image in catalog.left_out}
     tokens: set[str] = set()
-    for at, cells in enumerate(zip(*(table.columns[name] for name in COLUMNS), strict=True)):
-        row, reason = _row(dict(zip(COLUMNS, cells, strict=True)))
+    names = [name for name in COLUMNS if name in table.columns]
+    for at, cells in enumerate(zip(*(table.columns[name] for name in names), strict=True)):
+        row, reason = _row(dict(zip(names, cells, strict=True)))
         if row.query in gone or row.candidate in gone:
             found.left_out.add(row.pair)
             continue
@@ -153,6 +155,8 @@ def _wrong(row: Row, catalog: Catalog, asked: Mapping[Pair, Row], tokens: set[st
         ("a flag is not 0 or 1", not {row.both, row.side, row.label} <= {None, 0, 1}),
         ("a number is below 0", any((getattr(row, name) or 0) < 0 for name in ("needed", "took", "turn"))),
         ("the answer is not one of this event's", row.answer not in ALLOWED.get(row.event, ("",))),
+        ("only a vote or a check has a reason", bool(row.reason) and row.event not in (VOTE, CHECK)),
+        ("the reason is not one line", row.reason != reason_of(row.reason)),
         ("the token is missing", row.event in TOKENS and not row.token),
         ("an earlier row has the same token", bool(row.token) and row.token in tokens),
         ("the time is missing", row.event != QUESTION and row.at is None),

@@ -159,7 +159,7 @@ def _table_row(row: Row, questions: Mapping[Pair, int], ids: Mapping[str, int]) 
     base["token"] = row.token
     if row.event == COMMENT:
         return {**base, "text": row.text}
-    base |= {"side": row.side, "took": row.took}
+    base |= {"side": row.side, "took": row.took, "reason": row.reason}
     if row.event == CHECK:
         planned = {"kind": row.kind, "turn": row.turn, "due": row.place}
         return {**base, **planned, "answer": row.answer, "since": (row.at or 0) - (row.took or 0)}

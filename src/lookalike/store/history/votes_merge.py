@@ -92,4 +92,5 @@ def _plain(row: Row) -> Row:
 
 
 def _event(row: Row, ids: Mapping[str, int]) -> Event:
-    return Event(row.event, ids[row.who.casefold()], row.answer, row.token, row.at or 0, row.side or 0)
+    who, at, side = ids[row.who.casefold()], row.at or 0, row.side or 0
+    return Event(row.event, who, row.answer, row.token, at, side, row.reason)

@@ -29,11 +29,14 @@ def planned_checks(connection: Connection, who: int, before: int, most: int) -> 
 def show_check(connection: Connection, shown: Lease, since: int) -> None:
     """Note that a hidden check is shown under a new lease. An earlier answer no longer counts."""
     add_leases(connection, [shown])
-    new = {"token": shown.token, "side": shown.side, "since": since, "answer": NONE, "at": None, "took": 0}
+    empty = {"answer": NONE, "at": None, "took": 0, "reason": ""}
+    new = {"token": shown.token, "side": shown.side, "since": since, **empty}
     connection.execute(update(check).where(check.c.id == shown.hidden_check).values(new))
 
 
-def answer_check(connection: Connection, given: Lease, choice: str, now: int, took: int) -> tuple[int, bool]:
+def answer_check(
+    connection: Connection, given: Lease, choice: str, now: int, took: int, reason: str
+) -> tuple[int, bool]:
     """Take the answer to a hidden check; returns when it was taken, and whether it is new."""
     found = _check_of(connection, given)
     if found["token"] != given.token:  # a late copy of an answer that was undone changes nothing
@@ -42,9 +45,8 @@ def answer_check(connection: Connection, given: Lease, choice: str, now: int, to
         if found["answer"] != choice:
             raise refused("answered")
         return found["at"], False
-    connection.execute(
-        update(check).where(check.c.id == found["id"]).values(answer=choice, took=took, at=now)
-    )
+    new = {"answer": choice, "took": took, "at": now, "reason": reason}
+    connection.execute(update(check).where(check.c.id == found["id"]).values(new))
     return now, True
 
 

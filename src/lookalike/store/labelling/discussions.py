@@ -69,13 +69,14 @@ class Discussed:
 
 @dataclass(frozen=True)
 class DiscussionEntry:
-    """A vote, proposal, decision or comment of an annotator on a pair, and its time."""
+    """A vote, proposal, decision or comment of an annotator on a pair, and its time. A vote can have a `reason`."""
 
     kind: str
     annotator: int
     name: str
     text: str
     at: int
+    reason: str = ""
 
 
 def discussions(
@@ -123,18 +124,20 @@ def thread(connection: Connection, which: int, reader: int | None = None) -> tup
     return (*votes, *sorted(comments + verdicts, key=lambda entry: entry.at))
 
 
-def _entries(kind: ColumnElement[Any], words: Column[Any], at: Column[Any]) -> Select[Any]:
+def _entries(
+    kind: ColumnElement[Any], words: Column[Any], at: Column[Any], *more: Column[Any]
+) -> Select[Any]:
     """The rows of a table on one pair, as entries of a discussion."""
     of = words.table
     return (
-        select(kind, annotator.c.id, annotator.c.name, words, at)
+        select(kind, annotator.c.id, annotator.c.name, words, at, *more)
         .join(annotator, annotator.c.id == of.c.annotator)
         .where(of.c.question == bindparam("which"))
     )
 
 
 _ENTRIES = (
-    _entries(literal("vote"), claim.c.answer, claim.c.since)
+    _entries(literal("vote"), claim.c.answer, claim.c.since, claim.c.reason)
     .where(claim.c.kind == "vote")
     .order_by(annotator.c.id),
     _entries(literal("comment"), comment.c.text, comment.c.at).order_by(comment.c.id),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, bindparam, insert, select
 
 from lookalike.annotate.agreement.pace import HOUR_MS
-from lookalike.annotate.protocol import ANSWERS
+from lookalike.annotate.protocol import ANSWERS, reason_of
 from lookalike.annotate.question import LEASE, SKIP, Question, refused, skip, undo, vote
 from lookalike.core.checks import one_of
 from lookalike.store.labelling.annotators import Annotator, count_answer, present
@@ -48,14 +48,18 @@ def answer(
     draw: random.Random,
     *,
     took: int = 0,
+    reason: str = "",
 ) -> Receipt:
-    """Take an annotator's answer to a pair they were given: similar, dissimilar, unsure, or skip."""
+    """Take an annotator's answer to a pair they were given: similar, dissimilar, unsure, or skip.
+
+    The same answer sent again keeps the first reason.
+    """
     one_of(choice, (*ANSWERS, SKIP), "answer")
     given = find_lease(connection, token, who)
     annotator = present(connection, who)
-    took = min(max(took, 0), LONGEST_TOOK)
+    took, reason = min(max(took, 0), LONGEST_TOOK), "" if choice == SKIP else reason_of(reason)
     if given.hidden_check is not None:
-        at, is_new = answer_check(connection, given, choice, now, took)
+        at, is_new = answer_check(connection, given, choice, now, took, reason)
         if is_new and choice != SKIP:
             count_answer(connection, annotator, now, took)
         return Receipt(token, choice, at)
@@ -65,8 +69,9 @@ def answer(
         again = _receipt(connection, token, choice)
         if again is not None:
             return again
-    after = _step(held.question, given, choice, now, rules.campaign.grace)
-    _record(connection, given, choice, token, now, place=annotator["answers"], took=took)
+    after = _step(held.question, given, choice, now, rules.campaign.grace, reason)
+    counted = {"place": annotator["answers"], "took": took, "reason": reason}
+    _record(connection, given, choice, token, now, **counted)
     save(connection, [Transition(held, after)], now)
     if choice != SKIP:
         count_answer(connection, annotator, now, took)
@@ -101,10 +106,10 @@ def take_answer_back(connection: Connection, rules: Rules, who: int, token: str,
     return Given(fresh.token, held.which, held.query, held.candidate, given.side, until)
 
 
-def _step(before: Question, given: Lease, choice: str, now: int, grace: int) -> Question:
+def _step(before: Question, given: Lease, choice: str, now: int, grace: int, reason: str) -> Question:
     if choice == SKIP:
         return skip(before, given.annotator, given.token, now, given.side)
-    return vote(before, given.annotator, given.token, choice, now, grace, given.side)
+    return vote(before, given.annotator, given.token, choice, now, grace, given.side, reason)
 
 
 def _receipt(connection: Connection, token: str, choice: str) -> Receipt | None:
@@ -118,11 +123,12 @@ def _receipt(connection: Connection, token: str, choice: str) -> Receipt | None:
 
 
 def _record(
-    connection: Connection, given: Lease, choice: str, token: str, now: int, *, place: int = 0, took: int = 0
-) -> None:
+    connection: Connection, given: Lease, choice: str, token: str, now: int, *, place: int = 0, took: int = 0,
+    reason: str = "",
+) -> None:  # fmt: skip
     """Add to the history."""
     row = {"question": given.question, "annotator": given.annotator, "side": given.side}
-    what = {"answer": choice, "token": token, "at": now, "place": place, "took": took}
+    what = {"answer": choice, "token": token, "at": now, "place": place, "took": took, "reason": reason}
     connection.execute(insert(schema.vote), {**row, **what})
 
 

@@ -67,6 +67,7 @@ annotator = Table(
     _time("removed", needed=False),
     _whole("answers", 0),  # number of answers so far, hidden checks included
     _time("last", needed=False),  # time of the last answer
+    Column("goal", Integer),  # answers a day that they want to give; null: the default
 )
 
 invite = Table(
@@ -159,6 +160,7 @@ claim = Table(
     _whole("side"),  # 1: the query is shown on the right
     _time("since"),
     _time("until"),  # the lease's end
+    _text("reason", ""),  # of a vote: see annotate/protocol.py
 )
 Index("claim_mine", claim.c.annotator, claim.c.kind, claim.c.since)
 _partial("claim_lease", "kind = 'lease'", claim.c.until)
@@ -176,6 +178,7 @@ vote = Table(
     _time("at"),
     _whole("took", 0),  # milliseconds between showing and answering, measured by the page
     Column("token", Text, nullable=False, unique=True),  # of the lease; for an undo "undo:" and the token
+    _text("reason", ""),
 )
 Index("vote_of", vote.c.annotator, vote.c.id)
 Index("vote_on", vote.c.question)
@@ -196,6 +199,7 @@ check = Table(
     _text("answer", ""),
     _time("at", needed=False),
     _whole("took", 0),
+    _text("reason", ""),
     UniqueConstraint("annotator", "question", "kind", "turn"),
 )
 Index("check_due", check.c.annotator, check.c.answer, check.c.due)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.annotate.agreement.pace import DAY_MS
-from lookalike.annotate.protocol import ANSWERS
+from lookalike.annotate.protocol import ANSWERS, REASONS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.giving import next_pairs
@@ -78,11 +78,12 @@ async def _shown(request: Request, site: Site, person: Person, refusal: VoteErro
     state = {
         "workspace": workspace_id(site.key), "person": person.id, "given": given, "progress": asdict(done),
         "break_minutes": site.rules.campaign.break_minutes, "sizes": LABELLING_SIZES,
+        "reasons": site.rules.campaign.reasons,
     }  # fmt: skip
     status = 200 if refusal is None else 409
     return page(
         request, "label.html.j2", status=status, given=given, standing=done, state=json.dumps(state), last=last,
-        refusal=refusal, protocol=site.rules.campaign.protocol.name, srcset=srcset, **guidance,
+        refusal=refusal, campaign=site.rules.campaign, reasons=REASONS, srcset=srcset, **guidance,
     )  # fmt: skip
 
 

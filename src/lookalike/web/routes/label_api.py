@@ -86,7 +86,9 @@ async def take(request: Request) -> Response:
 
     def vote(connection: Connection, person: Person) -> dict[str, Any]:
         rules, draw = site.rules, site.draw
-        receipt = answer(connection, rules, person.id, sent.token, sent.answer, now, draw, took=sent.took)
+        receipt = answer(
+            connection, rules, person.id, sent.token, sent.answer, now, draw, took=sent.took, reason=sent.reason
+        )  # fmt: skip
         given = next_pairs(connection, rules, person.id, now, draw)
         return {"receipt": asdict(receipt), "given": given_pairs(connection, site, given)}
 

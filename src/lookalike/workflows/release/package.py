@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.annotate.protocol import REASONS
 from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import CatalogError, StorageError
 from lookalike.core.progress import Progress
@@ -82,7 +83,7 @@ def package(
     """Write the release, a folder or a zip file. The same workspace gives the same bytes.
 
     Photos are written as upright JPEG without EXIF, GPS or other metadata. Without `names`, annotators are A1, A2, ...
-    and comments, which can contain names, are left out.
+    and comments and reasons in own words, which can contain names, are left out.
     """
     require_free(path, replace)
     text = license_text(license)
@@ -141,10 +142,12 @@ def _held(connection: Connection, names: bool) -> _Held:
     )
 
 
-def _renamed(connection: Connection, names: dict[str, str], comments: bool) -> Iterator[Row]:
+def _renamed(connection: Connection, names: dict[str, str], is_named: bool) -> Iterator[Row]:
+    """The history. Unless annotators are named, it is without comments and without reasons in their own words."""
     for row in history(connection):
-        if comments or row.event != COMMENT:
-            yield row._replace(who=names.get(row.who, row.who))
+        if is_named or row.event != COMMENT:
+            reason = row.reason if is_named or row.reason in REASONS else ""
+            yield row._replace(who=names.get(row.who, row.who), reason=reason)
 
 
 def _photo_names(catalog: Catalog) -> dict[str, str]:

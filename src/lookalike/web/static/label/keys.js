@@ -5,7 +5,7 @@ const PLACE = "lookalike letters";
 const guide = document.getElementById("guide-box"), keys = document.getElementById("keys-box");
 const letters = document.getElementById("letters");
 
-export function listen({ say, undo, zoom, pan }) {
+export function listen({ say, undo, reason, zoom, pan }) {
   prepare();
   keepFocus();
   document.addEventListener("keydown", (event) => {
@@ -13,10 +13,10 @@ export function listen({ say, undo, zoom, pan }) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (guide.open || keys.open) return closeBy(event, key);
     if (taken(event.target, key) || (isLetter(key) && !letters.checked)) return;
-    if (event.shiftKey && PAN[key]) pan(...PAN[key]);
+    if (!event.shiftKey && !event.repeat && reason(key, event.timeStamp)) event.preventDefault();
+    else if (event.shiftKey && PAN[key]) pan(...PAN[key]);
     else if (event.shiftKey && key !== "?") return;
-    else if (!act(key, event, { say, undo, zoom })) return;
-    event.preventDefault();
+    else if (act(key, event, { say, undo, zoom })) event.preventDefault();
   });
 }
 
@@ -51,7 +51,7 @@ function keepFocus() {
   });
 }
 
-function isLetter(key) { return key.length === 1 && key !== " "; }
+function isLetter(key) { return key.length === 1 && !/[ \d]/.test(key); }
 
 function prepare() {
   letters.checked = localStorage.getItem(PLACE) !== "off";

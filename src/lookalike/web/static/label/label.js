@@ -5,6 +5,7 @@ import { Outbox } from "./queue.js";
 import { listen } from "./keys.js";
 import { Zoom } from "./zoom.js";
 import { Pace } from "./pace.js";
+import { Why } from "./why.js";
 import { announce, early, nothing, progress, refused, waiting } from "./words.js";
 
 const RECHECK = 15_000, REFRESH = 60_000;
@@ -16,6 +17,7 @@ const undoButton = document.getElementById("undo");
 const zoom = new Zoom(document.getElementById("stage"), document.getElementById("zoom"), (scale) => deck.sharpen(scale));
 const place = `${state.workspace} ${state.person}`; // key in localStorage, which all workspaces of one host and port share
 const pace = new Pace(place, state.break_minutes);
+const why = new Why(state.reasons, (answer, at, reason) => say(answer, at, reason));
 const figures = state.progress;
 let seenAt = Infinity; // time of the first frame with both photos of the pair that is shown
 let turn = 0;
@@ -34,6 +36,7 @@ const outbox = new Outbox(place, {
 });
 const deck = new Deck(document.getElementById("stage"), place, {
   shown: (pair) => {
+    why.close();
     look(pair);
     form.hidden = !pair;
     form.elements.token.value = pair ? pair.token : "";
@@ -59,19 +62,21 @@ async function look(pair) {
   }));
 }
 
-// An answer at a time. One that comes before anybody can have looked at the pair is dropped.
-function say(answer, at) {
+// An answer at a time. One that comes before anybody can have looked at the pair is dropped. One may wait for its reason.
+function say(answer, at, reason) {
   const pair = deck.current;
   if (!pair) return;
   if (at - seenAt < LOOK) { early(); return; }
   if (answer !== "skip" && !deck.visible) return;
+  if (reason === undefined && why.asks(answer)) return;
+  why.close();
   performance.mark("key");
   const took = Math.round(at - seenAt);
   deck.remember({ ...pair, answer });
-  outbox.push({ kind: "answer", token: pair.token, answer, took, until: pair.until });
+  outbox.push({ kind: "answer", token: pair.token, answer, reason, took, until: pair.until });
   painted();
   if (answer !== "skip") { figures.today += 1; figures.answered += 1; pace.worked(); }
-  announce(`Answered: ${answer}.`);
+  announce(`Answered: ${answer}${reason ? `, ${reason}` : ""}.`);
   show();
 }
 
@@ -110,7 +115,7 @@ function status() {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); if (event.submitter) say(event.submitter.value, event.timeStamp); });
 document.getElementById("undo-form").addEventListener("submit", (event) => { event.preventDefault(); undo(); });
-listen({ say, undo, zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
+listen({ say, undo, reason: (key, at) => why.takes(key, at), zoom: () => zoom.toggle(), pan: (x, y) => zoom.move(x, y) });
 addEventListener("online", () => outbox.now());
 addEventListener("storage", (event) => { outbox.heard(event); deck.drop(outbox); outbox.now(); status(); });
 addEventListener("resize", () => deck.near());

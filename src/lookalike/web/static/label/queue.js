@@ -138,8 +138,8 @@ function isOurs(status, content) {
   return Boolean(code || kind) && code !== "host" && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
-function request({ kind, token, answer, took }) {
-  return kind === "undo" ? ["/api/label/undo", { token }] : ["/api/label/answer", { token, answer, took }];
+function request({ kind, token, answer, took, reason }) {
+  return kind === "undo" ? ["/api/label/undo", { token }] : ["/api/label/answer", { token, answer, took, reason }];
 }
 
 function withPatience(promise) {
