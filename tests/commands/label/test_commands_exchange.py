@@ -206,7 +206,7 @@ def test_a_package_can_be_read_back(lookalike, released):
     assert lookalike("labels", "import", "out/votes.csv", "--workspace", "back").status == 0
     lookalike("labels", "export", "a.csv")
     lookalike("labels", "export", "b.csv", "--workspace", "back")
-    assert (released / "a.csv").read_bytes() == (released / "b.csv").read_bytes()
+    assert (released / "a.csv").read_bytes() == (released / "b.csv").read_bytes() == found["labels.csv"]
     back, here = Workspace(released / "back").catalog, Workspace(released).catalog
     assert (back.fingerprint, len(back)) == (here.fingerprint, len(here))
 

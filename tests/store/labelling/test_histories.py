@@ -137,6 +137,10 @@ class Model:
         self.last[annotator] = now
         self.answers[annotator] += 1
 
+    def uncount(self, annotator: int, answer: str, at: int) -> None:
+        if answer != SKIP:
+            self.pace[annotator, at // HOUR_MS][0] -= 1
+
     def undo(self, annotator: int, owner: int, token: str) -> tuple[int, str]:
         """The pair that comes back, and its token if the one before is still valid, else none."""
         self.admit(annotator, owner)
@@ -163,10 +167,14 @@ class Model:
     def undone(self, annotator: int, token: str, fresh: str) -> None:
         ticket, now = self.shop.ticket(token), self.shop.now
         if ticket.check:
+            _, answer, at = self.checks[ticket.check]
+            self.uncount(annotator, answer, at)
             self.checks[ticket.check] = fresh, "", now
             return
         until = now + self.shop.rules.campaign.lease
         before = self.questions[ticket.question]
+        mine = before.of(annotator)
+        self.uncount(annotator, mine.answer or SKIP, mine.since)
         self.questions[ticket.question] = rules.undo(before, annotator, fresh, now, until)
         self.history.append((ticket.question, annotator, "undo", now, f"undo:{token}"))
 

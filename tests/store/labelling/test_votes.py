@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from lookalike.core.errors import VoteError
 from lookalike.store.labelling.due import apply_due
+from lookalike.store.labelling.statistics import read_answers, read_worked
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql import schema
 
@@ -90,6 +91,25 @@ def test_an_undone_pair_is_shown_again_and_undoing_twice_undoes_once(shop):
     assert [claim.answer for claim in claims] == ["dissimilar"]
     history = shop.rows(select(tables.vote.c.answer).order_by(tables.vote.c.id))
     assert [vote.answer for vote in history] == ["similar", "undo", "dissimilar"]
+
+
+def test_undone_answers_are_in_no_hour_and_the_counter_keeps_them(database_place):
+    shop = Shop(database_place, people=1, pairs=3, share=1.0, repeats=1, gap_least=1, gap_most=1)
+    first, skipped, last = shop.give(1)
+    shop.give_answer(1, first.token, "similar", took=4_000)
+    shop.give_answer(1, skipped.token, "skip")
+    shop.undo(1, skipped.token)
+    shop.wait(60)
+    again = shop.undo(1, first.token)
+    shop.give_answer(1, again.token, "similar", took=3_000)
+    shop.give_answer(1, last.token, "unsure")
+    check = next(one for one in shop.give(1) if shop.ticket(one.token).check)
+    shop.give_answer(1, check.token, "similar")
+    shop.undo(1, check.token)
+    with shop.database.read() as connection:
+        assert [(row.answers, row.active) for row in read_worked(connection)] == [(0, 4_000), (2, 3_000)]
+        assert read_answers(connection) == {1: 2}
+    assert shop.rows(select(tables.annotator.c.answers)) == [(4,)]
 
 
 def test_a_vote_on_a_resolved_pair_cannot_be_undone(database_place):

@@ -21,6 +21,7 @@ from lookalike.store.labelling.campaigns import rules_of
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.queue import NewPair, add_pairs
+from lookalike.store.labelling.statistics import read_worked
 from lookalike.store.sql import labelling_schema
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.labelling_schema import annotator, question
@@ -108,6 +109,33 @@ def test_labels_have_the_same_order_after_an_import_of_the_votes(tmp_path, place
     assert one.labels().query.tolist() != two.labels().query.tolist()
     assert first == second
     assert len(first.splitlines()) > 10
+
+
+def test_an_import_counts_the_answers_of_each_hour_without_undone_ones(tmp_path, places):
+    one, two = (shop(tmp_path / name, place) for name, place in zip(("one", "two"), places, strict=True))
+    for workspace in (one, two):
+        fill_queue(workspace, 6)
+    draw, now = random.Random(3), now_ms() - 7_200_000
+    for turn in range(4):
+        now += 1_200_000
+        with one.database.write() as connection:
+            rules = rules_of(connection)
+            token = next_pairs(connection, rules, 1, now, draw)[0].token
+            votes.answer(connection, rules, 1, token, ("similar", "skip")[turn == 2], now, draw)
+        if turn == 1:
+            export_votes(one, tmp_path / "first.csv")
+        if turn:
+            with one.database.write() as connection:
+                votes.take_answer_back(connection, rules, 1, token, now + 600_000)
+    export_votes(one, tmp_path / "votes.csv")
+    for name in ("first", "votes"):
+        import_votes(two, tmp_path / f"{name}.csv")
+    worked = []
+    for workspace in (one, two):
+        with workspace.database.read() as connection:
+            worked.append([(row.hour, row.answers) for row in read_worked(connection)])
+    assert sum(answers for _, answers in worked[0]) == 1
+    assert worked[0] == worked[1]
 
 
 def test_a_file_of_one_kind_of_database_is_that_of_the_other(tmp_path, postgresql):

@@ -78,7 +78,7 @@ def add_history(connection: Connection, file: VoteFile, now: int) -> AddedHistor
         insert_all(connection, table, rows)
     recount(connection)
     _add_to_tally(connection, changes, here)
-    _add_to_pace(connection, new, ids)
+    _add_to_pace(connection, new, (*here.events, *file.events), ids)
     changed = sum(pair in here.questions for pair in changes)
     votes = sum(row.event == VOTE for row in new)
     return AddedHistory(len(changes) - changed, changed, votes, tuple(new_names))
@@ -186,9 +186,12 @@ def _add_to_tally(connection: Connection, changes: Changes, here: VoteFile) -> N
     execute_all(connection, insert_or_add(connection, tables.tally, "questions"), rows)
 
 
-def _add_to_pace(connection: Connection, new: Sequence[Row], ids: Mapping[str, int]) -> None:
-    """Count answers and working time by hour, and the answers of each annotator."""
+def _add_to_pace(
+    connection: Connection, new: Sequence[Row], known: Sequence[Row], ids: Mapping[str, int]
+) -> None:
+    """Count live answers and working time by hour, and all answers of each annotator."""
     person = tables.annotator
+    voted = {f"{UNDO}:{row.token}": row for row in known if row.event == VOTE}
     hours: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     times: dict[int, list[int]] = defaultdict(list)
     for row in new:
@@ -198,6 +201,8 @@ def _add_to_pace(connection: Connection, new: Sequence[Row], ids: Mapping[str, i
             hour[0] += 1
             hour[1] += active_time(times[who][-1] if times[who] else None, at, row.took or 0)
             times[who].append(at)
+        elif undone := voted.get(row.token):
+            hours[ids[undone.who.casefold()], (undone.at or 0) // HOUR_MS][0] -= 1
     rows = (
         {"annotator": who, "hour": hour, "answers": n, "active": active}
         for (who, hour), (n, active) in hours.items()

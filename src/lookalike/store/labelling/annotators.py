@@ -30,12 +30,22 @@ def count_answer(connection: Connection, who: Annotator, now: int, took: int) ->
     connection.execute(insert_or_add(connection, pace, "answers", "active"), row)
 
 
+def uncount_answer(connection: Connection, who: int, at: int) -> None:
+    """Count an answer that was given at a time no more. The working time stays, and so does the annotator's counter."""
+    connection.execute(_UNCOUNT, {"who": who, "of": at // HOUR_MS})
+
+
 def active_time(last: int | None, now: int, took: int) -> int:
     """The working time of an answer: since the last answer, or only what the answer itself took after a pause."""
     since = now - last if last is not None else took
     return since if 0 <= since <= PAUSE else min(took, PAUSE)
 
 
+_UNCOUNT = (
+    update(pace)
+    .where(pace.c.annotator == bindparam("who"), pace.c.hour == bindparam("of"))
+    .values(answers=pace.c.answers - 1)
+)
 _HOLD = select(annotator).where(annotator.c.id == bindparam("who")).with_for_update(key_share=True)
 _COUNT = (
     update(annotator)

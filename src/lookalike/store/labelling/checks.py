@@ -7,7 +7,8 @@ from dataclasses import replace
 from sqlalchemy import Connection, RowMapping, bindparam, delete, exists, insert, select, update
 
 from lookalike.annotate.campaign import Campaign
-from lookalike.annotate.question import refused
+from lookalike.annotate.question import SKIP, refused
+from lookalike.store.labelling.annotators import uncount_answer
 from lookalike.store.labelling.leases import Given, Lease, add_leases, find_lease, new_token
 from lookalike.store.sql.labelling_schema import check, claim, gold, question
 
@@ -66,6 +67,8 @@ def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaig
     else:
         fresh = replace(given, token=new_token(), at=now + campaign.lease)
         show_check(connection, fresh, now)
+        if found["answer"] != SKIP:
+            uncount_answer(connection, given.annotator, found["at"])
     pair = (found["question"], found["query"], found["candidate"])
     return Given(fresh.token, *pair, given.side, fresh.at)
 

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, bindparam, insert, select
 
 from lookalike.annotate.agreement.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS, reason_of
-from lookalike.annotate.question import LEASE, SKIP, Question, refused, skip, undo, vote
+from lookalike.annotate.question import LEASE, SKIP, VOTE, Question, refused, skip, undo, vote
 from lookalike.core.checks import one_of
-from lookalike.store.labelling.annotators import Annotator, count_answer, present
+from lookalike.store.labelling.annotators import Annotator, count_answer, present, uncount_answer
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.checks import (
     answer_check,
@@ -98,6 +98,8 @@ def take_answer_back(connection: Connection, rules: Rules, who: int, token: str,
         _record(connection, given, UNDO, f"{UNDO}:{token}", now)
         save(connection, [Transition(held, after)], now)
         drop_repeats(connection, who, held.which)
+        if mine.kind == VOTE:
+            uncount_answer(connection, who, mine.since)
     else:
         undone = connection.execute(_RECORDED, {"token": f"{UNDO}:{token}"}).first()
         if undone is None or mine is None or mine.kind != LEASE:

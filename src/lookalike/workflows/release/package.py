@@ -27,6 +27,7 @@ from lookalike.store.labelling.due import apply_all_due
 from lookalike.store.sql.labelling_schema import annotator, example, guideline
 from lookalike.store.sql.rows import read_labels, read_pool, read_random_pairs
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.labels import in_order
 from lookalike.workflows.label.team import read_votes, team_of
 from lookalike.workflows.release.agreement import agreement_texts
 from lookalike.workflows.release.card import Facts, card, guidelines, license_text
@@ -96,7 +97,7 @@ def package(
             rows = write_votes(_renamed(connection, held.names, names), folder / "votes.csv")
         catalog = workspace.catalog
         _write_catalog(catalog, folder, workspace.photos is not None)
-        write_label_file(held.labels, folder / "labels.csv")
+        write_label_file(in_order(held.labels), folder / "labels.csv")
         if held.pool is not None:
             write_provenance_file(held.pool, held.drawn, folder / "provenance.csv")
         figures = team_of(voted, 0, seed=workspace.settings.seed)
