@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import printable
+from lookalike.core.progress import TimeLeft
+from lookalike.core.text import duration, printable
 
 QUIET_SECONDS = 5.0
 WIDE = 10_000  # tables in a pipe or a file are not folded
@@ -127,25 +128,35 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - any result
 
 @contextmanager
 def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar with the time left on a terminal; elsewhere a line every few seconds; nothing with --json."""
+    """A bar on a terminal; elsewhere a line every few seconds; nothing with --json. The time left, once measured."""
     if quiet:
         yield None
     elif err.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        left, words = TimeLeft(), TextColumn("{task.description}")
+        columns = (words, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
         with Progress(*columns, console=err, transient=True) as bar:
-            task = bar.add_task(doing, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            task = bar.add_task(doing, total=None, left="")
+            yield lambda done, total: bar.update(
+                task, completed=done, total=total, left=_left(left.seconds(done, total))
+            )
     else:
         yield _line_every_few_seconds(doing)
 
 
-def _line_every_few_seconds(doing: str) -> Callable[[int, int], None]:
-    last = time.monotonic()
+def _line_every_few_seconds(
+    doing: str, clock: Callable[[], float] = time.monotonic
+) -> Callable[[int, int], None]:
+    last, left = clock(), TimeLeft(clock)
 
     def report(done: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last > QUIET_SECONDS:
-            last = time.monotonic()
-            err.print(Text(f"{doing}: {done:,} of {total:,}"))
+        seconds = left.seconds(done, total)
+        if clock() - last > QUIET_SECONDS:
+            last = clock()
+            err.print(Text(" ".join(filter(None, (f"{doing}: {done:,} of {total:,}", _left(seconds))))))
 
     return report
+
+
+def _left(seconds: float | None) -> str:
+    return "" if seconds is None else f"(about {duration(seconds)} left)"

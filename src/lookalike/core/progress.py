@@ -1,5 +1,6 @@
 """Progress of long work: a callback with (done, total), called from the thread that started the work."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -18,3 +19,30 @@ def part(progress: Progress | None, done: int, parts: int) -> Progress | None:
     if progress is None:
         return None
     return lambda step, total: progress(done * total + step, parts * total)
+
+
+class TimeLeft:
+    """The time that long work still takes, by its own pace.
+
+    The first steps are slow, because processes start and code is compiled. So the pace is measured from `WARM_UP`
+    seconds after the first step on, and nothing is known until it was measured for `MEASURED` seconds.
+    """
+
+    WARM_UP, MEASURED = 2.0, 3.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first: float | None = None
+        self._from: tuple[float, int] | None = None
+
+    def seconds(self, done: int, total: int) -> float | None:
+        """Seconds from this step on to the last; None while they are not known."""
+        now = self._clock()
+        if self._first is None:
+            self._first = now
+        if self._from is None:
+            if now - self._first >= self.WARM_UP:
+                self._from = now, done
+            return None
+        spent, steps = now - self._from[0], done - self._from[1]
+        return (total - done) * spent / steps if spent >= self.MEASURED and steps > 0 else None

@@ -29,6 +29,23 @@ UNSOUND = (
 SHARD = 1024  # rows that are finished together: what a kill can cost
 
 
+class Workload(NamedTuple):
+    """What an embedding run will do: photos to compute and vectors to copy, and bytes on disk at its end.
+
+    `base` names the encoder whose vectors a head is applied to. No photo is read then.
+    """
+
+    compute: int
+    known: int
+    bytes: int
+    base: str = ""
+
+
+def bytes_on_disk(images: int, dimension: int) -> int:
+    """The size of the vectors of a catalog, and of their keys."""
+    return images * (4 * dimension + 16)
+
+
 class Sink(Protocol):
     """A store of vectors, one shard of rows at a time. A shard that it holds is not computed again."""
 

@@ -1,7 +1,5 @@
 """`lookalike finetune`."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,14 +11,12 @@ from lookalike.cli.console import next_step, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences
 from lookalike.cli.options import HERE
-from lookalike.core.text import duration, plural
-from lookalike.learn.epoch import Epoch
+from lookalike.core.text import plural
 from lookalike.learn.settings import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as workflow
 from lookalike.workflows.learn.preview import TrainingPreview
 
-WORTH_PRINTING = 5.0  # seconds
 DEFAULT = TrainingRequest()
 
 
@@ -49,10 +45,7 @@ def finetune(
     require_learning()
     options.require_new(onnx, force=force)
     with progress(f"Training {name}", quiet=json) as bar:
-        pace = Pace(request.epochs, time.monotonic)
-        callbacks = workflow.TrainingCallbacks(
-            begin=None if json else pace.begin, epoch=None if json else pace.epoch, step=bar, views=bar
-        )
+        callbacks = workflow.TrainingCallbacks(begin=None if json else _begin, step=bar, views=bar)
         found = workflow.finetune(
             opened, encoder, name, request, device=device, onnx=onnx, replace=replace, callbacks=callbacks
         )
@@ -63,25 +56,8 @@ def finetune(
     next_step(f"lookalike evaluate {encoder} {name} --split test", workspace=workspace)
 
 
-class Pace:
-    """Prints the preview, and the time left once the first epoch of this command is done, if it is long."""
-
-    def __init__(self, epochs: int, clock: Callable[[], float]) -> None:
-        self.epochs, self.clock = epochs, clock
-        self.started: float | None = None
-
-    def begin(self, preview: TrainingPreview, done: int) -> None:
-        """What the run will see."""
-        say(*preview_sentences(preview))
-        if done:
-            say(f"Resuming after {plural(done, 'epoch')} of an earlier command.")
-        self.started = self.clock()
-
-    def epoch(self, epoch: Epoch) -> None:
-        """The first epoch of this command says how long the others will take."""
-        if self.started is None:
-            return
-        spent, self.started = self.clock() - self.started, None
-        left = (self.epochs - epoch.number) * spent
-        if left > WORTH_PRINTING:
-            say(f"One epoch takes {spent:.1f} s. Time left: about {duration(left)}.")
+def _begin(preview: TrainingPreview, done: int) -> None:
+    """What the run will see."""
+    say(*preview_sentences(preview))
+    if done:
+        say(f"Resuming after {plural(done, 'epoch')} of an earlier command.")

@@ -1,6 +1,5 @@
 """`lookalike embed`."""
 
-import math
 import shlex
 import time
 from pathlib import Path
@@ -13,12 +12,14 @@ from lookalike.cli.console import next_step, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import duration, megabytes, plural
-from lookalike.encode.estimate import Estimate
+from lookalike.core.text import megabytes, plural
+from lookalike.encode.run import Workload
 from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start import embed as workflow
 from lookalike.workflows.start.embed import EmbeddedEncoder, EmbeddedEncoders, RemovedEncoders
+
+MANY = 200  # photos: fewer are embedded within seconds
 
 
 @result(EmbeddedEncoders | RemovedEncoders)
@@ -69,7 +70,7 @@ def embed(
                 stored=stale,
                 replace=replace,
                 workers=workers,
-                begin=None if json else _print_estimate,
+                begin=None if json else _print_workload,
                 progress=bar,
             )
         rows, dimension = made.vectors.shape
@@ -115,20 +116,15 @@ def _remove(opened: Workspace, names: list[str], more: bool, workspace: Path, *,
     next_step("lookalike status", workspace=workspace)
 
 
-def _print_estimate(expected: Estimate) -> None:
-    """What a long run will cost, before it begins."""
+def _print_workload(expected: Workload) -> None:
+    """What a long run will do, before it begins. The progress shows the time, once it is measured."""
     if expected.base:
         say(f"Applying the head to the vectors of {expected.base}. No photo is read.")
     elif not expected.compute:
         say(f"The vectors of all {plural(expected.known, 'photo')} exist already and are copied.")
-    elif not math.isnan(expected.seconds) or expected.known:
+    elif expected.compute >= MANY or expected.known:
         known = f" ({expected.known:,} more are already computed)" if expected.known else ""
-        cost = (
-            ""
-            if math.isnan(expected.seconds)
-            else f": about {duration(expected.seconds)}, {megabytes(expected.bytes)} on disk"
-        )
-        say(f"{plural(expected.compute, 'photo')} to embed{known}{cost}.")
+        say(f"{plural(expected.compute, 'photo')} to embed{known}: {megabytes(expected.bytes)} on disk.")
 
 
 def _next(opened: Workspace, workspace: Path) -> None:

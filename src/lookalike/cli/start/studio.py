@@ -10,9 +10,8 @@ import typer
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
-from lookalike.core.cores import cores
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import duration, megabytes, plural
+from lookalike.core.text import megabytes, plural
 from lookalike.studio import Studio
 from lookalike.studio import studio as generate
 from lookalike.studio.claims import FEWEST, MOST, TIMES
@@ -72,9 +71,8 @@ def studio(
 
 def _print_estimate(expected: DrawingCost) -> None:
     say(
-        f"Drawing {plural(expected.photos, 'photo')} takes about {duration(expected.seconds)} on "
-        f"{plural(cores(), 'core')} and {megabytes(expected.bytes)}. You can stop with Ctrl-C and resume with the "
-        "same command."
+        f"Drawing {plural(expected.photos, 'photo')} takes {megabytes(expected.bytes)} on disk. You can stop with "
+        "Ctrl-C and resume with the same command."
     )
 
 

@@ -1,7 +1,7 @@
 """Vectors of augmented views of every photo, computed once and kept: what a head on cached vectors is trained on."""
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,16 +12,13 @@ from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Origin
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.inputs.augment import Augmented, view_origin
 from lookalike.encode.open import open_encoder
 from lookalike.encode.run import encode_catalog
 from lookalike.encode.sources.checkpoint_file import heads_down
 from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.start.embed import again, todo
-
-Begin = Callable[[Estimate], None]
+from lookalike.workflows.start.embed import again
 
 
 def augmented_views(
@@ -32,13 +29,11 @@ def augmented_views(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
-    begin: Begin | None = None,
 ) -> list[np.ndarray]:
     """Vectors of `count` augmented views of every image, rows in catalog order, memory-mapped.
 
     They are made by the workspace's encoder of that name, kept in `views/ENCODER/1` and so on, and made again only
-    if the photos, the encoder or the seed changed. A stopped run is resumed. `begin` is called with the
-    estimated cost of all views together, unless all exist.
+    if the photos, the encoder or the seed changed. A stopped run is resumed.
     Raises EmbeddingsError where there are no photos to make views of.
     """
     at_least(count, 1, "count")
@@ -50,7 +45,7 @@ def augmented_views(
         opened = _opened(workspace, encoder, origin)
         augmented = [Augmented(opened, one, seed) for one in missing]
         with workspace.embedding(encoder):
-            _make(workspace, encoder, augmented, missing, workers or cores(), progress, begin)
+            _make(workspace, encoder, augmented, missing, workers or cores(), progress)
     found = [workspace.view(encoder, one, view_origin(origin, one, seed)) for one in numbers]
     return [one for one in found if one is not None]
 
@@ -81,7 +76,6 @@ def _make(
     numbers: Sequence[int],
     workers: int,
     progress: Progress | None,
-    begin: Begin | None,
 ) -> None:
     """The views that are missing, one after another."""
     catalog, photos = workspace.catalog, workspace.photos
@@ -95,10 +89,6 @@ def _make(
         workspace.shards(name, encoder.origin, view=one)
         for one, encoder in zip(numbers, encoders, strict=True)
     ]
-    if begin:
-        rows = np.concatenate([todo(len(catalog), *one) for one in zip(known, shards, strict=True)])
-        alike = estimate(catalog, photos, encoders[0], rows, workers)
-        begin(replace(alike, known=len(catalog) * len(numbers) - len(rows), bytes=alike.bytes * len(numbers)))
     for at, encoder in enumerate(encoders):
         encode_catalog(
             catalog,

@@ -12,18 +12,17 @@ from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
-from lookalike.encode.estimate import Estimate, estimate
 from lookalike.encode.open import open_encoder
-from lookalike.encode.run import KnownVectors, encode_catalog
+from lookalike.encode.run import KnownVectors, Workload, bytes_on_disk, encode_catalog
 from lookalike.encode.sources.precomputed import precomputed, slices
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.store.vectors.arrays import Shards, images_fingerprint
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.start.heads import apply_to, base_vectors, by_depth, head_estimate
+from lookalike.workflows.start.heads import apply_to, base_vectors, by_depth, head_workload
 
 NOT_KNOWN = "not known: precomputed"
 
-Begin = Callable[[Estimate], None]
+Begin = Callable[[Workload], None]
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def embed(
     its encoder's vectors if the workspace has them, and no photo is read.
     Paths in the encoder string are relative to the current folder, or to the workspace if the string is `stored`
     there. A name that holds the vectors of another encoder string is refused unless `replace`. `begin` is called with
-    the estimated cost before the work starts.
+    the workload before the work starts.
     """
     spec = parse(encoder) if stored else located(parse(encoder), workspace.folder)
     name = spec.short_name if name is None else check_name(name)
@@ -79,7 +78,7 @@ def embed(
             _import(workspace, spec, name)
         elif base := base_vectors(workspace, spec):
             if begin:
-                begin(head_estimate(workspace, spec, base))
+                begin(head_workload(workspace, spec, base))
             apply_to(workspace, spec, name, base, progress)
         else:
             _compute(workspace, spec, name, workers or cores(), begin, progress)
@@ -139,17 +138,18 @@ def _compute(
     known = workspace.known_rows(name, encoder.origin)
     shards = workspace.shards(name, encoder.origin)
     if begin:
-        begin(estimate(catalog, photos, encoder, todo(len(catalog), known, shards), workers))
+        compute = todo(len(catalog), known, shards)
+        begin(Workload(compute, len(catalog) - compute, bytes_on_disk(len(catalog), encoder.dimension)))
     encode_catalog(catalog, photos, encoder, shards, known=known, workers_count=workers, progress=progress)
     shards.finish()
 
 
-def todo(images: int, known: KnownVectors | None, shards: Shards) -> np.ndarray:
-    """The catalog's rows whose vectors are neither known nor in a finished shard."""
+def todo(images: int, known: KnownVectors | None, shards: Shards) -> int:
+    """How many images have vectors that are neither known nor in a finished shard."""
     new = np.ones(images, bool) if known is None else known.row < 0
     for first, last in shards.done.items():
         new[first:last] = False
-    return np.flatnonzero(new)
+    return int(np.count_nonzero(new))
 
 
 def again(workspace: Workspace, name: str) -> str:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from lookalike.core.errors import EmbeddingsError, LookalikeError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
-from lookalike.encode.estimate import Estimate
 from lookalike.encode.open import require_torch
-from lookalike.encode.run import SHARD
+from lookalike.encode.run import SHARD, Workload, bytes_on_disk
 from lookalike.encode.sources.checkpoint_file import (
     HeadAbout,
     head_of,
@@ -59,12 +58,11 @@ def base_vectors(workspace: Workspace, spec: EncoderSpec) -> BaseVectors | None:
     return None
 
 
-def head_estimate(workspace: Workspace, spec: EncoderSpec, base: BaseVectors) -> Estimate:
-    """The cost of applying a head: no photo is read."""
+def head_workload(workspace: Workspace, spec: EncoderSpec, base: BaseVectors) -> Workload:
+    """Applying a head: no photo is read."""
     head = head_of(spec, workspace.folder)
     dimension = head.projection if head else base.manifest.dimension
-    size = len(workspace.catalog) * (4 * dimension + 16)
-    return Estimate(0, 0, float("nan"), size, base.embeddings.encoder)
+    return Workload(0, 0, bytes_on_disk(len(workspace.catalog), dimension), base.embeddings.encoder)
 
 
 def apply_to(

@@ -12,7 +12,6 @@ import numpy as np
 from PIL import Image
 
 from lookalike.core.checks import fingerprint
-from lookalike.core.cores import cores
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.store.disk import disk_errors, make_folder, write_file
@@ -35,10 +34,9 @@ _ARGUMENTS = ("images", "photos_per_item", "seed", "size")
 
 @dataclass(frozen=True)
 class DrawingCost:
-    """The expected cost of drawing: photos, seconds on this machine's cores, bytes on disk."""
+    """The expected cost of drawing: photos, and bytes on disk."""
 
     photos: int
-    seconds: float
     bytes: int
 
 
@@ -107,14 +105,12 @@ def write_studio(
 def estimate(drawn: Studio, rows: np.ndarray, size: int) -> DrawingCost:
     """The expected cost of drawing these rows, from drawing a few of them."""
     tried = rows[np.linspace(0, len(rows) - 1, min(_TRIED, len(rows))).astype(np.int64)].tolist()
-    drawn.draw(tried[0], size)  # compiled before the clock runs
-    started, room = time.perf_counter(), 0
+    room = 0
     for row in tried:
         file = BytesIO()
         Image.fromarray(drawn.draw(row, size)).save(file, format="PNG", compress_level=4)
         room += -(-file.tell() // _BLOCK) * _BLOCK  # a disk hands out whole blocks
-    each = (time.perf_counter() - started) / len(tried)
-    return DrawingCost(len(rows), each * len(rows) / cores(), room * len(rows) // len(tried))
+    return DrawingCost(len(rows), room * len(rows) // len(tried))
 
 
 def claims(drawn: Studio, *, progress: Progress | None = None) -> Claims:
