@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "/label", "/discuss", "/discuss?state=settled", "/discuss/{pair}", "/guidelines", "/guidelines/edit",
     "/guidelines/versions", "/guidelines/versions/0", "/guidelines/examples", "/guidelines/gold", "/plan/campaign",
-    "/api/docs", "/team",
+    "/api/docs", "/team", "/answers",
 )  # fmt: skip
 BOTH = 8  # pairs that two people answer; others are left, so that /label shows some
 

@@ -14,6 +14,7 @@ from lookalike.web.pages.failures import handle_failures
 from lookalike.web.pages.render import STATIC
 from lookalike.web.routes import (
     account,
+    answers,
     campaign,
     discussions,
     docs,
@@ -36,6 +37,8 @@ ROUTERS = (  # in the order in which a request is compared with them: the most f
     account.open_router,
     account.router,
     people.router,
+    answers.router,
+    answers.api,
     team.router,
     plan.router,
     campaign.router,

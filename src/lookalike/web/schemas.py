@@ -138,6 +138,12 @@ class Undo(CheckedSettings):
     token: Token
 
 
+class NewGoal(Declared):
+    """How many answers you want to give in a day. 0: no goal."""
+
+    goal: int = Field(ge=0, le=10_000, title="Goal for a day")
+
+
 class MissingPhoto(CheckedSettings):
     """The image whose photo cannot be shown."""
 
@@ -191,3 +197,9 @@ class Reported(TypedDict):
     """Whether the photo was not reported before."""
 
     new: bool
+
+
+class OwnAnswers(BaseModel):
+    """Your progress."""
+
+    progress: AnnotatorProgress

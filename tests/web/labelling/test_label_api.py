@@ -23,7 +23,7 @@ def test_an_answer_brings_its_receipt_and_the_next_pairs(shop):
     first = ann.get("/api/label/next").json()
     assert len(first["given"]) == 4
     counts = ("answered", "today", "discussion", "settled", "excluded")
-    assert first["progress"] == {**dict.fromkeys(counts, 0), "per_hour": None, "open": 12}
+    assert first["progress"] == {**dict.fromkeys(counts, 0), "per_hour": None, "open": 12, "goal": 200}
     pair = first["given"][0]
     answer = ann.post(
         "/api/label/answer", json={"token": pair["token"], "answer": "similar", "took": 900}

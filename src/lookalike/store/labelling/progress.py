@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, bindparam, func, select, update
 
 from lookalike.annotate.agreement.pace import HOUR_MS
 from lookalike.annotate.protocol import ANSWERS, STATES
 from lookalike.annotate.question import VOTE
 from lookalike.store.people.access import LONGEST_ADDRESS, record
 from lookalike.store.sql import schema
-from lookalike.store.sql.labelling_schema import audit, check, claim, pace, progress
+from lookalike.store.sql.labelling_schema import annotator, audit, check, claim, pace, progress
 
 PHOTO_MISSING = "photo missing"
 LEAST = 60_000  # less work than this gives no pace
 EVER = -(2**62)
+GOAL = 200  # answers a day, about an hour of work, for those who set no goal of their own
 
 
 def live_answers(
@@ -33,6 +34,7 @@ _ANSWERS = select(*live_answers(bindparam("who"), bindparam("first")))
 _SINCE = select(func.sum(pace.c.answers), func.sum(pace.c.active)).where(
     pace.c.annotator == bindparam("who"), pace.c.hour >= bindparam("first")
 )
+_GOAL = select(annotator.c.goal).where(annotator.c.id == bindparam("who"))
 _STATES = (
     select(progress.c.state, func.sum(progress.c.questions))
     .where(progress.c.kind != "gold")
@@ -42,18 +44,30 @@ _STATES = (
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """Answers of an annotator in total and since their midnight; `per_hour` of recent work, None if too little.
+    """Answers of an annotator in total and since their midnight, without undone ones.
 
-    Undone answers do not count. The others count the pairs of each state: open ones still need somebody's answer.
+    `goal` is how many they want to give in a day (0: no goal). `per_hour` is of recent work, or of all work if that
+    is too little, or None. The others count the pairs of each state: open ones still need somebody's answer.
     """
 
     answered: int
     today: int
+    goal: int
     per_hour: float | None
     open: int
     discussion: int
     settled: int
     excluded: int
+
+    @property
+    def left(self) -> int:
+        """Answers that are left until the goal of the day."""
+        return max(self.goal - self.today, 0)
+
+    @property
+    def hours_left(self) -> float | None:
+        """The time that they take at the annotator's own pace."""
+        return self.left / self.per_hour if self.per_hour else None
 
 
 def annotator_progress(connection: Connection, who: int, now: int, midnight: int) -> AnnotatorProgress:
@@ -62,10 +76,22 @@ def annotator_progress(connection: Connection, who: int, now: int, midnight: int
         sum(connection.execute(_ANSWERS, {"who": who, "first": first}).one())
         for first in (EVER, min(midnight, now))
     )
-    lately, active = connection.execute(_SINCE, {"who": who, "first": now // HOUR_MS - 1}).one()
-    per_hour = float(lately) * HOUR_MS / float(active) if active and active >= LEAST else None
+    goal = connection.execute(_GOAL, {"who": who}).scalar()
+    per_hour = _per_hour(connection, who, now // HOUR_MS - 1) or _per_hour(connection, who, 0)
     states = count_states(connection)
-    return AnnotatorProgress(answered, today, per_hour, *(states[state] for state in STATES))
+    own = (answered, today, GOAL if goal is None else goal, per_hour)
+    return AnnotatorProgress(*own, *(states[state] for state in STATES))
+
+
+def set_goal(connection: Connection, who: int, goal: int) -> None:
+    """Set how many answers an annotator wants to give in a day; 0: no goal."""
+    connection.execute(update(annotator).where(annotator.c.id == who).values(goal=goal))
+
+
+def _per_hour(connection: Connection, who: int, first: int) -> float | None:
+    """The answers of an annotator for each hour of work from an hour on, None if they worked too little."""
+    answers, active = connection.execute(_SINCE, {"who": who, "first": first}).one()
+    return float(answers) * HOUR_MS / float(active) if active and active >= LEAST else None
 
 
 def count_states(connection: Connection) -> Counter[str]:

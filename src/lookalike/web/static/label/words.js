@@ -1,4 +1,6 @@
 // The sentences of the page.
+import { goal } from "../goal.js";
+
 const by = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString("en");
 const MOMENT = 1_500;
@@ -11,9 +13,7 @@ const LATE = ["full", "closed", "taken"]; // why an answer is refused that came 
 let late = 0;
 
 export function progress(figures) {
-  by("progress-today").textContent = number(figures.today);
-  by("progress-total").textContent = number(figures.answered);
-  by("progress-pace").textContent = figures.per_hour ? `, ${number(Math.round(figures.per_hour))} per hour` : "";
+  goal(figures);
   by("progress-open").textContent = count(figures.open, "pair");
 }
 
