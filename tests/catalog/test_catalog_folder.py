@@ -109,12 +109,12 @@ def test_a_name_that_is_not_utf8_is_left_out(tmp_path):
 
 def test_hidden_and_other_files(tmp_path):
     folder_of(tmp_path, "a.jpg", ".hidden.jpg", ".cache/b.jpg", "x/._c.jpg")
-    for name in ("list.csv", "x/list.csv", "a.heic", "b.HEIC", "Makefile"):
+    for name in ("list.csv", "x/list.csv", "a.psd", "b.PSD", "Makefile"):
         (tmp_path / name).write_text("x")
     rows = read_folder(tmp_path)
     assert rows.image.tolist() == ["a.jpg"]
     ignored, table = rows.notes[1:]
-    assert all(part in ignored for part in ("2 .heic", "2 .csv", "1 no ending"))
+    assert all(part in ignored for part in ("2 .psd", "2 .csv", "1 no ending"))
     assert "'list.csv'" in table
 
 
@@ -149,14 +149,14 @@ def test_few_photos_in_each_folder_raise_a_doubt(tmp_path):
 def test_no_photos(tmp_path):
     with pytest.raises(CatalogError, match=r"no photos; .*no visible file"):
         read_folder(tmp_path)
-    (tmp_path / "a.heic").write_text("x")
-    with pytest.raises(CatalogError, match=r"it holds 1 \.heic") as caught:
+    (tmp_path / "a.psd").write_text("x")
+    with pytest.raises(CatalogError, match=r"it holds 1 \.psd") as caught:
         read_folder(tmp_path)
     assert ".jpg" in caught.value.fix
     with pytest.raises(CatalogError, match="does not exist"):
         read_folder(tmp_path / "none")
     with pytest.raises(CatalogError, match="not a folder"):
-        read_folder(tmp_path / "a.heic")
+        read_folder(tmp_path / "a.psd")
 
 
 def test_a_folder_without_permission_is_reported(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
 
+from lookalike.catalog.photos.heic import HeicError, is_heic, register_heic
 from lookalike.core.checks import at_least
 from lookalike.core.errors import CatalogError
 
@@ -82,6 +83,10 @@ def open_photo(source: Source) -> ImageFile.ImageFile:
         return Image.open(source, formats=_formats())
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return _open_without_limit(source)
+    except UnidentifiedImageError as error:
+        if "HEIF" not in _formats() and is_heic(source):
+            raise HeicError(source) from error
+        raise
 
 
 def as_rgb(image: Image.Image) -> Image.Image:
@@ -113,6 +118,8 @@ def why(error: BaseException) -> str:
     >>> why(FileNotFoundError(2, "No such file"))
     'missing file: there is no such file'
     """
+    if isinstance(error, HeicError):
+        return str(error)
     for kind, reason in _REASONS:
         if isinstance(error, kind):
             return reason
@@ -135,10 +142,14 @@ _REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str
 
 @cache
 def _formats() -> tuple[str, ...]:
-    """The formats this Pillow was built with; what it logs goes to the program's own log, if it keeps one."""
+    """The formats this Pillow was built with, and HEIF if its plug-in is installed.
+
+    What Pillow logs goes to the program's own log, if it keeps one.
+    """
     logging.getLogger("PIL").addHandler(logging.NullHandler())
     Image.init()
-    return tuple(name for name in FORMATS if name in Image.OPEN)
+    heif = ("HEIF",) if register_heic() else ()
+    return (*(name for name in FORMATS if name in Image.OPEN), *heif)
 
 
 def _hush_pillow() -> None:

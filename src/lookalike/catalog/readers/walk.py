@@ -21,6 +21,8 @@ ENDINGS = frozenset(
         ".tif",
         ".tiff",
         ".avif",
+        ".heic",
+        ".heif",
     )
 )
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
