@@ -5,12 +5,15 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, serving_shop
+from sqlalchemy import insert
+
+from lookalike.store.sql.schema import left_out
 
 pytestmark = pytest.mark.browser
 PAGES = (
     "/label", "/discuss", "/discuss?state=settled", "/discuss/{pair}", "/guidelines", "/guidelines/edit",
     "/guidelines/versions", "/guidelines/versions/0", "/guidelines/examples", "/guidelines/gold", "/plan/campaign",
-    "/api/docs", "/team", "/answers",
+    "/plan/left-out", "/api/docs", "/team", "/answers",
 )  # fmt: skip
 BOTH = 8  # pairs that two people answer; others are left, so that /label shows some
 
@@ -45,6 +48,10 @@ def pair(shop):
     ends = {"query": settled[0]["query"], "candidate": settled[0]["candidate"]}
     assert lea.post("/api/guidelines/examples", json={**ends, "label": "similar", "note": "alike"}).ok
     assert lea.post("/api/gold", json={**ends, "answer": "similar"}).ok
+    with shop.workspace.database.write() as connection:
+        connection.execute(
+            insert(left_out), [{"position": 900, "image": "a", "path": "a", "reason": "damaged: a"}]
+        )
     return found[0]["question"]
 
 

@@ -48,6 +48,7 @@ LEADS = {
     ("GET", "/guidelines/versions/{version}"),
     ("POST", "/guidelines/versions/{version}/restore"),
     ("GET", "/plan/campaign"),
+    ("GET", "/plan/left-out"),
     ("POST", "/plan/campaign"),
     ("POST", "/plan/queue"),
 }

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_states
+from lookalike.store.sql.left_out import count_left_out
 from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
@@ -47,8 +48,8 @@ class Work:
 @router.get("")
 def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
     """Remaining work, expected errors, and the last forecast."""
-    campaign, states = site.database.fetch(
-        lambda connection: (read_campaign(connection), count_states(connection))
+    campaign, states, left_out = site.database.fetch(
+        lambda connection: (read_campaign(connection), count_states(connection), count_left_out(connection))
     )
     work: Work | None = site.forecast
     found, forecast = plan(site.database, campaign, site.now()), None if work is None else work.found
@@ -58,6 +59,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
         headers={"Refresh": AGAIN.format(site.now())} if work is not None and forecast is None else {},
         found=found,
         states=states,
+        left_out=left_out,
         step=plan_step(states, found, forecast),
         campaign=campaign,
         encoders=site.workspace.encoders,
