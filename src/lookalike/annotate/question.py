@@ -230,7 +230,7 @@ REFUSALS = {
     ),
     "nothing-to-undo": ("You have no answer to undo.", "Continue with the next pair."),
     "settled": (
-        "You can no longer undo your last answer: its pair is resolved.",
+        "This answer can no longer be changed: its pair is resolved.",
         "If the answer is wrong, ask a lead to reopen the pair.",
     ),
     "no-voter": (

@@ -5,6 +5,7 @@ Forms and the JSON interface call the same function with the same request model,
 
 import secrets
 from dataclasses import dataclass
+from random import Random
 
 from sqlalchemy import Connection
 
@@ -12,11 +13,13 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import LABELS
 from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.core.text import plural
-from lookalike.store.labelling import discussions, gold, guidelines
-from lookalike.store.labelling.campaigns import write_campaign
+from lookalike.store.labelling import corrections, discussions, gold, guidelines
+from lookalike.store.labelling.campaigns import Rules, write_campaign
+from lookalike.store.labelling.votes import Receipt
 from lookalike.store.people import access, invites, people, sessions
 from lookalike.store.people.people import Login, Person
 from lookalike.web.schemas import (
+    CorrectedAnswer,
     Decision,
     NewComment,
     NewExample,
@@ -113,6 +116,17 @@ def reset_password(connection: Connection, by: Actor, number: int, secret: str) 
     name = people.person(connection, number).name
     by.log(connection, "created password link", name)
     return name
+
+
+def correct_answer(
+    connection: Connection, by: Actor, rules: Rules, new: CorrectedAnswer, draw: Random
+) -> Receipt:
+    """Answer a pair again that the person answered before. The audit log keeps the earlier answer, also to a check."""
+    given = (new.token, new.answer, by.now, draw)
+    done = corrections.correct(connection, rules, by.person.id, *given, reason=new.reason)
+    if done.change:
+        by.log(connection, "corrected answer", done.change)
+    return done.receipt
 
 
 def change_role(connection: Connection, by: Actor, number: int, role: str) -> None:

@@ -117,6 +117,7 @@ class Joined(BaseModel):
 
 
 Token = Annotated[str, Field(min_length=1, max_length=200)]
+Reason = Annotated[str, Field(max_length=LONGEST_REASON)]
 Milliseconds = Annotated[int, Field(ge=0, le=1 << 53)]
 
 
@@ -129,13 +130,21 @@ class Answer(CheckedSettings):
     token: Token
     answer: Literal["similar", "dissimilar", "unsure", "skip"]
     took: Milliseconds = 0
-    reason: Annotated[str, Field(max_length=LONGEST_REASON)] = ""
+    reason: Reason = ""
 
 
 class Undo(CheckedSettings):
     """The token of the answer to undo."""
 
     token: Token
+
+
+class CorrectedAnswer(Declared):
+    """Another answer to a pair that you answered. `token` is that of the answer in the list of your answers."""
+
+    token: Token
+    answer: Literal["similar", "dissimilar", "unsure"]
+    reason: Reason = ""
 
 
 class NewGoal(Declared):
@@ -164,6 +173,12 @@ class Photo(TypedDict):
     image: str
     url: str
     zoom_url: str
+
+
+class ListedPhoto(Photo):
+    """A photo of a list, with the address of a small version."""
+
+    small_url: str
 
 
 class GivenPair(TypedDict):
@@ -199,7 +214,20 @@ class Reported(TypedDict):
     new: bool
 
 
+class ShownAnswer(TypedDict):
+    """An answer of yours. While it is `correctable`, you can correct it with its token; later, ask a lead."""
+
+    token: str
+    left: ListedPhoto
+    right: ListedPhoto
+    answer: str
+    reason: str
+    at: int
+    correctable: bool
+
+
 class OwnAnswers(BaseModel):
-    """Your progress."""
+    """Your progress, and your last 100 answers, the newest first."""
 
     progress: AnnotatorProgress
+    answers: list[ShownAnswer]

@@ -152,7 +152,7 @@ class Model:
                 return ticket.question, now_token
             if token != now_token or not answer:
                 raise rules.refused("nothing-to-undo")
-            if now - at > grace:
+            if now - at > grace and not self.voted_pair_is_open(annotator, at):
                 raise rules.refused("settled")
             return ticket.question, ""
         mine = self.questions[ticket.question].of(annotator)
@@ -163,6 +163,17 @@ class Model:
         if not undone or mine is None or mine.kind != LEASE:
             raise rules.refused("nothing-to-undo")
         return ticket.question, mine.token
+
+    def voted_pair_is_open(self, annotator: int, at: int) -> bool:
+        """Whether the pair is open on which somebody voted before a time."""
+        votes = [(one.of(annotator), number) for number, one in self.questions.items()]
+        before = [
+            (mine.since, number) for mine, number in votes if mine and mine.kind == VOTE and mine.since <= at
+        ]
+        if not before:
+            return True
+        one = self.questions[max(before)[1]]
+        return one.state == OPEN and (one.resolves_at is None or self.shop.now <= one.resolves_at)
 
     def undone(self, annotator: int, token: str, fresh: str) -> None:
         ticket, now = self.shop.ticket(token), self.shop.now

@@ -7,6 +7,7 @@ import pytest
 from shops import Shop
 from sqlalchemy import event, text
 
+from lookalike.store.labelling.corrections import correct, own_answers
 from lookalike.store.labelling.queue import NewPair, add_gold
 
 BIG = ("question", "claim", "vote", "lease", "hidden_check", "annotator", "label", "pace")
@@ -61,6 +62,9 @@ def work(shop):
             if turn % 5 == 0:
                 shop.undo(who, given[0].token)
         shop.sweep()
+    for own in shop.does(own_answers, 1, shop.now):
+        if own.correctable:
+            shop.does(correct, 1, own.token, "unsure", shop.now, shop.draw)
     assert kinds == {False, True}
     last = shop.give(2)[0].token
     shop.wait(11)

@@ -4,9 +4,20 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, exists, insert, select, update
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import SKIP, refused
 from lookalike.store.labelling.annotators import uncount_answer
 from lookalike.store.labelling.leases import Given, Lease, add_leases, find_lease, new_token
@@ -52,7 +63,7 @@ def answer_check(
 
 
 def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaign) -> Given:
-    """Let a hidden check be answered again, within the time in which a vote could be undone.
+    """Let a hidden check be answered again, as long as a pair would be.
 
     A second request gives the same pair again and undoes nothing more.
     """
@@ -62,7 +73,7 @@ def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaig
         raise refused("nothing-to-undo")
     if undone:
         fresh = find_lease(connection, found["token"], given.annotator)
-    elif now - found["at"] > campaign.grace:
+    elif not check_is_open(connection, given.annotator, found["at"], now, campaign.grace):
         raise refused("settled")
     else:
         fresh = replace(given, token=new_token(), at=now + campaign.lease)
@@ -71,6 +82,20 @@ def undo_check(connection: Connection, given: Lease, now: int, campaign: Campaig
             uncount_answer(connection, given.annotator, found["at"])
     pair = (found["question"], found["query"], found["candidate"])
     return Given(fresh.token, *pair, given.side, fresh.at)
+
+
+def check_is_open(connection: Connection, who: int, at: int, now: int, grace: int) -> bool:
+    """Whether the answer that an annotator gave to a check can be changed.
+
+    Nothing may tell a check from a pair, so it is open as long as the pair that they voted on before it; and at least
+    as long as any pair.
+    """
+    if now - at <= grace:
+        return True
+    before = connection.execute(_VOTED_BEFORE, {"who": who, "at": at}).first()
+    return before is None or (
+        before.state == OPEN and (before.resolves_at is None or now <= before.resolves_at)
+    )
 
 
 def plan_repeats(
@@ -124,6 +149,14 @@ _PLANNED = (
     _WITH_PAIR.where(check.c.annotator == bindparam("who"), check.c.answer == NONE, check.c.token.is_(None))
     .where(check.c.due < bindparam("before"), ~exists().where(*_EARLIER))
     .order_by(check.c.due, check.c.id)
+)
+_VOTED_BEFORE = (
+    select(question.c.state, question.c.resolves_at)
+    .join(claim, claim.c.question == question.c.id)
+    .where(claim.c.annotator == bindparam("who"), claim.c.kind == literal_column("'vote'"))
+    .where(claim.c.since <= bindparam("at"))
+    .order_by(claim.c.since.desc(), claim.c.question.desc())
+    .limit(1)
 )
 _REPEATED = select(check.c.question).where(
     check.c.annotator == bindparam("who"), check.c.kind == REPEAT, check.c.turn == FIRST_TURN

@@ -6,12 +6,13 @@ from typing import Any
 from sqlalchemy import Connection
 
 from lookalike.annotate.protocol import DISCUSSION
+from lookalike.store.labelling.corrections import OwnAnswer
 from lookalike.store.labelling.discussions import discussions
 from lookalike.store.labelling.leases import Given
 from lookalike.store.people.people import Person
 from lookalike.store.thumbnails import SIZES
 from lookalike.web.routes.images import image_address
-from lookalike.web.schemas import GivenPair, Pairs, Photo
+from lookalike.web.schemas import GivenPair, ListedPhoto, Pairs, Photo, ShownAnswer
 from lookalike.web.site import Site
 
 PAGE = 24
@@ -65,6 +66,23 @@ def pictures(connection: Connection, site: Site, pairs: Sequence[Any]) -> list[d
     ]
 
 
+def shown_answers(connection: Connection, site: Site, answers: Sequence[OwnAnswer]) -> list[ShownAnswer]:
+    """Own answers with their photos. Nothing tells which of them are hidden checks."""
+    hashes = site.hashes(connection, (image for one in answers for image in (one.left, one.right)))
+    return [
+        {
+            "token": one.token,
+            "left": _small(one.left, hashes),
+            "right": _small(one.right, hashes),
+            "answer": one.answer,
+            "reason": one.reason,
+            "at": one.at,
+            "correctable": one.correctable,
+        }
+        for one in answers
+    ]
+
+
 def pair_page(
     connection: Connection, person: Person, *, state: str = DISCUSSION, mine: bool = False, category: str = "",
     after: int = 0, limit: int = PAGE,
@@ -78,5 +96,5 @@ def pair_page(
     return Pairs(pairs=list(found[:limit]), after=more)
 
 
-def _small(image: str, hashes: Mapping[str, str]) -> dict[str, Any]:
+def _small(image: str, hashes: Mapping[str, str]) -> ListedPhoto:
     return {**photo(image, hashes), "small_url": image_address(image, hashes.get(image, ""), LIST)}

@@ -8,14 +8,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lookalike.annotate.agreement.pace import DAY_MS
+from lookalike.annotate.protocol import REASONS
 from lookalike.core.errors import LookalikeError
+from lookalike.store.labelling.corrections import own_answers
 from lookalike.store.labelling.progress import GOAL, annotator_progress, set_goal
+from lookalike.store.labelling.votes import Receipt
 from lookalike.store.people.people import Person
+from lookalike.web import actions
 from lookalike.web.access.dependencies import LARGEST, SIGNED_IN, ActorPart, PersonPart, SitePart
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted
+from lookalike.web.pages.pair_view import shown_answers
 from lookalike.web.pages.render import page
-from lookalike.web.schemas import Done, NewGoal, OwnAnswers
+from lookalike.web.schemas import CorrectedAnswer, Done, NewGoal, OwnAnswers
 from lookalike.web.site import Site, site_of
 
 router = APIRouter(prefix="/answers", dependencies=SIGNED_IN, include_in_schema=False)
@@ -29,7 +34,7 @@ Midnight = Annotated[
 
 @router.get("")
 def answers_page(request: Request, person: PersonPart) -> Response:
-    """Your figures and your goal."""
+    """Your figures, your goal and your last answers."""
     return _page(request, person)
 
 
@@ -41,11 +46,27 @@ async def goal_form(request: Request, site: SitePart, by: ActorPart, form: FormP
     )  # fmt: skip
 
 
+@router.post("")
+async def correct_form(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
+    """Correct an answer."""
+    return await submitted(
+        CorrectedAnswer, form, lambda new: correct(site, by, new), HERE,
+        lambda failure: _page(request, by.person, failure),
+    )  # fmt: skip
+
+
 @api.get("")
 def answers(site: SitePart, person: PersonPart, midnight: Midnight = None) -> OwnAnswers:
-    """Your progress."""
+    """Your progress and your last 100 answers."""
     with site.database.read() as connection:
         return _own(connection, site, person, midnight)
+
+
+@api.post("/correct")
+async def correct(site: SitePart, by: ActorPart, new: CorrectedAnswer) -> Receipt:
+    """Correct an answer of yours while its pair is open. The history keeps the earlier answer."""
+    rules, draw = site.rules, site.draw
+    return await site.write(lambda connection: actions.correct_answer(connection, by, rules, new, draw))
 
 
 @api.put("/goal")
@@ -58,11 +79,18 @@ async def goal(site: SitePart, by: ActorPart, new: NewGoal) -> Done:
 def _own(connection: Connection, site: Site, person: Person, midnight: int | None = None) -> OwnAnswers:
     now = site.now()
     today = now - now % DAY_MS if midnight is None else midnight
-    return OwnAnswers(progress=annotator_progress(connection, person.id, now, today))
+    listed = own_answers(connection, site.rules, person.id, now)
+    return OwnAnswers(
+        progress=annotator_progress(connection, person.id, now, today),
+        answers=shown_answers(connection, site, listed),
+    )
 
 
 def _page(request: Request, person: Person, failure: LookalikeError | None = None) -> Response:
     site = site_of(request)
     with site.database.read() as connection:
         own = _own(connection, site, person)
-    return page(request, "account/answers.html.j2", standing=own.progress, default=GOAL, failure=failure)
+    return page(
+        request, "account/answers.html.j2", standing=own.progress, answers=own.answers, default=GOAL, failure=failure,
+        reasons=() if site.rules.campaign.reasons == "never" else REASONS,
+    )  # fmt: skip
