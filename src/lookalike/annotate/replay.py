@@ -67,9 +67,17 @@ def replay(events: Sequence[Event], needed: int, ended: Outcome, grace: int = 0)
             question = propose(question, event.annotator, event.answer)
         else:
             question = decide(question, event.answer)
+    if question.state == DISCUSSION and ended.state != DISCUSSION:
+        question = _agreed(question)
     if Outcome(question.state, question.label) != ended:
         raise _impossible("verdicts", ended)
     return question
+
+
+def _agreed(question: Question) -> Question:
+    """The pair with the verdict on which all who proposed one agree: votes can be imported after it was given."""
+    verdicts = {verdict for _, verdict in question.proposals}
+    return decide(question, verdicts.pop()) if len(verdicts) == 1 else question
 
 
 def _answered(question: Question, event: Event) -> Question:
@@ -98,7 +106,7 @@ def _ended(question: Question, ended: Outcome, grace: int) -> Question:
         return replace(question, resolves_at=max(claim.since for claim in votes) + grace if full else None)
     closed = replace(question, state=ended.state, label=ended.label, resolves_at=None, claims=votes)
     withdrawn = ended == Outcome(EXCLUDED)  # a photo is missing, or it is a gold pair
-    elsewhere = ended == Outcome(SETTLED) and not votes  # its label came from a file
+    elsewhere = ended == Outcome(SETTLED)  # its label came from a file
     if withdrawn or elsewhere:
         return closed
     whole = votes and len(votes) == question.needed

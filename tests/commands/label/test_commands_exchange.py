@@ -110,8 +110,6 @@ def test_json_min_is_the_same_votes(lookalike, workspace, tasks):
             lambda one: one["annotations"][0]["result"][0]["value"].update(choices=["maybe"]),
             "similar, dissimilar, unsure",
         ),
-        (lambda one: one["annotations"].append(annotation(9, 7, "similar")), "twice"),
-        (lambda one: one["annotations"].append(annotation(9, 9, "similar")), "more votes"),
         (lambda one: one["annotations"][0].update(created_at="soon"), "created_at"),
     ],
 )

@@ -109,11 +109,13 @@ def _votes(file: Path, opened: Workspace, json: bool) -> None:
 
 def _tasks(file: Path, opened: Workspace, prefix: str, json: bool) -> None:
     format_out(file, "label-studio")
-    tasks = export_tasks(opened, file, prefix)
+    done = export_tasks(opened, file, prefix)
     if json:
-        print_json(ExportedTasks(str(file), str(config_of(file)), tasks))
+        print_json(done)
         return
-    say(f"Wrote {plural(tasks, 'task')} to {file}.")
+    say(f"Wrote {plural(done.tasks, 'task')} to {file}.")
+    if done.have_votes:
+        say(f"{plural(done.have_votes, 'open pair')} with votes left out: label them with lookalike serve.")
     say(
         f"In Label Studio, create a project. Paste {config_of(file)} into Labeling Setup > Custom template and import "
         f"{file}. When the labelling is done, export it as JSON or JSON-MIN."

@@ -83,6 +83,8 @@ def _print_votes(found: ImportedVotes) -> None:
         f"Added {plural(found.votes, 'vote')} on {plural(found.new_questions, 'new pair')} and "
         f"{plural(found.changed_questions, 'existing pair')}."
     )
+    if found.resolved_again:
+        say(f"{plural(found.resolved_again, 'pair')} with a result will be resolved again, from all votes.")
     if found.new_annotators:
         say(f"New annotators, who cannot log in yet: {', '.join(found.new_annotators)}.")
     _print_skipped(found.on_left_out_images, "pair", found.invalid)

@@ -14,7 +14,7 @@ from lookalike.annotate.protocol import ANSWERS, OPEN
 from lookalike.core.types import Catalog
 from lookalike.store.disk import write_file
 from lookalike.store.formats.tables import read_json
-from lookalike.store.history.rows import QUESTION, SKIP, VOTE, Row, milliseconds
+from lookalike.store.history.rows import QUESTION, SKIP, UNDO, VOTE, Row, milliseconds
 from lookalike.store.history.votes_file import VoteFile
 
 CHOICE = "similarity"
@@ -82,19 +82,26 @@ def read_results(path: Path, catalog: Catalog, votes: int) -> VoteFile:
 
 
 def _add(found: VoteFile, rows: list[Row], catalog: Catalog, votes: int) -> None:
+    """Add the answers in their order. Of several votes of one annotator on a pair the last one counts."""
     answered: dict[str, int] = {}
-    many: dict[tuple[str, str], int] = {}
+    voted: dict[tuple[str, str], dict[str, str]] = {}  # the token of each annotator's vote on a pair
     for row in rows:
-        place = answered.get(row.who, 0)
+        place, mine = answered.get(row.who, 0), voted.setdefault(row.pair, {})
+        earlier = mine.get(row.who.casefold())
+        if row.event == SKIP and earlier is not None:
+            continue  # they voted on this pair before
+        if earlier is not None:
+            undone = row._replace(event=UNDO, answer="", took=0, token=f"{UNDO}:{earlier}")
+            found.events.append(undone._replace(place=0))
         found.events.append(row._replace(place=place))
         if row.event == VOTE:
             answered[row.who] = place + 1
-            many[row.pair] = many.get(row.pair, 0) + 1
+            mine[row.who.casefold()] = row.token
     for row in rows:
         at = catalog.row[row.candidate]
         asked = Row(
             QUESTION, None, "", row.query, row.candidate, kind="chosen", both=0, place=0, state=OPEN,
-            needed=max(votes, many.get(row.pair, 0)), item=str(catalog.item[at]),
+            needed=max(votes, len(voted[row.pair])), item=str(catalog.item[at]),
             category=str(catalog.category[catalog.row[row.query]]),
         )  # fmt: skip
         found.questions.setdefault(row.pair, asked)

@@ -53,8 +53,8 @@ class VoteFile:
     """A history as rows: the question of each pair, and all events in their order.
 
     `wrong` has the pairs that cannot be used, each with its first reason and the place in the file. `left_out` are
-    pairs with images that the catalog left out. A `borrowed` history has answers only: questions that exist here stay
-    as they are.
+    pairs with images that the catalog left out. A `borrowed` history has answers only: questions that exist here need
+    as many votes as there are then.
     """
 
     questions: dict[Pair, Row] = field(default_factory=dict)

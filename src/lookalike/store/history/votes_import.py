@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, delete, select, text, update
 
 from lookalike.annotate.agreement.pace import HOUR_MS
+from lookalike.annotate.agreement.patterns import pattern
 from lookalike.annotate.protocol import OPEN, SETTLED
 from lookalike.store.history.rows import (
     CHECK,
@@ -25,7 +26,7 @@ from lookalike.store.history.votes_file import Pair, VoteFile
 from lookalike.store.history.votes_merge import Merged, merged
 from lookalike.store.labelling.annotators import active_time
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.closing import label_pairs, pattern, recount, unlabel_pairs
+from lookalike.store.labelling.closing import label_pairs, recount, unlabel_pairs
 from lookalike.store.labelling.questions import takers
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql.rows import execute_all, insert_all, insert_or_add, insert_or_replace
@@ -47,10 +48,14 @@ Changes = Mapping[Pair, Merged]
 
 @dataclass(frozen=True)
 class AddedHistory:
-    """The number of new questions, changed questions and new votes, and the names of new annotators."""
+    """The number of new questions, changed questions and new votes, and the names of new annotators.
+
+    `resolved_again` counts pairs with a label that are resolved again from all their votes.
+    """
 
     questions: int
     changed: int
+    resolved_again: int
     votes: int
     annotators: tuple[str, ...]
 
@@ -77,11 +82,16 @@ def add_history(connection: Connection, file: VoteFile, now: int) -> AddedHistor
             _drop_planned(connection, rows)
         insert_all(connection, table, rows)
     recount(connection)
-    _add_to_tally(connection, changes, here)
+    _add_to_tally(connection, changes, here, ids)
     _add_to_pace(connection, new, (*here.events, *file.events), ids)
     changed = sum(pair in here.questions for pair in changes)
     votes = sum(row.event == VOTE for row in new)
-    return AddedHistory(len(changes) - changed, changed, votes, tuple(new_names))
+    again = sum(
+        here.questions[pair].state != OPEN and change.question.state == OPEN
+        for pair, change in changes.items()
+        if pair in here.questions
+    )
+    return AddedHistory(len(changes) - changed, changed, again, votes, tuple(new_names))
 
 
 def _add_annotators(
@@ -174,16 +184,18 @@ def _drop_planned(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     execute_all(connection, planned, ({f"of_{key}": row[key] for key in keys} for row in rows))
 
 
-def _add_to_tally(connection: Connection, changes: Changes, here: VoteFile) -> None:
+def _add_to_tally(connection: Connection, changes: Changes, here: VoteFile, ids: Mapping[str, int]) -> None:
     """Count the blind votes of questions that are no longer open."""
     counts: Counter[tuple[str, str]] = Counter()
     for pair, change in changes.items():
-        was_open = pair not in here.questions or here.questions[pair].state == OPEN
-        voted = change.after.votes
-        if was_open and change.after.state != OPEN and voted and len(voted) == change.question.needed:
-            counts[change.question.category, pattern(change.after)] += 1
-    rows = ({"category": of, "pattern": votes, "questions": n} for (of, votes), n in counts.items())
+        voted = {ids[who]: answer for who, answer in change.voted.items()}
+        votes = {one.annotator: one.answer for one in change.after.votes}
+        for row, given, sign in ((here.questions.get(pair), voted, -1), (change.question, votes, 1)):
+            if row is not None and row.state != OPEN and given and len(given) == row.needed:
+                counts[row.category, pattern(given)] += sign
+    rows = ({"category": of, "pattern": votes, "questions": n} for (of, votes), n in counts.items() if n)
     execute_all(connection, insert_or_add(connection, tables.tally, "questions"), rows)
+    connection.execute(delete(tables.tally).where(tables.tally.c.questions <= 0))
 
 
 def _add_to_pace(

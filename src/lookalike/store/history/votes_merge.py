@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lookalike.annotate.protocol import OPEN, Outcome
+from lookalike.annotate.protocol import EXCLUDED, OPEN, SETTLED, Outcome
 from lookalike.annotate.question import Question
 from lookalike.annotate.replay import ANSWERED, RULED, Event, replay
 from lookalike.core.errors import VoteError
-from lookalike.store.history.rows import Row
+from lookalike.store.history.rows import GOLD, UNDO, VOTE, Row
 from lookalike.store.history.votes_file import Pair, VoteFile
 
 REASONS = {  # by the code of a refusal
@@ -27,6 +27,7 @@ class Merged:
     question: Row
     new: tuple[Row, ...]
     after: Question
+    voted: Mapping[str, str]  # the votes before that: answers by casefolded name
 
 
 def merged(file: VoteFile, here: VoteFile, ids: Mapping[str, int], grace: int) -> dict[Pair, Merged]:
@@ -34,7 +35,7 @@ def merged(file: VoteFile, here: VoteFile, ids: Mapping[str, int], grace: int) -
 
     `ids` are of annotators by casefolded name. A pair without a history here takes that of the file. Otherwise the new
     events of the file follow those that are here, if the rules allow it: one vote per annotator, no more votes than
-    needed, and none on a closed pair.
+    needed, and none on a closed pair. Votes of a borrowed history are all kept.
     """
     changes = {}
     given, kept = file.by_pair(), here.by_pair()
@@ -47,21 +48,52 @@ def merged(file: VoteFile, here: VoteFile, ids: Mapping[str, int], grace: int) -
             known = here.questions.get(pair)
             if known is not None and not new and (had or file.borrowed or known == row):
                 continue
-            question = _question(row, known, only_here, file.borrowed)
+            if known is not None and file.borrowed:
+                question = _with_more_votes(known, had, new)
+            else:
+                question = _question(row, known, only_here)
             played = [_event(one, ids) for one in (*had, *new) if one.event in (*ANSWERED, *RULED)]
             ended = Outcome(question.state, question.label)
-            changes[pair] = Merged(question, tuple(new), replay(played, question.needed or 0, ended, grace))
+            after = replay(played, question.needed or 0, ended, grace)
+            changes[pair] = Merged(question, tuple(new), after, live_votes(had))
         except VoteError as error:
             reason = REASONS.get(error.code, error.problem.rstrip("."))
             file.fault(row, reason, f"the pair {pair[0]!r}, {pair[1]!r}")
     return changes
 
 
-def _question(row: Row, known: Row | None, only_here: bool, borrowed: bool) -> Row:
+def live_votes(events: Sequence[Row]) -> dict[str, str]:
+    """The answers of the votes on a pair that were not undone, by casefolded name."""
+    live: dict[str, str] = {}
+    for row in events:
+        if row.event == VOTE:
+            live[row.who.casefold()] = row.answer
+        elif row.event == UNDO:
+            live.pop(row.who.casefold(), None)
+    return live
+
+
+def _with_more_votes(known: Row, had: Sequence[Row], new: Sequence[Row]) -> Row:
+    """A question here that gets votes from elsewhere: all are kept, so it may need more than before.
+
+    A pair that was resolved by its votes is resolved again from all of them. A verdict of a discussion, a label from a
+    file, and pairs without a label because of a photo or a check stay as they are.
+    """
+    before, after = live_votes(had), live_votes([*had, *new])
+    more = known._replace(needed=max(known.needed or 0, len(after)))
+    if after == before or not before or len(before) != known.needed:
+        return more
+    is_result = (known.state == SETTLED and known.label is not None) or known.state == EXCLUDED
+    if not is_result or any(row.event in (*RULED, GOLD) for row in had):
+        return more
+    return more._replace(state=OPEN, label=None)
+
+
+def _question(row: Row, known: Row | None, only_here: bool) -> Row:
     """The question after the import: that of the file, unless the workspace has events that the file lacks."""
-    if known is None or not (borrowed or only_here):
+    if known is None or not only_here:
         return row
-    if known.state != OPEN or (row.state != OPEN and not borrowed):
+    if known.state != OPEN or row.state != OPEN:
         raise VoteError("It was answered differently here and in the file", fix="", code="differs")
     return known
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from lookalike.annotate.protocol import OPEN
+from lookalike.annotate.question import VOTE
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import LabelsError
 from lookalike.store.disk import lock
 from lookalike.store.formats.label_files import Fault, require_faultless
 from lookalike.store.formats.label_formats import LABEL_STUDIO, VOTES, format_in
-from lookalike.store.history.label_studio import read_results, write_tasks
+from lookalike.store.history.label_studio import config_of, read_results, write_tasks
 from lookalike.store.history.rows import history
 from lookalike.store.history.votes_file import VoteFile, read_votes, write_votes
 from lookalike.store.history.votes_import import add_history
@@ -28,6 +29,7 @@ class ImportedVotes:
     votes: int
     new_questions: int
     changed_questions: int
+    resolved_again: int
     new_annotators: tuple[str, ...]
     invalid: tuple[Fault, ...]
     on_left_out_images: int
@@ -43,11 +45,15 @@ class ExportedVotes:
 
 @dataclass(frozen=True)
 class ExportedTasks:
-    """The tasks written for Label Studio, and the file that configures its project."""
+    """The tasks written for Label Studio, and the file that configures its project.
+
+    `have_votes` is the number of open pairs without a task, because they have votes already.
+    """
 
     file: str
     configuration: str
     tasks: int
+    have_votes: int
 
 
 def export_votes(workspace: Workspace, path: Path) -> dict[str, int]:
@@ -74,16 +80,21 @@ def import_any_votes(
     return None
 
 
-def export_tasks(workspace: Workspace, path: Path, prefix: str) -> int:
-    """Write the pairs that wait for votes as tasks of Label Studio, in the order of the queue.
+def export_tasks(workspace: Workspace, path: Path, prefix: str) -> ExportedTasks:
+    """Write the open pairs without a vote as tasks of Label Studio, in the order of the queue.
 
+    Pairs with a vote wait for other annotators of the app: any number of people in Label Studio would be too many.
     If the queue was never filled, these are the pairs of the pool and the random pairs without a label.
     """
+    question, claim = labelling_schema.question, labelling_schema.claim
     with workspace.database.read() as connection:
-        question = labelling_schema.question
         count = connection.execute(select(func.count()).select_from(question)).scalar_one()
-        listed = select(question.c.query, question.c.candidate).where(question.c.state == OPEN)
-        waiting = [(q, c) for q, c in connection.execute(listed.order_by(question.c.place, question.c.id))]
+        voted = select(claim.c.question).where(claim.c.kind == VOTE)
+        has_vote = question.c.id.in_(voted)
+        listed = select(question.c.query, question.c.candidate, has_vote).where(question.c.state == OPEN)
+        found = connection.execute(listed.order_by(question.c.place, question.c.id)).all()
+    waiting = [(query, candidate) for query, candidate, is_voted in found if not is_voted]
+    have_votes = len(found) - len(waiting)
     pool = workspace.pool()
     if not count and pool is not None:
         labelled = judged_labels(workspace.catalog, workspace.labels())
@@ -91,8 +102,14 @@ def export_tasks(workspace: Workspace, path: Path, prefix: str) -> int:
         once = {tuple(sorted(ends)): ends for ends in zip(left.query, left.candidate, strict=True)}
         waiting = list(once.values())
     if not waiting:
-        raise LabelsError("No pair waits for votes.", fix="Select pairs with `lookalike discover`.")
-    return write_tasks(waiting, workspace.catalog, path, prefix)
+        raise LabelsError(
+            "No pair without votes is open.",
+            fix="Label the others with `lookalike serve`."
+            if have_votes
+            else "Select pairs with `lookalike discover`.",
+        )
+    tasks = write_tasks(waiting, workspace.catalog, path, prefix)
+    return ExportedTasks(str(path), str(config_of(path)), tasks, have_votes)
 
 
 def import_votes(workspace: Workspace, path: Path, *, skip_invalid: bool = False) -> ImportedVotes:
@@ -113,7 +130,13 @@ def bring_votes(workspace: Workspace, file: VoteFile, name: str, *, skip_invalid
         if not skip_invalid:
             require_faultless(faults, name, "pair")
     return ImportedVotes(
-        added.votes, added.questions, added.changed, added.annotators, faults, len(file.left_out)
+        votes=added.votes,
+        new_questions=added.questions,
+        changed_questions=added.changed,
+        resolved_again=added.resolved_again,
+        new_annotators=added.annotators,
+        invalid=faults,
+        on_left_out_images=len(file.left_out),
     )
 
 
