@@ -4,7 +4,7 @@ import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from labelling_app import ANN, BOB, LEA, log_in, make_workspace, serving_shop
+from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop
 from sqlalchemy import insert
 
 from lookalike.store.sql.schema import left_out
@@ -74,7 +74,8 @@ def test_axe_finds_nothing(browser, shop, pair, width, scheme):
         ]
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     page.goto(f"{shop.address}/label")
-    for key in ("g", "?"):
+    ready(page)
+    for key in ("g", "?", "u"):
         page.keyboard.press(key)
         found[key] = [one["id"] for one in Axe().run(page).response["violations"]]
         page.keyboard.press("Escape")
