@@ -13,8 +13,9 @@ from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import LABELS
 from lookalike.core.errors import AccessError, ArgumentError
 from lookalike.core.text import plural
-from lookalike.store.labelling import corrections, discussions, gold, guidelines
+from lookalike.store.labelling import corrections, gold, guidelines
 from lookalike.store.labelling.campaigns import Rules, write_campaign
+from lookalike.store.labelling.discussion import thread
 from lookalike.store.labelling.votes import Receipt
 from lookalike.store.people import access, invites, people, sessions
 from lookalike.store.people.people import Login, Person
@@ -90,17 +91,17 @@ def add_example(connection: Connection, pair: NewExample) -> None:
 def comment(connection: Connection, by: Actor, question: int, new: NewComment) -> None:
     """Comment on a pair. The same comment sent twice is kept once."""
     key = f"{by.person.id}:{new.token or secrets.token_urlsafe(12)}"
-    discussions.add_comment(connection, question, by.person.id, new.text, key, by.now)
+    thread.add_comment(connection, question, by.person.id, new.text, key, by.now)
 
 
 def propose(connection: Connection, by: Actor, question: int, new: Proposal) -> None:
     """Propose an answer for a pair in discussion, as one of those who voted on it."""
-    discussions.add_proposal(connection, question, by.person.id, new.verdict, by.now)
+    thread.add_proposal(connection, question, by.person.id, new.verdict, by.now)
 
 
 def decide(connection: Connection, by: Actor, question: int, new: Decision) -> None:
     """End the discussion of a pair, or begin it again."""
-    discussions.add_decision(connection, question, by.person.id, new.verdict, by.now)
+    thread.add_decision(connection, question, by.person.id, new.verdict, by.now)
 
 
 def invite(connection: Connection, by: Actor, role: str, secret: str) -> str:

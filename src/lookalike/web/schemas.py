@@ -7,7 +7,8 @@ from typing_extensions import TypedDict
 
 from lookalike.annotate.protocol import LONGEST_REASON
 from lookalike.core.settings import CheckedSettings, Declared
-from lookalike.store.labelling.discussions import Discussed, DiscussionEntry
+from lookalike.store.labelling.discussion.lists import Discussed
+from lookalike.store.labelling.discussion.thread import DiscussionEntry
 from lookalike.store.labelling.guidelines import Example
 from lookalike.store.labelling.progress import AnnotatorProgress
 from lookalike.store.labelling.votes import Receipt

@@ -19,7 +19,8 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import DatabaseError
 
 from lookalike.core.errors import LookalikeError, VoteError
-from lookalike.store.labelling.discussions import add_comment, add_proposal, discussed, discussions, thread
+from lookalike.store.labelling.discussion.lists import DiscussionList, discussed, discussions
+from lookalike.store.labelling.discussion.thread import add_comment, add_proposal, thread
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.votes import answer
@@ -255,8 +256,8 @@ def life_of_a_second_annotator(place, secret, monkeypatch):
             look(lambda c, n=number: add_comment(c, n, 2, "what did you say?", "form", shop.now))
             look(lambda c, n=number: add_proposal(c, n, 2, "similar", shop.now))
     for state in ("open", "discussion", "settled", "excluded"):
-        look(lambda c, s=state: discussions(c, state=s))
-        look(lambda c, s=state: discussions(c, state=s, who=2))
+        look(lambda c, s=state: discussions(c, DiscussionList(state=s)))
+        look(lambda c, s=state: discussions(c, DiscussionList(state=s, who=2)))
     for _ in range(3):
         look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
         with shop.database.write() as connection:
@@ -264,7 +265,7 @@ def life_of_a_second_annotator(place, secret, monkeypatch):
         for given_answer in ("similar", "similar", "dissimilar", "skip"):
             look(lambda c, s=given_answer, t=mine.token: answer(c, shop.rules, 2, t, s, shop.now, shop.draw))
         look(lambda c, n=mine.question: thread(c, n))  # both are in, but may still be undone
-        look(lambda c: discussions(c, state="open", who=2))
+        look(lambda c: discussions(c, DiscussionList(state="open", who=2)))
     look(lambda c: next_pairs(c, shop.rules, 2, shop.now, shop.draw))
     shop.now += 60_000
     with shop.database.write() as connection:

@@ -9,7 +9,8 @@ from sqlalchemy import insert, select
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.campaigns import Rules
-from lookalike.store.labelling.discussions import add_decision, add_proposal, discussed, discussions
+from lookalike.store.labelling.discussion.lists import DiscussionList, discussed, discussions
+from lookalike.store.labelling.discussion.thread import add_decision, add_proposal
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.gold import gold_pairs, gold_scores, make_gold, remove_gold
@@ -99,7 +100,7 @@ def test_gold_pairs_are_shown_and_counted_and_are_not_discussed(shop):
         (gold,) = gold_pairs(connection)
         assert (gold.answers, gold.correct, gold.note) == (1, 0, "clear")
         assert [(one.name, one.answers, one.correct) for one in gold_scores(connection)] == [("ann", 1, 0)]
-        assert discussions(connection, state="excluded") == ()
+        assert discussions(connection, DiscussionList("excluded")) == ()
         for forbidden in (discussed, lambda c, which: add_decision(c, which, 3, "reopen", NOW)):
             with pytest.raises(VoteError):
                 forbidden(connection, gold.question)
@@ -168,5 +169,5 @@ def test_a_verdict_button_pressed_twice_is_one_verdict(shop):
         assert len(connection.execute(select(tables.verdict)).all()) == 2
         with pytest.raises(VoteError, match="no longer open"):
             add_decision(connection, 1, 3, "exclude", NOW + 60_000)
-        assert discussions(connection, state="excluded", category="chair")[0].question == 1
-        assert discussions(connection, state="excluded", category="lamp") == ()
+        assert discussions(connection, DiscussionList("excluded", category="chair"))[0].question == 1
+        assert discussions(connection, DiscussionList("excluded", category="lamp")) == ()

@@ -7,9 +7,12 @@ from shops import MINUTE, Shop
 from sqlalchemy import select, update
 
 from lookalike.core.errors import VoteError
-from lookalike.store.labelling.discussions import add_comment, add_proposal, discussed, discussions, thread
+from lookalike.store.labelling.discussion.lists import DiscussionList, discussed, discussions
+from lookalike.store.labelling.discussion.thread import add_comment, add_proposal, thread
 from lookalike.store.labelling.gold import gold_pairs
+from lookalike.store.labelling.progress import annotator_progress, count_open, count_states
 from lookalike.store.labelling.queue import NewPair, add_gold
+from lookalike.store.people.people import remove
 from lookalike.store.sql import labelling_schema as tables
 
 
@@ -36,39 +39,67 @@ def differ(shop):
     return which
 
 
-def test_a_pair_to_be_repeated_is_hidden_from_its_annotator(shop):
+def listed(shop, **chosen):
+    with shop.database.read() as connection:
+        return [one.question for one in discussions(connection, DiscussionList(**chosen))]
+
+
+def counted(shop):
+    """Open pairs and pairs in discussion, as everybody sees them; and open pairs that need votes."""
+    with shop.database.read() as connection:
+        states = count_states(connection)
+        progress = annotator_progress(connection, 2, shop.now, shop.now)
+        assert (progress.open, progress.discussion) == (states["open"], states["discussion"])
+        return states["open"], states["discussion"], count_open(connection)
+
+
+def test_a_pair_that_a_voter_gets_again_is_not_discussed_until_that_is_answered(shop):
     which = differ(shop)
-    with shop.database.read() as connection:
-        listed = {
-            reader: [one.question for one in discussions(connection, reader=reader)] for reader in (1, 3)
-        }
-        assert listed == {1: [], 3: [which]}
-        assert [one.question for one in discussions(connection, reader=None)] == [which]
-        for read in (discussed, thread):
-            with pytest.raises(VoteError, match="pair"):
-                read(connection, which, 1)
+    for reader in (1, 2, None):
+        assert listed(shop, reader=reader) == []
+    assert listed(shop, state="repeats", reader=1) == []
+    assert listed(shop, state="repeats") == [which]
+    assert counted(shop) == (4, 0, 3)
     with shop.database.write() as connection:
-        for speak in (
-            lambda: add_comment(connection, which, 1, "legs", "t", shop.now),
-            lambda: add_proposal(connection, which, 1, "similar", shop.now),
-        ):
-            with pytest.raises(VoteError, match="pair"):
-                speak()
+        for who in (1, 2):
+            for does, *given in (
+                (discussed, who),
+                (thread, who),
+                (add_comment, who, "legs", "t", shop.now),
+                (add_proposal, who, "similar", shop.now),
+            ):
+                with pytest.raises(VoteError, match="pair"):
+                    does(connection, which, *given)
         add_comment(connection, which, 3, "a lead sees it", "t", shop.now)
-    while waiting(shop, which):
-        for pair in shop.give(1):
-            shop.give_answer(1, pair.token, "similar")
+    answer_repeats(shop, 1, which)
+    assert (listed(shop), counted(shop)[1]) == ([], 0)  # person 2 gets it again, too
+    answer_repeats(shop, 2, which)
+    assert listed(shop, reader=1) == listed(shop, reader=2) == listed(shop) == [which]
+    assert counted(shop)[1] == 1
     with shop.database.read() as connection:
-        assert [one.question for one in discussions(connection, reader=1)] == [which]
-        assert [comment.text for comment in thread(connection, which, 1)] == [
-            "similar",
-            "dissimilar",
-            "a lead sees it",
-        ]
+        texts = [entry.text for entry in thread(connection, which, 1)]
+    assert texts == ["similar", "dissimilar", "a lead sees it"]
 
 
-def waiting(shop, which):
-    mine = (tables.check.c.annotator == 1, tables.check.c.question == which, tables.check.c.answer == "")
+def test_a_pair_does_not_wait_for_a_voter_who_left(shop):
+    which = differ(shop)
+    answer_repeats(shop, 1, which)
+    assert listed(shop, reader=1) == []
+    with shop.database.write() as connection:
+        remove(connection, 2, shop.now)
+    assert listed(shop, reader=1) == [which]
+    assert counted(shop)[1] == 1
+
+
+def answer_repeats(shop, who, which):
+    """Answer what comes until every repeat of a pair is answered."""
+    while waiting(shop, who, which):
+        for pair in shop.give(who):
+            shop.give_answer(who, pair.token, "similar")
+
+
+def waiting(shop, who, which):
+    mine = (tables.check.c.annotator == who, tables.check.c.question == which, tables.check.c.answer == "")
     return shop.rows(select(tables.check.c.id).where(*mine))
 
 
@@ -83,10 +114,12 @@ def test_only_leads_see_gold_pairs_and_who_can_still_get_them(shop):
     with shop.database.write() as connection:
         settled = {"state": "settled", "label": 1}
         connection.execute(update(tables.question).where(tables.question.c.id == which).values(settled))
-        assert [one.question for one in discussions(connection, state="settled", reader=1)] == [which]
+        assert [one.question for one in discussions(connection, DiscussionList("settled", reader=1))] == [
+            which
+        ]
         add_gold(connection, pair, "similar", "", 3, shop.now)
-        assert [one.question for one in discussions(connection, state="settled", reader=1)] == []
-        assert [one.question for one in discussions(connection, state="settled")] == [which]
+        assert [one.question for one in discussions(connection, DiscussionList("settled", reader=1))] == []
+        assert [one.question for one in discussions(connection, DiscussionList("settled"))] == [which]
         (gold,) = gold_pairs(connection)
         assert (gold.answers, gold.left) == (0, 1)
 

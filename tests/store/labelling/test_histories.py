@@ -18,7 +18,7 @@ from lookalike.annotate.question import LEASE, REOPEN, SKIP, VERDICTS, VOTE, Que
 from lookalike.core.errors import AccessError, VoteError
 from lookalike.store.labelling.annotators import PAUSE
 from lookalike.store.labelling.closing import pattern
-from lookalike.store.labelling.discussions import AGAIN, add_comment, add_decision, add_proposal
+from lookalike.store.labelling.discussion.thread import AGAIN, add_comment, add_decision, add_proposal
 from lookalike.store.labelling.queue import NewPair, add_gold
 from lookalike.store.labelling.votes import Receipt
 from lookalike.store.people.people import release_all

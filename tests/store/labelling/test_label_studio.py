@@ -13,7 +13,7 @@ from lookalike.core.clock import now_ms
 from lookalike.store.history.rows import history
 from lookalike.store.labelling import votes
 from lookalike.store.labelling.campaigns import rules_of, write_campaign
-from lookalike.store.labelling.discussions import add_decision, add_proposal
+from lookalike.store.labelling.discussion.thread import add_decision, add_proposal
 from lookalike.store.labelling.due import apply_all_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.queue import GOLD, NewPair, add_gold, add_pairs, close_labelled

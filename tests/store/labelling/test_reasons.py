@@ -8,7 +8,7 @@ from sqlalchemy import select
 from voting_teams import Team, shop
 
 from lookalike.store.history.rows import COLUMNS, history
-from lookalike.store.labelling.discussions import thread
+from lookalike.store.labelling.discussion.thread import thread
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.workflows.label.votes_files import export_votes, import_votes
 from lookalike.workflows.release.package import package

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     RowMapping,
     bindparam,
@@ -18,16 +19,32 @@ from sqlalchemy import (
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import OPEN
-from lookalike.annotate.question import SKIP, refused
+from lookalike.annotate.question import SKIP, VOTE, refused
 from lookalike.store.labelling.annotators import uncount_answer
 from lookalike.store.labelling.leases import Given, Lease, add_leases, find_lease, new_token
-from lookalike.store.sql.labelling_schema import check, claim, gold, question
+from lookalike.store.people.people import PRESENT
+from lookalike.store.sql.labelling_schema import annotator, check, claim, gold, question
 
 REPEAT, GOLD = "repeat", "gold"
 NONE = ""  # not answered yet
 FIRST_TURN = 2  # of a repeat: the vote itself was the first
 
 Check = RowMapping  # with the query and the candidate of its pair
+
+
+def waits_for_repeat() -> ColumnElement[bool]:
+    """Whether one who voted on a question will get it again: the others do not discuss it until that is answered.
+
+    Who left the team gets nothing again. The votes of the question lead to its checks, so no table is walked.
+    """
+    repeats = check.c.annotator == claim.c.annotator, check.c.question == claim.c.question
+    return (
+        exists()
+        .where(claim.c.question == question.c.id, claim.c.kind == VOTE, *repeats)
+        .where(check.c.kind == REPEAT, check.c.answer == NONE)
+        .where(annotator.c.id == claim.c.annotator, PRESENT)
+        .correlate(question)
+    )
 
 
 def planned_checks(connection: Connection, who: int, before: int, most: int) -> Sequence[Check]:

@@ -8,14 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, literal_column, select
 
-from lookalike.annotate.protocol import OPEN
 from lookalike.annotate.question import SKIP, lease, renew
 from lookalike.core.errors import VoteError
 from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.checks import Check, planned_checks, show_check
 from lookalike.store.labelling.leases import Given, Lease, add_leases, new_token, renew_checks, unanswered
-from lookalike.store.labelling.progress import count_states
+from lookalike.store.labelling.progress import count_open
 from lookalike.store.labelling.questions import FREE, Held, Transition, hold, save
 from lookalike.store.sql.labelling_schema import claim, question
 
@@ -56,7 +55,7 @@ def _room(connection: Connection, rules: Rules, held: int) -> int:
     most = rules.campaign.prefetch
     if held > _low(most):
         return 0
-    share = count_states(connection)[OPEN] // rules.people
+    share = count_open(connection) // rules.people
     most = min(most, max(share, 1))
     return most - held if held <= _low(most) else 0
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, ScalarSelect, bindparam, func, select, update
 
 from lookalike.annotate.agreement.pace import HOUR_MS
-from lookalike.annotate.protocol import ANSWERS, STATES
+from lookalike.annotate.protocol import ANSWERS, DISCUSSION, OPEN, STATES
 from lookalike.annotate.question import VOTE
+from lookalike.store.labelling.checks import waits_for_repeat
 from lookalike.store.people.access import LONGEST_ADDRESS, record
 from lookalike.store.sql import schema
-from lookalike.store.sql.labelling_schema import annotator, audit, check, claim, pace, progress
+from lookalike.store.sql.labelling_schema import annotator, audit, check, claim, pace, progress, question
 
 PHOTO_MISSING = "photo missing"
 LEAST = 60_000  # less work than this gives no pace
@@ -39,6 +40,9 @@ _STATES = (
     select(progress.c.state, func.sum(progress.c.questions))
     .where(progress.c.kind != "gold")
     .group_by(progress.c.state)
+)
+_WAITING = (
+    select(func.count()).select_from(question).where(question.c.state == DISCUSSION, waits_for_repeat())
 )
 
 
@@ -95,8 +99,19 @@ def _per_hour(connection: Connection, who: int, first: int) -> float | None:
 
 
 def count_states(connection: Connection) -> Counter[str]:
-    """The number of questions in each state, without gold pairs: these are hidden checks."""
-    return Counter({state: int(count) for state, count in connection.execute(_STATES)})
+    """The number of questions in each state as people see them, without gold pairs: these are hidden checks.
+
+    A question in discussion that waits for a hidden repeat counts as open: it needs somebody's answer.
+    """
+    states = Counter({state: int(count) for state, count in connection.execute(_STATES)})
+    if states[DISCUSSION] and (waiting := connection.execute(_WAITING).scalar_one()):
+        states.update({OPEN: waiting, DISCUSSION: -waiting})
+    return states
+
+
+def count_open(connection: Connection) -> int:
+    """The number of questions that need votes."""
+    return sum(int(count) for _, count in connection.execute(_STATES.where(progress.c.state == OPEN)))
 
 
 def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:

@@ -5,12 +5,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from lookalike.annotate.protocol import DISCUSSION
 from lookalike.store.labelling.corrections import OwnAnswer
-from lookalike.store.labelling.discussions import discussions
+from lookalike.store.labelling.discussion.lists import DiscussionList, discussions
+from lookalike.store.labelling.guidelines import examples, read_guideline
 from lookalike.store.labelling.leases import Given
-from lookalike.store.people.people import Person
 from lookalike.store.thumbnails import SIZES
+from lookalike.web.pages.markup import rendered
 from lookalike.web.routes.images import image_address
 from lookalike.web.schemas import GivenPair, ListedPhoto, Pairs, Photo, ShownAnswer
 from lookalike.web.site import Site
@@ -83,17 +83,17 @@ def shown_answers(connection: Connection, site: Site, answers: Sequence[OwnAnswe
     ]
 
 
-def pair_page(
-    connection: Connection, person: Person, *, state: str = DISCUSSION, mine: bool = False, category: str = "",
-    after: int = 0, limit: int = PAGE,
-) -> Pairs:  # fmt: skip
-    """A page of the pairs in a state that a person may see, in the order of their numbers."""
-    found = discussions(
-        connection, state=state, after=after, who=person.id if mine else None, category=category or None,
-        reader=person.reads_as, limit=limit + 1,
-    )  # fmt: skip
+def pair_page(connection: Connection, listed: DiscussionList, after: int = 0, limit: int = PAGE) -> Pairs:
+    """A page of a list of pairs that are no longer open."""
+    found = discussions(connection, listed, after=after, limit=limit + 1)
     more = found[limit - 1].question if len(found) > limit else None
     return Pairs(pairs=list(found[:limit]), after=more)
+
+
+def guidance(connection: Connection, site: Site) -> dict[str, Any]:
+    """The guidelines and examples that a page shows over the photos."""
+    shown = pictures(connection, site, examples(connection))
+    return {"guideline": rendered(read_guideline(connection).text), "examples": shown}
 
 
 def _small(image: str, hashes: Mapping[str, str]) -> ListedPhoto:

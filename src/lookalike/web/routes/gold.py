@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
+from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.labelling.gold import Gold, gold_pairs, gold_scores
 from lookalike.store.people.people import Person
 from lookalike.web import actions
@@ -83,7 +84,7 @@ def _gold(
     site = site_of(request)
     with site.database.read() as connection:
         listed = gold_pairs(connection)
-        found = pair_page(connection, person, state=SETTLED, after=after)
+        found = pair_page(connection, DiscussionList(SETTLED, reader=person.reads_as), after)
         known = {pair.question for pair in listed}
         others = [pair for pair in found.pairs if pair.question not in known]
         shown: dict[str, Any] = {

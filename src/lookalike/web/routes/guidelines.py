@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling import guidelines as store
+from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import (
@@ -172,7 +173,7 @@ def _examples(
     site = site_of(request)
     with site.database.read() as connection:
         chosen = pictures(connection, site, store.examples(connection))
-        found = pair_page(connection, person, state=SETTLED, after=after)
+        found = pair_page(connection, DiscussionList(SETTLED, reader=person.reads_as), after)
         resolved = pictures(connection, site, found.pairs)
     return page(
         request,

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from hashlib import blake2b
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form
 from sqlalchemy import Connection
@@ -16,13 +16,11 @@ from lookalike.annotate.protocol import ANSWERS, REASONS
 from lookalike.annotate.question import SKIP
 from lookalike.core.errors import ArgumentError, VoteError
 from lookalike.store.labelling.giving import next_pairs
-from lookalike.store.labelling.guidelines import examples, read_guideline
 from lookalike.store.labelling.progress import AnnotatorProgress, annotator_progress
 from lookalike.store.labelling.votes import answer, take_answer_back
 from lookalike.store.people.people import Person
 from lookalike.web.access.dependencies import SIGNED_IN, PersonPart, Word
-from lookalike.web.pages.markup import rendered
-from lookalike.web.pages.pair_view import LABELLING_SIZES, given_pairs, pictures, srcset
+from lookalike.web.pages.pair_view import LABELLING_SIZES, given_pairs, guidance, srcset
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import GivenPair
 from lookalike.web.site import Site, site_of
@@ -73,7 +71,7 @@ async def _shown(request: Request, site: Site, person: Person, refusal: VoteErro
         return given_pairs(connection, site, given), done
 
     given, done = await site.write(give)
-    guidance = await run_in_threadpool(_guidance, site)
+    guide = await run_in_threadpool(site.database.fetch, lambda connection: guidance(connection, site))
     last = request.query_params.get("last", "")[:200]
     state = {
         "workspace": workspace_id(site.key), "person": person.id, "given": given, "progress": asdict(done),
@@ -83,7 +81,7 @@ async def _shown(request: Request, site: Site, person: Person, refusal: VoteErro
     status = 200 if refusal is None else 409
     return page(
         request, "label.html.j2", status=status, given=given, standing=done, state=json.dumps(state), last=last,
-        refusal=refusal, campaign=site.rules.campaign, reasons=REASONS, srcset=srcset, **guidance,
+        refusal=refusal, campaign=site.rules.campaign, reasons=REASONS, srcset=srcset, **guide,
     )  # fmt: skip
 
 
@@ -94,10 +92,3 @@ def workspace_id(key: str) -> str:
     ('00c0085b9ad4', False)
     """
     return blake2b(key.encode(), digest_size=6, person=b"workspace").hexdigest()
-
-
-def _guidance(site: Site) -> dict[str, Any]:
-    """The guidelines and examples that the page shows over the photos."""
-    with site.database.read() as connection:
-        shown = pictures(connection, site, examples(connection))
-        return {"guideline": rendered(read_guideline(connection).text), "examples": shown}

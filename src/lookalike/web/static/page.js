@@ -1,14 +1,7 @@
-// Every page: times in the reader's time zone, and buttons that copy a link. Without this script, times are in UTC.
+// Every page: times in the reader's time zone, and buttons that copy a link.
+import { localTimes } from "./times.js";
 
-const two = (number) => String(number).padStart(2, "0");
-
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const at = new Date(time.dateTime);
-  if (Number.isNaN(at.getTime())) continue;
-  time.title = time.textContent;
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
-  time.textContent = `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
-}
+localTimes(document);
 
 for (const button of document.querySelectorAll("button[data-copies]")) {
   const field = document.getElementById(button.dataset.copies);

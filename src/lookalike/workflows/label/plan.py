@@ -17,9 +17,8 @@ from lookalike.annotate.agreement.pace import AnnotatorPace
 from lookalike.annotate.agreement.patterns import Counts
 from lookalike.annotate.agreement.plan import discussed, expected_end, hours_left
 from lookalike.annotate.campaign import Campaign
-from lookalike.annotate.protocol import OPEN
 from lookalike.store.labelling import statistics
-from lookalike.store.labelling.progress import count_states
+from lookalike.store.labelling.progress import count_open
 from lookalike.store.sql.database import Database
 
 
@@ -74,7 +73,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     undone make this estimate a little too low.
     """
     with database.read() as connection:
-        waiting = count_states(connection)[OPEN]
+        waiting = count_open(connection)
         votes = statistics.read_counts(connection)
         worked = statistics.read_worked(connection)
         done, due = statistics.read_checks(connection)

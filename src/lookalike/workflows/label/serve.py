@@ -5,10 +5,9 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lookalike.annotate.protocol import OPEN
 from lookalike.core.errors import ArgumentError, WorkspaceError
 from lookalike.store.labelling.campaigns import read_campaign
-from lookalike.store.labelling.progress import count_states
+from lookalike.store.labelling.progress import count_open
 from lookalike.store.people import people
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.alone import label_alone, votes_waiting
@@ -52,7 +51,7 @@ def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
         label_alone(workspace)
     new = queue_pairs(workspace).new
     with workspace.database.read() as connection:
-        waiting, there = count_states(connection)[OPEN], people.active(connection)
+        waiting, there = count_open(connection), people.active(connection)
         leads, votes = people.has_leader(connection), read_campaign(connection).protocol.votes
         return ServingState(waiting, there, leads, new, votes_waiting(connection), votes)
 

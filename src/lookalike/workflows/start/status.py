@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.annotate.protocol import OPEN
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.errors import EmbeddingsError
@@ -12,7 +11,7 @@ from lookalike.core.text import plural, rough_interval
 from lookalike.core.types import Catalog
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
-from lookalike.store.labelling.progress import count_states
+from lookalike.store.labelling.progress import count_open
 from lookalike.store.people import people
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import images_fingerprint
@@ -96,7 +95,7 @@ def status(workspace: Workspace) -> Status:
     catalog, pool, missing = workspace.catalog, workspace.pool(), _missing(workspace)
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
-        open_pairs, there = count_states(connection)[OPEN], people.active(connection)
+        open_pairs, there = count_open(connection), people.active(connection)
         waiting = votes_waiting(connection)
     found = Status(
         folder=str(workspace.folder.resolve()),

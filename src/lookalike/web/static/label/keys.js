@@ -5,7 +5,8 @@ const PLACE = "lookalike letters";
 const guide = document.getElementById("guide-box"), keys = document.getElementById("keys-box");
 const letters = document.getElementById("letters");
 
-export function listen({ say, undo, reason, zoom, pan }) {
+// `says`: what keys answer. `reason` takes the keys that it wants before all others.
+export function listen({ says = SAY, say, undo, reason = () => false, zoom, pan }) {
   prepare();
   keepFocus();
   document.addEventListener("keydown", (event) => {
@@ -16,14 +17,14 @@ export function listen({ say, undo, reason, zoom, pan }) {
     if (!event.shiftKey && !event.repeat && reason(key, event.timeStamp)) event.preventDefault();
     else if (event.shiftKey && PAN[key]) pan(...PAN[key]);
     else if (event.shiftKey && key !== "?") return;
-    else if (act(key, event, { say, undo, zoom })) event.preventDefault();
+    else if (act(key, event, { says, say, undo, zoom })) event.preventDefault();
   });
 }
 
-function act(key, event, { say, undo, zoom }) {
+function act(key, event, { says, say, undo, zoom }) {
   const deed = {
     z: undo, Backspace: undo, x: zoom, Enter: zoom, g: () => guide.showModal(), "?": () => keys.showModal(),
-    ...Object.fromEntries(Object.entries(SAY).map(([name, answer]) => [name, () => say(answer, event.timeStamp)])),
+    ...Object.fromEntries(Object.entries(says).map(([name, answer]) => [name, () => say(answer, event.timeStamp)])),
   }[key];
   if (deed && !event.repeat) deed();
   return Boolean(deed);

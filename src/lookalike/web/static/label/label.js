@@ -3,13 +3,13 @@ import { call, midnight } from "./call.js";
 import { Deck } from "./pair.js";
 import { Outbox } from "./queue.js";
 import { listen } from "./keys.js";
+import { Look } from "./look.js";
 import { Zoom } from "./zoom.js";
 import { Pace } from "./pace.js";
 import { Why } from "./why.js";
 import { announce, early, nothing, progress, refused, waiting } from "./words.js";
 
 const RECHECK = 15_000, REFRESH = 60_000;
-const LOOK = 150; // milliseconds from the first frame with both photos until an answer counts
 const root = document.getElementById("labelling");
 const state = JSON.parse(root.dataset.state);
 const form = document.getElementById("answers");
@@ -19,8 +19,7 @@ const place = `${state.workspace} ${state.person}`; // key in localStorage, whic
 const pace = new Pace(place, state.break_minutes);
 const why = new Why(state.reasons, (answer, at, reason) => say(answer, at, reason));
 const figures = state.progress;
-let seenAt = Infinity; // time of the first frame with both photos of the pair that is shown
-let turn = 0;
+const look = new Look();
 
 const outbox = new Outbox(place, {
   send: (path, body) => call(path, body),
@@ -37,7 +36,7 @@ const outbox = new Outbox(place, {
 const deck = new Deck(document.getElementById("stage"), place, {
   shown: (pair) => {
     why.close();
-    look(pair);
+    look.start(pair && deck.node(pair));
     form.hidden = !pair;
     form.elements.token.value = pair ? pair.token : "";
     status();
@@ -48,30 +47,16 @@ const deck = new Deck(document.getElementById("stage"), place, {
   sizes: state.sizes,
 });
 
-// The second of two frames begins when the first one is on the screen.
-async function look(pair) {
-  const mine = ++turn;
-  seenAt = Infinity;
-  performance.clearMarks("pair");
-  if (!pair) return;
-  await deck.load(pair).settled;
-  requestAnimationFrame(() => requestAnimationFrame((at) => {
-    if (mine !== turn) return;
-    seenAt = at;
-    performance.mark("pair", { startTime: at });
-  }));
-}
-
 // An answer at a time. One that comes before anybody can have looked at the pair is dropped. One may wait for its reason.
 function say(answer, at, reason) {
   const pair = deck.current;
   if (!pair) return;
-  if (at - seenAt < LOOK) { early(); return; }
+  if (look.isEarly(at)) { early(); return; }
   if (answer !== "skip" && !deck.visible) return;
   if (reason === undefined && why.asks(answer)) return;
   why.close();
   performance.mark("key");
-  const took = Math.round(at - seenAt);
+  const took = Math.round(at - look.at);
   deck.remember({ ...pair, answer });
   outbox.push({ kind: "answer", token: pair.token, answer, reason, took, until: pair.until });
   painted();

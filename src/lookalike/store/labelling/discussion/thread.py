@@ -3,68 +3,23 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Select,
-    bindparam,
-    insert,
-    literal,
-    select,
-    true,
-)
+from sqlalchemy import Column, ColumnElement, Connection, Select, bindparam, insert, literal, select
 
-from lookalike.annotate.protocol import DISCUSSION, OPEN
-from lookalike.annotate.question import decide, propose, refused
+from lookalike.annotate.question import decide, propose
 from lookalike.store.labelling.annotators import Annotator, present
 from lookalike.store.labelling.closing import close
+from lookalike.store.labelling.discussion.lists import discussed
 from lookalike.store.labelling.questions import Transition, hold_one, save, with_proposals
-from lookalike.store.labelling.queue import GOLD
 from lookalike.store.people.people import LEAD
-from lookalike.store.sql.labelling_schema import (
-    annotator,
-    check,
-    claim,
-    comment,
-    gold,
-    question,
-    tally,
-    verdict,
-)
+from lookalike.store.sql.labelling_schema import annotator, claim, comment, verdict
 from lookalike.store.sql.rows import insert_new
 
-PAGE = 50
 AGAIN = 10_000  # milliseconds within which the same verdict of the same person is a button pressed twice
-
-_LISTED = [question.c[name] for name in ("id", "query", "candidate", "category", "state", "label", "changed")]
-_SHOWN = (question.c.state != OPEN) & (question.c.kind != GOLD)
-
-
-def _blind(reader: int | None) -> ColumnElement[bool]:
-    """The pairs that an annotator may see: no gold pairs, and none that is still planned as their hidden check."""
-    if reader is None:
-        return true()
-    coming = select(check.c.question).where(check.c.annotator == reader, check.c.answer == "")
-    return question.c.id.not_in(coming) & question.c.id.not_in(select(gold.c.question))
 
 
 def reader_of(person: Annotator) -> int | None:
     """The reader that the functions below ask for: None for a lead, who sees every pair that is not open."""
     return None if person["role"] == LEAD else int(person["id"])
-
-
-@dataclass(frozen=True)
-class Discussed:
-    """One pair in a list of discussions."""
-
-    question: int
-    query: str
-    candidate: str
-    category: str
-    state: str
-    label: int | None
-    changed: int
 
 
 @dataclass(frozen=True)
@@ -77,41 +32,6 @@ class DiscussionEntry:
     text: str
     at: int
     reason: str = ""
-
-
-def discussions(
-    connection: Connection,
-    *,
-    state: str = DISCUSSION,
-    after: int = 0,
-    who: int | None = None,
-    category: str | None = None,
-    reader: int | None = None,
-    limit: int = PAGE,
-) -> tuple[Discussed, ...]:
-    """Pairs in a state with ids above `after`, for the pages of a list. `who` keeps the pairs that they voted on.
-
-    Open pairs are not listed, because their votes are blind. Gold pairs are not listed, because they are checks.
-    `reader` is the annotator who reads, None for a lead. Annotators see the pair of a hidden check after they answered.
-    """
-    statement = select(*_LISTED).where(
-        question.c.state == state, question.c.id > after, _SHOWN, _blind(reader)
-    )
-    if category is not None:
-        statement = statement.where(question.c.category == category)
-    if who is not None:
-        mine = select(claim.c.question).where(claim.c.annotator == who, claim.c.kind == "vote")
-        statement = statement.where(question.c.id.in_(mine))
-    found = connection.execute(statement.order_by(question.c.id).limit(limit))
-    return tuple(Discussed(*row) for row in found)
-
-
-def discussed(connection: Connection, which: int, reader: int | None = None) -> Discussed:
-    """One pair, if `reader` may see it as `discussions` says."""
-    found = connection.execute(select(*_LISTED).where(question.c.id == which, _SHOWN, _blind(reader))).first()
-    if found is None:
-        raise refused("unknown")
-    return Discussed(*found)
 
 
 def thread(connection: Connection, which: int, reader: int | None = None) -> tuple[DiscussionEntry, ...]:
@@ -189,9 +109,3 @@ def _is_repeated(connection: Connection, which: int, who: int, kind: str, choice
 def _write(connection: Connection, change: Transition, now: int) -> None:
     write = save if change.after.state == change.held.question.state else close
     write(connection, [change], now)
-
-
-def categories(connection: Connection) -> tuple[str, ...]:
-    """The categories of the pairs that are listed."""
-    statement = select(tally.c.category).distinct().order_by(tally.c.category)
-    return tuple(connection.execute(statement).scalars())

@@ -1,0 +1,1 @@
+"""Pairs that are no longer open: the lists of them, and what is said about each."""
