@@ -25,6 +25,10 @@ def outcome(value, generator, coverage, truth, z=3.0) -> SimulatedPools:
         measures=("EHR@5",),
         value=value,
         z=np.full((pools, 1, encoders, encoders), z),
+        ends=np.stack([[value[:, 0] - half, value[:, 0] + half] for half in (0.05, 0.15)]).transpose(
+            2, 0, 1, 3
+        ),
+        held=np.full((pools, encoders, encoders), 1.0),
         generator=np.array(generator, bool),
         coverage=np.array(coverage, float),
         true_same=np.tile(truth, (pools, 1)),
@@ -53,6 +57,17 @@ def test_pairs_know_their_kind_their_coverage_and_whether_they_are_right():
     assert flat.band.tolist() == [2, 0, 0]
     assert flat.right.tolist() == [0.0, 0.0, 1.0]
     assert flat.separated.tolist() == [True] * 3
+
+
+def test_an_interval_holds_the_truth_or_not():
+    """Outside the pool .6 and .55 were found where .5 and .3 are true: within .05 none is right, within .15 one."""
+    cells = summary([replace(ONE, true_all=np.array([0.5, 0.5, 0.3]))])
+    by_name = {(one.figure, one.where): one.value for one in cells if one.measure == "HR@5 corrected"}
+    assert by_name["interval of the draw of queries holds the truth", "outside"] == 0.0
+    assert by_name["interval holds the truth", "outside"] == 0.5
+    assert by_name["interval holds the truth", "generators"] == 1.0
+    assert by_name["width of the interval", "outside"] == pytest.approx(0.3)
+    assert by_name["interval of a difference holds the truth", "one outside"] == 1.0
 
 
 def test_equal_truths_and_undefined_scores_are_left_out_and_ties_count_half():

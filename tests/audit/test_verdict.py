@@ -3,6 +3,8 @@
 from dataclasses import replace
 from math import isnan, nan
 
+import pytest
+
 from lookalike.audit.trust import trust
 from lookalike.audit.verdict import Judgement, Steadiness, advice, kind_of, verdicts
 from lookalike.evaluate.significance.compare import Comparison
@@ -103,6 +105,17 @@ def test_dcs_is_a_word_lower_where_most_labels_are_dissimilar():
     assert usual.of_measure == ()
     area = verdicts([compared("color", "hog", 0.1, 0.001, "AUC_mic")], COVERAGE, FED, similar=0.1)
     assert area[0].of_measure == ()
+
+
+@pytest.mark.parametrize(
+    ("similar", "items", "word"),
+    [(0.6, 1_000, "with care"), (0.6, 30_000, "not to be trusted"), (0.9, 30_000, "with care")],
+)
+def test_dcs_is_a_word_lower_in_a_large_catalog_unless_nearly_all_labels_are_similar(similar, items, word):
+    one = [compared("color", "other", 0.1, 0.001, "DCS(alpha=10)")]
+    found = verdicts(one, COVERAGE, FED, similar=similar, items=items)[0]
+    assert found.word == word
+    assert any("3,000" in reason for reason in found.of_measure) == (word != "with care")
 
 
 def test_reasons_name_what_the_verdict_rests_on():

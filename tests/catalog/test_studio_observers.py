@@ -8,6 +8,7 @@ import pytest
 from lookalike.core.errors import ArgumentError
 from lookalike.studio import studio, true_labels
 from lookalike.studio.simulated_encoders import RESPECTS, observed, observers
+from lookalike.studio.wild import wild_photo
 
 STUDIO = studio(600)
 
@@ -57,3 +58,21 @@ def test_the_family_spreads_from_poor_to_good():
 def test_no_observer_at_all_is_refused():
     with pytest.raises(ArgumentError):
         observers(0, seed=0)
+
+
+def test_wild_photos_come_after_the_catalog_are_of_another_style_and_change_no_other_vector():
+    one = observers(1, seed=0)[0]
+    plain, both = observed(STUDIO, one), observed(STUDIO, one, np.array([0, 5]))
+    assert np.array_equal(both[: len(STUDIO)], plain)
+    assert both.shape == (len(STUDIO) + 2, plain.shape[1])
+    assert np.array_equal(both, observed(STUDIO, one, np.array([0, 5])))
+    unit = both / np.linalg.norm(both, axis=1, keepdims=True)
+    assert unit[-2] @ unit[0] < unit[1] @ unit[0]  # item 0's wild photo is less like it than its other photo
+
+
+def test_a_wild_photo_is_another_one_of_the_same_size_by_its_seed():
+    photo = STUDIO.draw(4, 48)
+    one, again = (wild_photo(photo, np.random.default_rng(3)) for _ in range(2))
+    assert np.array_equal(one, again)
+    assert (one.shape, one.dtype) == (photo.shape, np.uint8)
+    assert np.abs(one.astype(int) - photo).mean() > 10

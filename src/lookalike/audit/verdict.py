@@ -12,13 +12,20 @@ from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import full, is_significant, verdict
 
 CANNOT_TELL = "cannot tell"
-STEADY, MOSTLY_DISSIMILAR = 0.9, 0.4
+STEADY, MOSTLY_DISSIMILAR, MOSTLY_SIMILAR = 0.9, 0.4, 0.8
+MANY_ITEMS = 3_000
+"""Three times the items of the catalogs that the calibration is made from."""
 DISTRUSTED = "not to be trusted"
 WORST_FIRST = (DISTRUSTED, "unknown", "with care", "trusted")
 LOWER = {"trusted": "with care", "with care": DISTRUSTED}
 TOO_OPTIMISTIC = (
     "Less than 40% of the labels are similar. On such labels DCS penalizes the encoders that fed the pool and was "
     "wrong more often than the calibration says. Its rating is therefore one step lower."
+)
+TOO_LARGE = (
+    "Less than 80% of the labels are similar, and there are more than 3,000 items. Half of the credit of "
+    "DCS(alpha=10) is for the first 7% of the ranking, so in a large catalog it follows the first results less well "
+    "than the calibration says. Its rating is therefore one step lower."
 )
 
 
@@ -208,13 +215,16 @@ def verdicts(
     steadiness: Mapping[str, Steadiness] | None = None,
     alone: Mapping[str, float] | None = None,
     similar: float = nan,
+    items: int = 0,
 ) -> tuple[Verdict, ...]:
     """A verdict for every measure and encoder compared.
 
     `generators` fed the pool; None where that is not known, and then every word is "unknown". `coverage` is each
     encoder's coverage@K, `alone` the share of the labelled pairs that only one generator retrieved, `similar` the
-    share of positives among the labels. Below .4 the calibration is too optimistic for DCS (docs/research/bias.md),
-    so DCS gets the next lower word and no share.
+    share of positives among the labels, `items` how many can be retrieved. The calibration is too optimistic for DCS
+    (docs/research/bias.md) below a share of .4, and below .8 in a catalog of more than 3,000 items, because half of
+    the credit of DCS(alpha=10) is for the first 7% of the ranking, however long. DCS then gets the next lower word and
+    no share.
     """
     by_measure: dict[str, list[Comparison]] = {}
     for one in comparisons:
@@ -232,17 +242,21 @@ def verdicts(
             steady = (steadiness or {}).get(measure)
             if steady is not None and not isnan(steady.least):
                 of_measure.append(_steady(steady))
-            if _is_too_optimistic(measure, similar):
+            if optimistic := _too_optimistic(measure, similar, items):
                 word, right = LOWER.get(word, word), nan
-                of_measure.append(TOO_OPTIMISTIC)
+                of_measure.append(optimistic)
             because = _because(encoder, coverage, generators, k, alone or {})
             found.append(Verdict(measure, encoder, word, right, orders, because, tuple(of_measure)))
     return tuple(found)
 
 
-def _is_too_optimistic(measure: str, similar: float) -> bool:
-    """Whether the calibration is too optimistic: DCS penalizes generators for judged mistakes, which are many here."""
-    return measure.startswith("DCS") and similar < MOSTLY_DISSIMILAR
+def _too_optimistic(measure: str, similar: float, items: int) -> str:
+    """Why the calibration is too optimistic for a measure here; "" where it is not."""
+    if not measure.startswith("DCS"):
+        return ""
+    if similar < MOSTLY_DISSIMILAR:
+        return TOO_OPTIMISTIC
+    return TOO_LARGE if similar < MOSTLY_SIMILAR and items > MANY_ITEMS else ""
 
 
 def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ network: it gives encoders of any quality whose mistakes are partly their own an
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Float32, Int
 
 from lookalike.core.checks import at_least
 from lookalike.studio.attributes import KINDS, MATERIALS, ORNAMENTS, SHOWS
@@ -24,6 +24,7 @@ from lookalike.studio.items import Studio
 
 RESPECTS = ("kind", "silhouette", "proportion", "material", "palette", "ornament")
 DIMENSION, MISLEADING = 256, 6
+NONE, STILL = np.empty(0, np.int64), np.zeros(MISLEADING)
 _STREAM = 7919
 
 
@@ -48,17 +49,51 @@ def observers(n: int, seed: int) -> tuple[Observer, ...]:
     return tuple(_observer(place, seed) for place in range(at_least(n, 1, "n")))
 
 
-def observed(studio: Studio, observer: Observer) -> Float32[np.ndarray, "images dimension"]:
-    """The observer's vector of every photo; equal arguments give equal vectors."""
+def observed(
+    studio: Studio, observer: Observer, wild: Int[np.ndarray, " wild"] = NONE
+) -> Float32[np.ndarray, "images dimension"]:
+    """The observer's vector of every photo; equal arguments give equal vectors.
+
+    `wild` are items with a photo of another style, after those of the catalog: the observer's own errors are 1.1 to 2.2
+    times as large there, the shared ones 1.5 times, and they are all moved the same way.
+    """
     item = np.arange(len(studio)) // studio.photos_per_item
     seen = [mind * part for mind, part in zip(observer.minds, _scaled(studio), strict=True)]
-    x = np.concatenate(seen, axis=1)[item]
-    own = np.random.Generator(np.random.PCG64((_STREAM, studio.seed, observer.seed)))
-    shared = np.random.Generator(np.random.PCG64((_STREAM, studio.seed)))
-    x = x + observer.error * own.standard_normal(x.shape)
-    x = np.concatenate([x, observer.nuisance * shared.standard_normal((len(x), MISLEADING))], axis=1)
+    of_item = np.concatenate(seen, axis=1)
+    own, shared = _streams(studio, observer)
+    x = _misread(of_item[item], observer, own, shared)
     turn = observer.focus * own.standard_normal((x.shape[1], DIMENSION))
-    return np.cos(x @ turn + own.uniform(0.0, 2.0 * np.pi, DIMENSION)).astype(np.float32)
+    start = own.uniform(0.0, 2.0 * np.pi, DIMENSION)
+    if len(wild):
+        own, shared = _streams(studio, observer, 1)
+        moved = shared.standard_normal(MISLEADING)
+        times = own.uniform(1.1, 2.2)
+        x = np.concatenate([x, _misread(of_item[wild], observer, own, shared, times, 1.5, moved)])
+    return np.cos(x @ turn + start).astype(np.float32)
+
+
+def _streams(
+    studio: Studio, observer: Observer, *which: int
+) -> tuple[np.random.Generator, np.random.Generator]:
+    """The observer's own random numbers, and those that mislead every observer alike."""
+    seeds = (_STREAM, studio.seed, observer.seed, *which), (_STREAM, studio.seed, *which)
+    own, shared = (np.random.Generator(np.random.PCG64(seed)) for seed in seeds)
+    return own, shared
+
+
+def _misread(
+    x: Float[np.ndarray, "images n"],
+    observer: Observer,
+    own: np.random.Generator,
+    shared: np.random.Generator,
+    own_times: float = 1.0,
+    shared_times: float = 1.0,
+    moved: Float[np.ndarray, " misleading"] = STILL,
+) -> Float[np.ndarray, "images m"]:
+    """What the observer reads of photos with these attributes."""
+    x = x + own_times * observer.error * own.standard_normal(x.shape)
+    misled = shared_times * shared.standard_normal((len(x), MISLEADING)) + moved
+    return np.concatenate([x, observer.nuisance * misled], axis=1)
 
 
 def _observer(place: int, seed: int) -> Observer:

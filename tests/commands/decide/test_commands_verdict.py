@@ -1,5 +1,7 @@
 """`lookalike audit` begins with the verdict, in words and in JSON, and ranks nothing twice."""
 
+import re
+
 import pytest
 
 from lookalike.rank import judged as judged_module
@@ -129,10 +131,24 @@ def test_evaluate_leads_with_the_corrected_rate_that_audit_gives(lookalike, labe
         assert [one["value"], one["interval"]["low"], one["interval"]["high"]] == pytest.approx(
             [other[end] for end in ("value", "low", "high")], rel=1e-9
         )
-    result = lookalike("evaluate").out
+    result = lookalike("evaluate", "--research").out
     assert result.index("HR@5 corrected:") < min(
         result.index(f"\n{name}:") for name in ("HR@5", "EHR@5", "BPREF")
     )
+
+
+def test_measures_of_the_papers_are_printed_on_request(lookalike, labelled):
+    def printed(*options: str) -> list[str]:
+        return re.findall(r"^(\S+): ", lookalike("evaluate", *options).out, re.MULTILINE)
+
+    every = list(lookalike("evaluate", "--json").json["scores"]["hog"])
+    plain = [name for name in printed() if name in every or name.startswith("DCS")]
+    assert set(plain) == {"HR@5", "EHR@5", "coverage@5", "AUC_mic"}
+    assert "--research" in lookalike("evaluate").out
+    assert "DCS(alpha=10)" in printed("--research")
+    assert len(printed("--research")) >= len(every)
+    assert "--research" not in lookalike("evaluate", "--research").out
+    assert "DCS(alpha=10)" in printed("--measures", "DCS")
 
 
 def test_no_encoder_is_better_by_a_measure_that_is_not_to_be_trusted(lookalike, labelled):
@@ -149,7 +165,7 @@ def test_no_encoder_is_better_by_a_measure_that_is_not_to_be_trusted(lookalike, 
         assert bool(sentences) == (name not in doubted)
     blocks = [
         part
-        for part in lookalike("evaluate").out.split("\n\n")
+        for part in lookalike("evaluate", "--research").out.split("\n\n")
         if part.partition(":")[0] in found["verdicts"]
     ]
     places = [part.partition(":")[0] in doubted for part in blocks]
@@ -167,14 +183,55 @@ def test_no_encoder_is_better_by_a_measure_that_is_not_to_be_trusted(lookalike, 
 
 @pytest.mark.parametrize(
     "options",
-    [("--where", "category=bowl"), ("--split", "test"), ("--similarity", "dot"), ("--source", "pool")],
+    [("--where", "category=bowl"), ("--similarity", "dot"), ("--source", "pool"), ("--split", "train")],
     ids=lambda options: options[0],
 )
-def test_nothing_is_corrected_where_the_labels_or_ranks_are_not_those_of_the_pool(
-    lookalike, labelled, options
-):
-    found = lookalike("evaluate", *options, "--json").json["recommendation"]
-    assert (found["headline"], found["corrected"]) == ("", {})
+def test_some_queries_a_split_or_another_similarity_are_corrected_too(lookalike, labelled, options):
+    whole = lookalike("evaluate", "--json").json["recommendation"]
+    found = lookalike("evaluate", *options, "--json").json
+    made = found["recommendation"]
+    assert set(made["corrected"]) == {"color", "hog", "layout"}
+    for encoder, scores in made["corrected"].items():
+        one = scores["HR@5 corrected"]
+        assert one["interval"]["low"] <= one["value"] <= one["interval"]["high"]
+        assert one["value"] >= found["scores"][encoder]["HR@5"]["value"] - 1e-9
+    assert options[0] != "--where" or made["corrected"] != whole["corrected"]
+
+
+@pytest.mark.parametrize(
+    "options", [("--source", "random"), ("--level", "image"), ("--task", "identification")], ids=str
+)
+def test_nothing_is_corrected_where_no_generator_proposed_the_pairs_measured(lookalike, labelled, options):
+    if "random" in options:
+        assert lookalike("discover", "--random", 200, "--pairs", "more.csv").status == 0
+        text = (labelled / "more.csv").read_text().splitlines()
+        (labelled / "more.csv").write_text("\n".join([text[0], *(line + "0" for line in text[1:])]) + "\n")
+        assert lookalike("labels", "import", "more.csv").status == 0
+    made = lookalike("evaluate", *options, "--json").json["recommendation"]
+    assert made is None or (made["headline"], made["corrected"]) == ("", {})
+
+
+def test_a_run_of_another_system_takes_no_correction_from_the_encoders(lookalike, labelled):
+    assert lookalike("evaluate", "--output-runs", "runs").status == 0
+    assert lookalike("evaluate", "--output-runs", "runs", "--force").status == 0
+    run = next((labelled / "runs").glob("*hog*"))
+    text = run.read_text()
+    (labelled / "other.run").write_text(
+        "\n".join(line.rsplit(None, 1)[0] + " other" for line in text.splitlines())
+    )
+    plain = lookalike("evaluate", "--json").json["recommendation"]["corrected"]
+    found = lookalike("evaluate", "--run", "other.run", "--json").json
+    assert "other" in found["scores"]
+    made = found["recommendation"]["corrected"]
+    assert made.keys() == plain.keys()
+    for encoder, scores in made.items():
+        assert scores["HR@5 corrected"]["value"] == plain[encoder]["HR@5 corrected"]["value"]
+
+
+def test_one_encoder_has_its_corrected_rate_and_nothing_to_recommend(lookalike, labelled):
+    made = lookalike("evaluate", "layout", "--json").json["recommendation"]
+    assert (set(made["corrected"]), made["headline"]) == ({"layout"}, "")
+    assert "HR@5 corrected" in lookalike("evaluate", "layout").out
 
 
 def test_a_generator_without_usable_vectors_keeps_no_other_encoder_from_being_measured(lookalike, labelled):

@@ -12,6 +12,7 @@ from lookalike.evaluate.significance.summary import significance
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import trained_encoders
+from lookalike.workflows.decide.verdict import NOT_CORRECTED
 from lookalike.workflows.report.learning import gains, how, learning_part
 from lookalike.workflows.report.strips import Photos
 
@@ -62,7 +63,9 @@ def test_the_rest_of_the_page_shows_the_other_encoders(lookalike, taught):
 def test_every_strip_is_of_the_test_split_and_both_better_and_worse_are_shown(taught):
     found = evaluate(taught, ["plain", "run-7"], DEFAULT)
     gallery, seed = Photos(taught.catalog, taught.photos), taught.settings.seed
-    (lesson,) = learning_part(gallery, taught.embeddings, trained_encoders(taught), found, seed).lessons
+    (lesson,) = learning_part(
+        gallery, taught.embeddings, trained_encoders(taught), found, NOT_CORRECTED, seed
+    ).lessons
     gain = dict(zip(found.scores[0]["HR@5"].query, gains(*found.scores), strict=True))
     assert (np.array(list(gain.values())) > 0).any()
     assert (np.array(list(gain.values())) < 0).any()

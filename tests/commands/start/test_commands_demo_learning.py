@@ -12,6 +12,7 @@ from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.trained import trained, untrained
+from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.demo.learning import BASE, NAME
 
 LEARNED_SECTION = '<div id="learned"'
@@ -47,14 +48,19 @@ def test_the_demo_shows_an_encoder_before_and_after_learning(studio_demo):
     assert f"test split: {found.labels:,} labels" in flat
     line = next(line for line in printed.splitlines() if line.startswith(NAME))
     after = next(one for one in found.scores if one.encoder == NAME)
-    assert [f"{after[name].value:.3f}" for name in ("DCS(alpha=10)", "EHR@5", "AUC_mac")] == line.split()[1:4]
-    assert re.search(r"By the labels: .*(DCS|EHR|AUC_mac)", flat)
+    shown = re.sub(r" \[.*?\]", "", line).split()  # without intervals
+    assert [f"{after[name].value:.3f}" for name in ("EHR@5", "AUC_mac")] == shown[2:4]
+    rates = corrected_on_pool(workspace, found.ranked)
+    assert f"{rates.of[NAME].score.value:.3f}" == shown[1] != f"{after['HR@5'].value:.3f}"
+    assert re.search(r"By the labels: .*HR@5 corrected", flat)
     assert re.search(r"ground truth: .*HR@5", flat)
     page = (studio_demo / "d/reports/report.html").read_text()
     assert LEARNED_SECTION in page
     learned = html.unescape(page.split(LEARNED_SECTION)[1].split("</section>")[0])
     truth = learned.split(f'aria-label="{NAME} by the ground truth"')[1].split("</table>")[0]
-    assert line.split()[4] in truth
+    assert shown[4] in truth
+    labels = learned.split(f'aria-label="{NAME} by the labels"')[1].split("</table>")[0]
+    assert shown[1] in re.sub("<[^>]+>", "", labels.split("</tr>")[1])
     assert "Most improved" in learned
     assert f"lookalike evaluate {BASE} {NAME} --workspace d" in flat
 

@@ -13,6 +13,7 @@ from lookalike.cli.console import print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import folded, plural
+from lookalike.research.bias.ground_truths import Kind
 from lookalike.research.bias.run import (
     FILES,
     BiasResult,
@@ -44,6 +45,13 @@ def bias(
     studios: Annotated[
         int, typer.Option(help="Number of generated catalogs, each with its own seed.", min=1, max=100)
     ] = 1,
+    queries: Annotated[
+        Kind,
+        typer.Option(
+            help="Queries of generated catalogs. catalog: photos of the catalog; wild: photos of another style; split: "
+            "queries and candidates of a test split, pools of the whole catalog."
+        ),
+    ] = "catalog",
     pools: Annotated[int, typer.Option(help="Number of simulated pools in all.", min=1, max=100_000)] = 500,
     seed: options.Seed = 0,
     output: Annotated[
@@ -64,6 +72,11 @@ def bias(
             "--calibration needs generated catalogs, but --workspace is given.",
             fix="Leave out --workspace or --calibration.",
         )
+    if queries != "catalog" and (workspace is not None or calibration is not None):
+        raise ArgumentError(
+            f"--queries {queries} needs generated catalogs, and no calibration is made from them.",
+            fix="Leave out --queries, or --workspace and --calibration.",
+        )
     files = [output / name for name in FILES] if output is not None else []
     options.require_new(*files, calibration, force=force)
 
@@ -71,8 +84,9 @@ def bias(
         return progress(doing, quiet=json)
 
     if workspace is None:
-        outcomes, found = bias_on_studio(photos, studios, pools, seed, bar)
-        where = f"generated catalogs ({plural(studios, 'catalog')} of {photos:,} photos)"
+        outcomes, found = bias_on_studio(photos, studios, pools, seed, bar, kind=queries)
+        of_kind = "" if queries == "catalog" else f", {queries} queries"
+        where = f"generated catalogs ({plural(studios, 'catalog')} of {photos:,} photos{of_kind})"
     else:
         outcomes, found = bias_on_workspace(Workspace(workspace), pools, seed, bar)
         where = "the complete labels of a workspace"
@@ -103,6 +117,7 @@ def _print(found: BiasResult, where: str) -> None:
     cells = {(one.measure, one.figure, one.where): one for one in found.figures}
     _print_orders(cells, measures)
     _print_errors(cells, measures)
+    _print_intervals(cells)
     _print_places(cells, measures)
     say("", "Words of the shipped calibration for these pairs, and what was true (% ordered correctly):")
     rows = [
@@ -153,6 +168,27 @@ def _print_errors(cells: Cells, measures: Sequence[str]) -> None:
             if (name, "bias", "outside") in cells
         ],
     )
+
+
+def _print_intervals(cells: Cells) -> None:
+    say("", "How often the 95% interval of HR@5 corrected contains the true HR@5 of all queries, in %:")
+    bands = [f"outside, {band_name(place)}" for place in range(len(BANDS) - 1)]
+    wheres = ["generators", "outside", *bands]
+    rows = [
+        [name, *(_cell(cells.get(("HR@5 corrected", figure, where)), percent=percent) for where in wheres)]
+        for name, figure, percent in (
+            ("with the error of the curve", "interval holds the truth", True),
+            ("of the queries alone", "interval of the draw of queries holds the truth", True),
+            ("mean width", "width of the interval", False),
+        )
+    ]
+    table(["interval", *(where.removeprefix("outside, ") for where in wheres)], rows)
+    say("", "The same of the difference of two encoders, with the error of the curve:")
+    of_pairs = [
+        _cell(cells.get(("HR@5 corrected", "interval of a difference holds the truth", kind)), percent=True)
+        for kind in KINDS
+    ]
+    table(["", *KINDS], [["with the error of the curve", *of_pairs]])
 
 
 def _print_places(cells: Cells, measures: Sequence[str]) -> None:

@@ -90,13 +90,20 @@ def _print_learned(learned: LearnedResult, labels: int, queries: int) -> None:
         [
             [
                 encoder,
-                *(value(learned.labels[encoder][name]) for name in LEARNED),
+                *(_by_labels(learned, encoder, name) for name in LEARNED),
                 *(value(learned.truth[encoder][name]) for name in TRUE),
             ]
             for encoder in learned.labels
         ],
     )
     say(*(folded(f"{where}: {words}", "  ") for where, words in learned.words.items()))
+
+
+def _by_labels(learned: LearnedResult, encoder: str, name: str) -> str:
+    """A value with its interval, if it has any."""
+    around = learned.intervals[encoder].get(name)
+    shown = value(learned.labels[encoder].get(name, math.nan))
+    return shown if around is None else f"{shown} {bracketed(around.low, around.high)}".rstrip()
 
 
 def _silent(*sentences: str) -> None:

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 Method = Literal["bca", "percentile"]
 METHODS = get_args(Method)
 METHOD: Method = "bca"
+CORRECTED = "corrected"  # a bootstrap interval with the error of HR@K corrected
 LEVEL = 0.95
 REPLICATES = 2000
 FEWEST_QUERIES = 10  # fewer queries give intervals that are too narrow: docs/research/calibration.md

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from lookalike.core.text import interval, listed, percent, value
 from lookalike.evaluate.significance.compare import Comparison
+from lookalike.evaluate.significance.intervals import CORRECTED
 
+WITH_ERROR = " with the error of the correction"
 NO_QUALITY = ("coverage",)  # more of it does not make a better encoder
 
 
@@ -102,6 +104,7 @@ def _is_better(measure: str) -> str:
 
 def _figures(found: Comparison) -> str:
     ends = interval(found.interval.low, found.interval.high)
+    ends += WITH_ERROR if ends and found.interval.method == CORRECTED else ""
     parts = [
         f"{found.measure} {value(found.values[0])} against {value(found.values[1])}",
         f"difference {value(abs(found.difference))}",
@@ -117,12 +120,13 @@ def _figures(found: Comparison) -> str:
 
 def _tested(found: Comparison) -> str:
     """p as it decides; before the adjustment too, where only the adjustment prevents a decision."""
+    without = " without it" if found.interval.method == CORRECTED else ""
     if math.isnan(found.p_holm):
         return "not tested: " + (found.interval.reason or "too few replicates have a value")
     if found.family < 2:
-        return _p(found.p_holm)
+        return _p(found.p_holm) + without
     alone = not is_significant(found) and found.p < 1.0 - found.interval.level
-    return f"{_p(found.p_holm)} after Holm" + (f", {_p(found.p)} before" if alone else "")
+    return f"{_p(found.p_holm)}{without} after Holm" + (f", {_p(found.p)} before" if alone else "")
 
 
 def _p(p: float, *, most: bool = False) -> str:

@@ -96,19 +96,21 @@ def significance(
 ) -> Significance:
     """Intervals of all values, and of all differences between encoders unless `comparisons` is off.
 
-    All encoders must have been measured on one basis. Measures are those that every encoder has.
+    All encoders must have been measured on one basis. By each measure those are compared that have it.
     """
-    measures = _common(scores)
+    measures = _measures(scores)
     compared = [
         (measure, a, b, *on_both(scores[a][measure], scores[b][measure]))
         for measure in measures
-        for a, b in combinations(range(len(scores)), 2)
+        for a, b in combinations([at for at, one in enumerate(scores) if measure in one.scores], 2)
         if comparisons
     ]
-    columns = [one[measure] for one in scores for measure in measures]
+    columns = [score for one in scores for score in one.scores.values()]
     columns += [score for *_, a, b in compared for score in (a, b)]
     resampled = _Resampled.of(columns, settings, progress, PARTS if compared else PARTS - 1)
-    intervals = {one.encoder: {name: resampled.interval(one[name]) for name in measures} for one in scores}
+    intervals = {
+        one.encoder: {name: resampled.interval(score) for name, score in one.scores.items()} for one in scores
+    }
     pairs = [(a, b) for *_, a, b in compared]
     many = swaps(len(scores) * (len(scores) - 1) // 2, settings.replicates, settings.level)
     permuted = _permuted(pairs, resampled, many, part(progress, PARTS - 1, PARTS))
@@ -126,8 +128,8 @@ def significance(
     return Significance(settings, intervals, families)
 
 
-def _common(scores: Sequence[Scores]) -> list[str]:
-    """The measures that all have; refuses two encoders of one name, and results on different bases."""
+def _measures(scores: Sequence[Scores]) -> list[str]:
+    """All measures; refuses two encoders of one name, and results on different bases."""
     names = [one.encoder for one in scores]
     if len(set(names)) < len(names):
         raise ArgumentError(
@@ -136,9 +138,7 @@ def _common(scores: Sequence[Scores]) -> list[str]:
         )
     for other in scores[1:]:
         scores[0].basis.require_same(other.basis)
-    return [
-        name for name in (scores[0].scores if scores else ()) if all(name in one.scores for one in scores)
-    ]
+    return list(dict.fromkeys(name for one in scores for name in one.scores))
 
 
 @dataclass(frozen=True, eq=False)

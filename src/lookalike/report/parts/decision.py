@@ -61,7 +61,11 @@ def _why(found: Judgement, one: Comparison, *, is_distrusted: bool) -> tuple[str
     """The two best in numbers of results, which need no statistics."""
     k, (best, second) = found.k, one.encoders
     ends = interval(k * one.interval.low, k * one.interval.high, 2)
-    around = f" ({percent(one.interval.level, 0)} interval {ends})" if ends else ""
+    around = (
+        f" ({percent(one.interval.level, 0)} interval {ends}, with the error of the correction)"
+        if ends
+        else ""
+    )
     difference = f"The difference is {value(k * one.difference, 2)} results per query{around}"
     chance = "." if is_significant(one) else ", which can be chance."
     return (

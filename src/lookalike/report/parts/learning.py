@@ -17,7 +17,7 @@ from lookalike.report.parts.cells import (
     reason,
 )
 
-LEAD = ("DCS(alpha=10)", "HR@5", "AUC_mac")  # the summary names one of them
+LEAD = ("HR@5 corrected", "HR@5", "AUC_mac")  # the summary names one of them
 
 SAME = 1e-9
 
@@ -55,7 +55,7 @@ def learned_in_short(part: LearningPart) -> str:
     if lesson is None:
         return ""
     words = _lead(lesson.changes).words
-    by_labels = f"Training on the labels: {words}." if words else ""
+    by_labels = f"Training on the labels: {full(words)}" if words else ""
     if not lesson.truth:
         return by_labels
     true = _lead(lesson.truth)

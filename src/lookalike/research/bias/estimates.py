@@ -8,12 +8,13 @@ unjudged candidates of another encoder, each in another way. `docs/research/bias
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from lookalike.audit.corrected import added, corrected_hit_rate
+from lookalike.audit.corrected import Correction, added, corrected_hit_rate
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.measures.fold import per_query, ratio
 from lookalike.evaluate.measures.hit_rate import membership
@@ -57,6 +58,13 @@ class Seen:
     open_query: Int[np.ndarray, " open"]
     open_label: Int[np.ndarray, " open"]
     seed: int
+
+    @cached_property
+    def correction(self) -> Correction:
+        """The corrected hit rate with what its interval needs."""
+        return corrected_hit_rate(
+            self.judged, self.k, self.found / max(self.others, 1), self.open_query, self.open_score
+        )
 
 
 def generator_rates(
@@ -120,9 +128,7 @@ def left_out_shift(seen: Seen) -> Score:
 
 def corrected(seen: Seen) -> Score:
     """`corrected.corrected_hit_rate`."""
-    return corrected_hit_rate(
-        seen.judged, seen.k, seen.found / max(seen.others, 1), seen.open_query, seen.open_score
-    )
+    return seen.correction.score
 
 
 def more_labels(seen: Seen) -> Score:

@@ -30,13 +30,15 @@ class GroundTruth:
 
     `ranks` hold the same rows in the same order, labelled with the truth. `answers[kind]` is what one kind of
     annotators would say of each row: 1, 0, or -1 where their votes give no label; `TRUTH` is always among them.
-    `random` marks rows that a pool may draw at random.
+    `random` marks rows that a pool may draw at random. `proposed` holds the ranks by which generators propose, if these
+    are not the ranks measured: pools of a whole catalog, measured on a split.
     """
 
     ranks: tuple[JudgedRanks, ...]
     answers: Mapping[str, Int8[np.ndarray, " pairs"]]
     random: Bool[np.ndarray, " pairs"]
     depth: int
+    proposed: Float64[np.ndarray, "encoders pairs"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.ranks) < 2:
@@ -121,7 +123,8 @@ def draw(ground_truth: GroundTruth, seed: int, number: int) -> Drawn:
     kind = tuple(ground_truth.answers)[int(random.integers(len(ground_truth.answers)))]
     share = RANDOM_SHARES[int(random.integers(len(RANDOM_SHARES)))]
     in_sample = np.isin(ground_truth.query, queries)
-    surfaced = (ground_truth.place[generators] < top) & in_sample
+    place = ground_truth.place if ground_truth.proposed is None else ground_truth.proposed
+    surfaced = (place[generators] < top) & in_sample
     labelled = np.asarray(surfaced.any(axis=0))
     frame = np.flatnonzero(ground_truth.random & in_sample)
     extra = random.choice(frame, min(round(share * int(labelled.sum())), len(frame)), replace=False)

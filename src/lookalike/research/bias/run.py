@@ -12,7 +12,14 @@ from lookalike.core.cores import cores
 from lookalike.core.progress import Bar, Progress
 from lookalike.research.bias.calibrate import CalibrationCheck, as_toml, held
 from lookalike.research.bias.figure import bias_figure
-from lookalike.research.bias.ground_truths import studio_encoders, studio_ground_truth, workspace_ground_truth
+from lookalike.research.bias.ground_truths import (
+    Kind,
+    queries_of,
+    studio_encoders,
+    studio_ground_truth,
+    workspace_ground_truth,
+    write_wild,
+)
 from lookalike.research.bias.pools import GroundTruth
 from lookalike.research.bias.simulate import MEASURES, SimulatedPools, simulate
 from lookalike.research.bias.statistics import BiasFigure, summary
@@ -49,17 +56,20 @@ class BiasResult:
 Simulated = tuple[tuple[SimulatedPools, ...], BiasResult]  # the pools, and their figures
 
 
-def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -> Simulated:
+def bias_on_studio(
+    images: int, studios: int, pools: int, seed: int, bar: Bar, *, kind: Kind = "catalog"
+) -> Simulated:
     """Pools spread evenly over some studios, of seeds `seed`, `seed + 1`, ...; photos live in a temporary folder."""
     at_least(studios, 1, "studios")
     outcomes: list[SimulatedPools] = []
     for place in range(studios):
         share = at_least(pools, studios, "pools") // studios + (place < pools % studios)
-        ground_truth = studio_of(images, seed + place, bar)
+        ground_truth = studio_of(images, seed + place, bar, kind)
         with bar(f"Simulating pools on studio {seed + place}") as progress:
             outcomes += simulated(ground_truth, share, seed + place, progress)
     made: dict[str, int | str | list[str]] = {
         "catalog": "studio",
+        "queries": kind,
         "images": images,
         "studios": studios,
         "pools": pools,
@@ -68,16 +78,18 @@ def bias_on_studio(images: int, studios: int, pools: int, seed: int, bar: Bar) -
     return _simulated(outcomes, made)
 
 
-def studio_of(images: int, seed: int, bar: Bar) -> GroundTruth:
+def studio_of(images: int, seed: int, bar: Bar, kind: Kind = "catalog") -> GroundTruth:
     """One studio with its encoders; its photos live in a temporary folder while they are described."""
     drawn = studio(images, photos_per_item=2, seed=seed)
+    asked = queries_of(drawn, kind)
     with TemporaryDirectory(prefix="lookalike-bias-") as folder:
         photos = Path(folder) / "photos"
         with bar(f"Drawing studio {seed}") as progress:
             write_studio(photos, drawn, size=SIZE, progress=progress)
+            write_wild(photos, drawn, asked, SIZE)
         with bar(f"Embedding studio {seed}") as progress:
-            encoders = studio_encoders(drawn, photos, progress)
-    return studio_ground_truth(drawn, encoders)
+            encoders = studio_encoders(drawn, photos, asked, progress)
+    return studio_ground_truth(drawn, encoders, asked)
 
 
 def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Simulated:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from jaxtyping import Bool, Float64, Int
 from threadpoolctl import threadpool_limits
 
 from lookalike.core.progress import Progress
-from lookalike.core.types import JudgedRanks, Score
+from lookalike.core.types import Score
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.bootstrap import Resampling, replicates
+from lookalike.evaluate.significance.intervals import Interval
 from lookalike.research.bias.estimates import Rates, Seen, estimates, generator_rates
 from lookalike.research.bias.pools import Drawn, GroundTruth, draw
 
@@ -30,6 +32,8 @@ MEASURES = (
     "ENDCG@5",
 )
 REPLICATES = 100
+SEPARATED = 1.959963984540054
+"""|z| from which two encoders differ at p < .05."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +42,18 @@ class SimulatedPools:
 
     `value` is NaN where a measure was undefined. `z[p, m, i, j]` is the difference of encoders i and j by measure m
     over its bootstrap standard deviation (paired, over the pool's queries); `true_z` is the same for HR@5 with complete
-    labels of the same queries, in closed form. `true_same` is the true HR@5 on the pool's queries, `true_all` the one
-    on all queries of the ground truth, `true_10` HR@10 on all.
+    labels of the same queries, in closed form. `ends` are those of two intervals of the corrected HR@5: of the draw of
+    queries alone (normal, with the bootstrap's standard deviation), and with the curve's error; `held[p, i, j]` says
+    whether the latter of a difference holds the true one of all queries (1 or 0, NaN where there is none). `true_same`
+    is the true HR@5 on the pool's queries, `true_all` the one on all of the ground truth, `true_10` HR@10 on all.
     """
 
     encoders: tuple[str, ...]
     measures: tuple[str, ...]
     value: Float64[np.ndarray, "pools measures encoders"]
     z: Float64[np.ndarray, "pools measures encoders encoders"]
+    ends: Float64[np.ndarray, "pools 2 2 encoders"]
+    held: Float64[np.ndarray, "pools encoders encoders"]
     generator: Bool[np.ndarray, "pools encoders"]
     coverage: Float64[np.ndarray, "pools encoders"]
     true_same: Float64[np.ndarray, "pools encoders"]
@@ -100,9 +108,8 @@ def _one(
     ground_truth: GroundTruth, drawn: Drawn, hits: np.ndarray, measures: Sequence[str], seed: int
 ) -> dict[str, Any]:
     rates = _rates(ground_truth, drawn)
-    scores = [
-        _scores(ground_truth, drawn, at, measures, rates, seed) for at in range(len(ground_truth.ranks))
-    ]
+    seen = [_seen(ground_truth, drawn, at, rates, seed) for at in range(len(ground_truth.ranks))]
+    scores = [_scores(one, measures) for one in seen]
     names = tuple(one.measure for one in scores[0])
     flat = [one[m] for m in range(len(names)) for one in scores]
     queries = ground_truth.ranks[0].query_codes[0][drawn.queries]
@@ -114,6 +121,8 @@ def _one(
         "measures": names,
         "answers": drawn.answers,
         "value": value,
+        "ends": _ends(seen, boots[:, names.index(f"HR@{K} corrected")]),
+        "held": _held(seen, boots[:, names.index(f"HR@{K} corrected")], hits.mean(axis=1)),
         "z": np.stack([_z(v, b) for v, b in zip(value, boots.transpose(1, 0, 2), strict=True)]),
         "generator": np.isin(np.arange(len(scores)), drawn.generators),
         "coverage": _coverage(ground_truth, drawn),
@@ -127,20 +136,42 @@ def _one(
     }
 
 
-def _scores(
-    ground_truth: GroundTruth, drawn: Drawn, at: int, measures: Sequence[str], rates: Rates, seed: int
-) -> list[Score]:
+def _scores(seen: Seen, measures: Sequence[str]) -> list[Score]:
     """All measures and estimates of one encoder on one pool."""
-    judged = ground_truth.answered[drawn.answers][at].only(drawn.labelled)
-    found = [parse(name)(judged) for name in measures]
-    return found + list(estimates(_seen(ground_truth, drawn, at, judged, rates, seed)).values())
+    return [parse(name)(seen.judged) for name in measures] + list(estimates(seen).values())
 
 
-def _seen(
-    ground_truth: GroundTruth, drawn: Drawn, at: int, judged: JudgedRanks, rates: Rates, seed: int
-) -> Seen:
+def _ends(seen: Sequence[Seen], boots: np.ndarray) -> np.ndarray:
+    """The ends of both intervals of every encoder's corrected HR@K."""
+    ends = []
+    for one, drawn in zip(seen, boots.T, strict=True):
+        queries = _normal(one.correction.score.value, drawn)
+        whole = one.correction.interval(queries)
+        ends.append([(queries.low, queries.high), (whole.low, whole.high)])
+    return np.array(ends).transpose(1, 2, 0)
+
+
+def _held(seen: Sequence[Seen], boots: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Whether the interval of every difference of corrected HR@K holds the true one."""
+    held = np.full((len(seen), len(seen)), np.nan)
+    for i, j in combinations(range(len(seen)), 2):
+        one, other = seen[i].correction, seen[j].correction
+        queries = _normal(one.score.value - other.score.value, boots[:, i] - boots[:, j])
+        found = one.interval_of_difference(other, queries)
+        if not np.isnan(found.low):
+            held[i, j] = held[j, i] = found.low <= truth[i] - truth[j] <= found.high
+    return held
+
+
+def _normal(value: float, drawn: np.ndarray) -> Interval:
+    half = SEPARATED * np.std(drawn)
+    return Interval(value - half, value + half, 0.95, "normal", len(drawn), 0)
+
+
+def _seen(ground_truth: GroundTruth, drawn: Drawn, at: int, rates: Rates, seed: int) -> Seen:
     """What the estimates may look at."""
     rows = drawn.labelled
+    judged = ground_truth.answered[drawn.answers][at].only(rows)
     others = [g for g, generator in enumerate(drawn.generators) if generator != at]
     present = np.unique(ground_truth.query[rows])
     near = (ground_truth.place[at] < K) & ~rows & np.isin(ground_truth.query, present)

@@ -10,10 +10,8 @@ import numpy as np
 from lookalike.audit.correlation import coefficients, defined_points
 from lookalike.audit.trust import BANDS, KINDS
 from lookalike.core.errors import MeasureError
-from lookalike.research.bias.simulate import SimulatedPools
+from lookalike.research.bias.simulate import SEPARATED, SimulatedPools
 
-SEPARATED = 1.959963984540054
-"""|z| from which two encoders differ at p < .05."""
 REPLICATES = 1000
 SEPARABLE = "separated by complete labels"
 RATES = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
@@ -138,7 +136,7 @@ def summary(outcomes: Sequence[SimulatedPools]) -> tuple[BiasFigure, ...]:
         cells += _of_pools(outcomes, measure)
         cells += _bias(outcomes, measure)
         cells += _shift(outcomes, measure)
-    return tuple(cells)
+    return (*cells, *_intervals(outcomes))
 
 
 def on_its_scale(measure: str) -> bool:
@@ -211,6 +209,47 @@ def _bias(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
     return [BiasFigure(measure, "bias", where, *one) for where, one in found] + [
         BiasFigure(measure, "RMSE", where, *_root(one)) for where, one in squares
     ]
+
+
+def _intervals(outcomes: Sequence[SimulatedPools]) -> list[BiasFigure]:
+    """How often the corrected HR@5's intervals hold the true HR@5 of all queries, and how wide the whole one is."""
+
+    def holds(which: int, one: SimulatedPools) -> np.ndarray:
+        low, high = one.ends[:, which].transpose(1, 0, 2)
+        inside = (low <= one.true_all) & (one.true_all <= high)
+        return np.where(np.isnan(low), np.nan, inside)
+
+    def width(one: SimulatedPools) -> np.ndarray:
+        return np.asarray(one.ends[:, 1, 1] - one.ends[:, 1, 0])
+
+    wanted: dict[str, Callable[[SimulatedPools], np.ndarray]] = {
+        "interval of the draw of queries holds the truth": partial(holds, 0),
+        "interval holds the truth": partial(holds, 1),
+        "width of the interval": width,
+    }
+    cells = [
+        BiasFigure("HR@5 corrected", figure, where, *one)
+        for figure, values in wanted.items()
+        for where, one in _by_encoder(outcomes, values)
+    ]
+    held, kind, pool = _differences(outcomes)
+    for number, where in enumerate(KINDS):
+        some = (kind == number) & np.isfinite(held)
+        one = pooled_mean(held[some], pool[some], sum(map(len, outcomes)))
+        cells.append(BiasFigure("HR@5 corrected", "interval of a difference holds the truth", where, *one))
+    return cells
+
+
+def _differences(outcomes: Sequence[SimulatedPools]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every pair of encoders: whether the interval of its difference holds the truth, its kind, its pool."""
+    held, kind, pool, before = [], [], [], 0
+    for one in outcomes:
+        i, j = np.triu_indices(len(one.encoders), 1)
+        held.append(one.held[:, i, j].ravel())
+        kind.append((2 - one.generator[:, i].astype(int) - one.generator[:, j]).ravel())
+        pool.append(np.repeat(before + np.arange(len(one)), len(i)))
+        before += len(one)
+    return np.concatenate(held), np.concatenate(kind), np.concatenate(pool)
 
 
 def _root(one: PooledMean) -> PooledMean:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from lookalike.api.trust import NOTHING_RANKED
-from lookalike.audit.corrected import corrected_hit_rate, found_by_others
+from lookalike.audit.corrected import Correction, corrected_hit_rate, found_by_others
 from lookalike.core.errors import ArgumentError
-from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score
+from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Rule
 from lookalike.evaluate.measures.fold import per_query
 from lookalike.evaluate.measures.hit_rate import membership
 from lookalike.rank.distinct import top_lists
@@ -25,11 +25,11 @@ def corrected(
     *,
     k: int = 5,
     ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
-) -> dict[str, Score]:
+) -> dict[str, Correction]:
     """Each encoder's HR@k, corrected; `generators` fed the pool with their best `top`, and are among the encoders.
 
-    A generator proposed a pair if it ranks it below `top` (EDS Eq. 1). `ranks` are judged ranks of these pairs
-    that are there already, by encoder.
+    A generator proposed a pair if it ranks it below `top` in the whole catalog (EDS Eq. 1), also where the pairs are
+    of one split. `ranks` are judged ranks of these pairs that are there already, by encoder.
     """
     ranks = {one.encoder: ranks.get(one.encoder) or judged_ranks(catalog, one, pairs) for one in encoders}
     missing = sorted(set(generators) - set(ranks))
@@ -38,15 +38,26 @@ def corrected(
             f"The generator {missing[0]} is not among the encoders.",
             fix="Give the vectors of every generator of the pool.",
         )
-    fed = [ranks[name] for name in generators]
-    scores = {}
+    fed = _in_whole_catalog(catalog, [one for one in encoders if one.encoder in generators], pairs, ranks)
+    corrections = {}
     for one in encoders:
         judged = ranks[one.encoder]
         share = found_by_others(fed, top, one.encoder)
         open_query, open_score = unjudged(catalog, one, pairs, judged, k)
         found = corrected_hit_rate(judged, k, share, open_query, open_score)
-        scores[one.encoder] = replace(found, measure=f"HR@{k} corrected")
-    return scores
+        named = replace(found.score, measure=f"HR@{k} corrected")
+        corrections[one.encoder] = replace(found, score=named)
+    return corrections
+
+
+def _in_whole_catalog(
+    catalog: Catalog, generators: Sequence[Embeddings], pairs: JudgedPairs, ranks: Mapping[str, JudgedRanks]
+) -> list[JudgedRanks]:
+    """The generators' ranks of the pairs as `discover` ranks: by cosine, among the candidates of all splits."""
+    if pairs.basis.rule == Rule():
+        return [ranks[one.encoder] for one in generators]
+    everywhere = replace(pairs, basis=replace(pairs.basis, rule=Rule()))
+    return [judged_ranks(catalog, one, everywhere) for one in generators]
 
 
 def unjudged(

@@ -20,12 +20,12 @@ from lookalike.evaluate.significance.results import (
     verdict_on_best,
 )
 from lookalike.evaluate.significance.sentence import is_significant
-from lookalike.evaluate.significance.summary import Settings, Significance, significance
+from lookalike.evaluate.significance.summary import Settings, Significance
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
-from lookalike.workflows.decide.pairs import SelectOptions
-from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
+from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
+from lookalike.workflows.decide.verdict import NOT_CORRECTED, CorrectedRates, corrected_on_pool, judgement
 
 MISSED = MappingProxyType(
     {
@@ -120,14 +120,14 @@ def measure_levels(
             found = evaluate(workspace, encoders, measures, rule=rule, runs=runs, progress=progress, **select)
         sure: Significance | None = None
         groups: GroupsResult | None = None
-        rates = CorrectedRates({})
+        rates = NOT_CORRECTED
         if settings is not None:
-            if len(rules) == 1 and _is_like_the_pool(workspace, found, runs, **select):
-                with bar("Correcting") as progress:
+            if len(rules) == 1 and _can_be_corrected(workspace, found, select.get("source", "all")):
+                with bar("Correcting"):
                     rates = corrected_on_pool(workspace, found.ranked)
             with bar("Computing intervals") as progress:
-                sure = significance(
-                    rates.added_to(found.scores), settings, comparisons=len(rules) == 1, progress=progress
+                sure = rates.significance(
+                    found.scores, settings, comparisons=len(rules) == 1, progress=progress
                 )
         if per is not None:
             with bar(f"Computing intervals by {per}") as progress:
@@ -136,13 +136,10 @@ def measure_levels(
     return measured
 
 
-def _is_like_the_pool(
-    workspace: Workspace, found: Evaluation, runs: Sequence[Path], **select: Unpack[SelectOptions]
-) -> bool:
-    """Whether the scores are on all labels, ranked as the pool's generators ranked: HR@K is corrected only then."""
-    plain = select.get("task") != "identification" and select.get("source", "all") == "all"
-    whole = found.rule == Rule() and not runs and not select.get("where")
-    return plain and whole and workspace.pool() is not None and len(found.judged) > 1
+def _can_be_corrected(workspace: Workspace, found: Evaluation, source: LabelSource) -> bool:
+    """Whether the labels show what generators proposed: those of random pairs, or of other levels, do not."""
+    has_labels = not found.is_identification and source != "random"
+    return has_labels and found.rule.level == "item" and workspace.pool() is not None
 
 
 def recommend(found: Evaluation, rates: CorrectedRates, sure: Significance) -> Recommendation | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lookalike.audit.audits import Audits
+from lookalike.audit.corrected import Correction
 from lookalike.audit.leave_one_out import LeaveOneOut
 from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, verdicts
 from lookalike.core.errors import EmbeddingsError
@@ -16,7 +17,7 @@ from lookalike.evaluate.measures.table import evaluate as score_all
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.evaluate.significance.summary import Settings, Significance, significance
+from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Settings, Significance, significance
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.corrected import corrected
 from lookalike.workflows.decide.pairs import RankedPairs
@@ -51,7 +52,7 @@ def verdict(
     rates = corrected_rates(catalog, vectors, ranked, names, fed, found.top, k=found.full_coverage.k)
     measures = [parse(name) for name in found.leave_one_out.measures]
     scores = [score_all(one, measures) for one in ranked.of(names)]
-    sure = significance(rates.added_to(scores), settings, progress=part(progress, 0, 1))
+    sure = rates.significance(scores, settings, progress=part(progress, 0, 1))
     return judgement(
         ranked.of(names),
         rates,
@@ -70,7 +71,7 @@ def verdict(
 class CorrectedRates:
     """HR@k corrected by encoder; where there is none, `why`."""
 
-    scores: Mapping[str, Score]
+    of: Mapping[str, Correction]
     k: int = K
     why: str = ""
 
@@ -82,11 +83,45 @@ class CorrectedRates:
     def added_to(self, scores: Sequence[Scores]) -> list[Scores]:
         """Scores with the corrected rate first, so that both are resampled together."""
         return [
-            replace(one, scores={self.name: self.scores[one.encoder], **one.scores})
-            if one.encoder in self.scores
+            replace(one, scores={self.name: self.of[one.encoder].score, **one.scores})
+            if one.encoder in self.of
             else one
             for one in scores
         ]
+
+    def significance(
+        self,
+        scores: Sequence[Scores],
+        settings: Settings = DEFAULT_SETTINGS,
+        *,
+        comparisons: bool = True,
+        progress: Progress | None = None,
+    ) -> Significance:
+        """Intervals and comparisons of the scores with the corrected rates.
+
+        The intervals of these have the curve's error, and so have those of their differences; p-values have not.
+        """
+        sure = significance(self.added_to(scores), settings, comparisons=comparisons, progress=progress)
+        intervals = {
+            encoder: {
+                name: self.of[encoder].interval(one) if name == self.name else one
+                for name, one in known.items()
+            }
+            for encoder, known in sure.intervals.items()
+        }
+        compared = {**sure.comparisons}
+        if self.name in compared:
+            compared[self.name] = tuple(map(self._with_error, compared[self.name]))
+        return replace(sure, intervals=intervals, comparisons=compared)
+
+    def _with_error(self, one: Comparison) -> Comparison:
+        """Without the share of queries won: the parts of a corrected rate are those of its curve."""
+        first, second = (self.of[encoder] for encoder in one.encoders)
+        around = first.interval_of_difference(second, one.interval)
+        return replace(one, interval=around, won=float("nan"))
+
+
+NOT_CORRECTED = CorrectedRates({})
 
 
 def corrected_rates(
@@ -139,7 +174,7 @@ def judgement(
     label = judged[0].labelled.label
     return Judgement(
         k=k,
-        encoders=tuple(sorted(coverage, key=lambda one: _place(rates.scores.get(one)))),
+        encoders=tuple(sorted(coverage, key=lambda one: _place(rates.of.get(one)))),
         generators=None if generators is None else tuple(generators),
         coverage=coverage,
         verdicts=verdicts(
@@ -150,12 +185,13 @@ def judgement(
             steadiness=steadiness,
             alone=alone,
             similar=float(np.mean(label)) if len(label) else float("nan"),
+            items=int(judged[0].candidates.max(initial=0)),
         ),
         corrected={
-            encoder: _rate(score, sure.intervals[encoder][name], helpers[encoder][f"EHR@{k}"].value)
-            for encoder, score in rates.scores.items()
+            encoder: _rate(one.score, sure.intervals[encoder][name], helpers[encoder][f"EHR@{k}"].value)
+            for encoder, one in rates.of.items()
         },
-        comparisons={measure: _without_won(ones, name) for measure, ones in sure.comparisons.items()},
+        comparisons=sure.comparisons,
         uncorrected=rates.why,
     )
 
@@ -164,11 +200,6 @@ def _rate(score: Score, around: Interval, estimated: float) -> CorrectedRate:
     return CorrectedRate(
         score.measure, score.value, around.low, around.high, score.queries, score.reason, estimated
     )
-
-
-def _without_won(ones: Sequence[Comparison], corrected_name: str) -> tuple[Comparison, ...]:
-    """Comparisons without the share of queries won for the corrected hit rate: its parts are those of the curve."""
-    return tuple(replace(one, won=float("nan")) if one.measure == corrected_name else one for one in ones)
 
 
 def _steadiness(found: LeaveOneOut) -> dict[str, Steadiness]:
@@ -184,5 +215,5 @@ def _steadiness(found: LeaveOneOut) -> dict[str, Steadiness]:
     return steady
 
 
-def _place(score: Score | None) -> float:
-    return float("inf") if score is None or np.isnan(score.value) else -score.value
+def _place(one: Correction | None) -> float:
+    return float("inf") if one is None or np.isnan(one.score.value) else -one.score.value

@@ -16,6 +16,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.studio import Studio
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.trained import TEST
+from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool
 from lookalike.workflows.demo.truth import true_pairs
 from lookalike.workflows.learn.finetune import TrainingCallbacks, TrainingOutcome, finetune
 
@@ -32,6 +33,7 @@ class Learned:
 
     outcome: TrainingOutcome
     found: Evaluation
+    rates: CorrectedRates
     sure: Significance
     truth: tuple[Scores, ...]
     sure_of_truth: Significance
@@ -67,7 +69,8 @@ def learn(workspace: Workspace, drawn: Studio, bar: Bar, tell: Tell) -> Learned 
     )
     found = evaluate(workspace, [BASE, NAME], DEFAULT)
     truth = _truth(workspace, drawn)
-    return Learned(outcome, found, significance(found.scores), truth, significance(truth))
+    rates = corrected_on_pool(workspace, found.ranked)
+    return Learned(outcome, found, rates, rates.significance(found.scores), truth, significance(truth))
 
 
 def _truth(workspace: Workspace, drawn: Studio) -> tuple[Scores, ...]:

@@ -12,19 +12,22 @@ from lookalike.evaluate.significance.sentence import full, sentence
 from lookalike.evaluate.significance.summary import Significance
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import recommend
-from lookalike.workflows.decide.verdict import CorrectedRates
+from lookalike.workflows.decide.verdict import NOT_CORRECTED
 from lookalike.workflows.demo.demo import Demo
 from lookalike.workflows.demo.learning import Learned
 
 JUDGED_BY = ("HR@5", "EHR@5", "AUC_mac")
-LEARNED, TRUE = ("DCS(alpha=10)", "EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
+LEARNED, TRUE = ("HR@5 corrected", "EHR@5", "AUC_mac"), ("HR@5", "AUC_mac")
 
 Values = dict[str, dict[str, float]]  # by encoder and measure
 
 
 @dataclass(frozen=True)
 class LearnedResult:
-    """An encoder before and after training, on the test split: by its labels, and by the truth of all its queries."""
+    """An encoder before and after training, on the test split: by its labels, and by the truth of all its queries.
+
+    `intervals` are those of the values by the labels.
+    """
 
     encoder: str
     base: str
@@ -32,6 +35,7 @@ class LearnedResult:
     best: int
     split: str | None
     labels: Values
+    intervals: dict[str, dict[str, Interval]]
     truth: Values
     words: dict[str, str]
 
@@ -70,27 +74,23 @@ def demo_result(made: Demo) -> DemoResult:
 
 def _distrusted(found: Evaluation, sure: Significance) -> set[str]:
     """The measures that are not to be trusted on these labels."""
-    advised = recommend(found, CorrectedRates({}), sure)
+    advised = recommend(found, NOT_CORRECTED, sure)
     return set() if advised is None else {one.measure for one in advised.distrusted}
 
 
 def _learned(learned: Learned) -> LearnedResult:
-    doubted = _distrusted(learned.found, learned.sure)
-    used = [name for name in LEARNED if name not in doubted]
+    advised = recommend(learned.found, learned.rates, learned.sure)
     return LearnedResult(
         encoder=learned.outcome.encoder,
         base=learned.outcome.base,
         epochs=len(learned.outcome.history),
         best=learned.outcome.best,
         split=learned.found.rule.split,
-        labels=_values(learned.found.scores),
+        labels=_values(learned.rates.added_to(learned.found.scores)),
+        intervals={encoder: dict(known) for encoder, known in learned.sure.intervals.items()},
         truth=_values(learned.truth),
         words={
-            **(
-                {"By the labels": full(sentence(learned.sure.comparisons[used[0]][0].swapped))}
-                if used
-                else {}
-            ),
+            **({"By the labels": advised.headline} if advised is not None and advised.headline else {}),
             "By the ground truth": full(sentence(learned.sure_of_truth.comparisons[TRUE[0]][0].swapped)),
         },
     )

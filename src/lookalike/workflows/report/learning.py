@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 
 from lookalike.core.types import Scores
-from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.results import scores_result
 from lookalike.evaluate.significance.sentence import sentence
-from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance, significance
+from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, Significance
 from lookalike.report.content import LearningPart, Lesson, MeasureChange, StripGroup
 from lookalike.search.exact import judged_items
 from lookalike.workflows.decide.evaluate import Evaluation
-from lookalike.workflows.decide.measured import recommend
+from lookalike.workflows.decide.measured import Recommendation, recommend
 from lookalike.workflows.decide.trained import TrainedEncoder
-from lookalike.workflows.decide.verdict import CorrectedRates
+from lookalike.workflows.decide.verdict import NOT_CORRECTED, CorrectedRates
 from lookalike.workflows.report.strips import STRIPS, Photos, Vectors, strips_of
 
-FAMILIES = ("DCS", "EHR", "HR", "coverage", "AUC_mac")  # what the page compares, in this order
-TRUE = ("HR", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and coverage 1
+MEASURES = ("HR@5 corrected", "HR@5", "EHR@5", "coverage@5", "AUC_mac", "DCS(alpha=10)")  # in this order
+TRUE = ("HR@5", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and coverage 1
 WITH_STRIPS = 3  # trained encoders whose results are shown as pictures
 TOP = "HR@5"
 
@@ -31,12 +30,14 @@ def learning_part(
     vectors: Vectors,
     heads: Sequence[TrainedEncoder],
     found: Evaluation,
+    rates: CorrectedRates,
     seed: int,
     truth: Sequence[Scores] = (),
 ) -> LearningPart:
     """Every trained encoder with its lesson. `found` has all of them and those they were trained on, on the test split.
 
-    `truth` are scores on the complete truth of the test split. The first few show their results as pictures.
+    `rates` are their corrected rates there, `truth` scores on the complete truth of the test split. The first few
+    encoders show their results as pictures.
     """
     by_name, true = ({one.encoder: one for one in some} for some in (found.scores, truth))
     lessons = []
@@ -51,7 +52,7 @@ def learning_part(
                 encoder=head.name,
                 base=head.base,
                 how=how(head.learned),
-                changes=changes(before, after, FAMILIES, found),
+                changes=changes(before, after, MEASURES, found, rates),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),
                 strips=_strips(gallery, vectors, found, seed, before, after) if at < WITH_STRIPS else (),
@@ -61,25 +62,33 @@ def learning_part(
 
 
 def changes(
-    before: Scores, after: Scores, families: Sequence[str], found: Evaluation | None = None
+    before: Scores,
+    after: Scores,
+    measures: Sequence[str],
+    found: Evaluation | None = None,
+    rates: CorrectedRates = NOT_CORRECTED,
 ) -> tuple[MeasureChange, ...]:
-    """An encoder before and after training by each measure of some families: values, difference, and its meaning.
+    """An encoder before and after training by some measures, as far as both have them: values, difference, meaning.
 
-    A measure that is not to be trusted on the labels of `found` has no meaning. Without `found`, every pair is known.
+    HR@K corrected has its trust in words. A measure that is not to be trusted on the labels of `found` has no meaning.
+    Without `found`, every pair is known.
     """
-    sure = significance([before, after])
-    doubted = set[str]() if found is None else _distrusted(found, before, after, sure)
-    listed = [(parse(name).family, name) for name in sure.comparisons]
-    ordered = [name for family in families for of, name in listed if of == family]
-    made = (_change(name, before, after, sure) for name in ordered)
-    return tuple(replace(one, words="") if one.measure in doubted else one for one in made)
+    sure = rates.significance([before, after])
+    advised = None if found is None else _advised(found, before, after, rates, sure)
+    words = {rates.name: advised.headline.removesuffix(".")} if advised is not None else {}
+    words |= {one.measure: "" for one in advised.distrusted} if advised is not None else {}
+    first, second = rates.added_to([before, after])
+    made = (_change(name, first, second, sure) for name in measures if sure.comparisons.get(name))
+    return tuple(replace(one, words=words.get(one.measure, one.words)) for one in made)
 
 
-def _distrusted(found: Evaluation, before: Scores, after: Scores, sure: Significance) -> set[str]:
-    both = {one.encoder: one for one in found.judged if one.encoder in (before.encoder, after.encoder)}
-    alone = replace(found, scores=(before, after), judged=tuple(both.values()))
-    advised = recommend(alone, CorrectedRates({}), sure)
-    return set() if advised is None else {one.measure for one in advised.distrusted}
+def _advised(
+    found: Evaluation, before: Scores, after: Scores, rates: CorrectedRates, sure: Significance
+) -> Recommendation | None:
+    judged = tuple(one for one in found.judged if one.encoder in (before.encoder, after.encoder))
+    names = {one.encoder for one in judged}
+    only = replace(rates, of={name: one for name, one in rates.of.items() if name in names})
+    return recommend(replace(found, scores=(before, after), judged=judged), only, sure)
 
 
 def _change(name: str, before: Scores, after: Scores, sure: Significance) -> MeasureChange:

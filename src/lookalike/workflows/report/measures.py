@@ -11,7 +11,7 @@ from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, significan
 from lookalike.report.content import MeasureTable
 from lookalike.workflows.decide.evaluate import Evaluation, by_column
 from lookalike.workflows.decide.measured import recommend
-from lookalike.workflows.decide.verdict import CorrectedRates
+from lookalike.workflows.decide.verdict import NOT_CORRECTED
 
 MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families with findings on the page
 BY_CATEGORY = ("AUC_mac", "EHR")  # the first of them that was measured is shown by category
@@ -28,7 +28,7 @@ def measure_table(
 ) -> MeasureTable:
     """The table of scores with intervals; beside it, where the complete truth is known, the same against that."""
     sure = significance(found.scores, progress=part(progress, 0, 2))
-    advised = recommend(found, CorrectedRates({}), sure)
+    advised = recommend(found, NOT_CORRECTED, sure)
     distrusted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
     names = {own: own for own in sorted(found.printed.values(), key=lambda own: own in distrusted)}
     main = [name for name in names if parse(name).family in MAIN and name not in distrusted]

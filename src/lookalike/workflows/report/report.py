@@ -24,6 +24,7 @@ from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
+from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures, labelled
 from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.learning import learning_part
@@ -80,7 +81,15 @@ def gather(
         ]
         if heads:
             on_test = evaluate(workspace, names, DEFAULT)
-            learning = learning_part(gallery, vectors, heads, on_test, settings.seed, learned_truth)
+            learning = learning_part(
+                gallery,
+                vectors,
+                heads,
+                on_test,
+                corrected_on_pool(workspace, on_test.ranked),
+                settings.seed,
+                learned_truth,
+            )
     remarks = () if found is None else found.notes or left_out([one.name for one in heads])
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict

@@ -9,7 +9,7 @@ import typer
 from lookalike.cli import options
 from lookalike.cli.console import conditions, next_step, print_json, progress, say
 from lookalike.cli.decide.evaluate.files import Files
-from lookalike.cli.decide.evaluate.text import print_level, print_levels
+from lookalike.cli.decide.evaluate.text import BY_COLUMN, MAIN, print_level, print_levels
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
@@ -29,6 +29,9 @@ def evaluate(
     encoder: options.Encoders = None,
     workspace: options.Workspace = HERE,
     measures: options.Measures = None,
+    research: Annotated[
+        bool, typer.Option("--research", help="Print the measures of the papers too; --json always has them.")
+    ] = False,
     scope: EvaluationScope = ALL_LABELS,
     where: options.Where = None,
     intervals: OptionalSettings = INTERVALS,
@@ -98,7 +101,8 @@ def evaluate(
     if isinstance(found, LevelsResult):
         print_levels(found)
     else:
-        print_level(measured[scope.level], brief=per is not None and measures is None and task == "discovery")
+        plain = not research and measures is None and task == "discovery"
+        print_level(measured[scope.level], (MAIN if per is None else BY_COLUMN) if plain else None)
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
     next_step(*(("lookalike audit",) if task == "discovery" else ()), "lookalike report", workspace=workspace)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from lookalike.core.text import folded, listed, plural, significant
+from lookalike.core.text import folded, plural, significant
 from lookalike.core.types import JudgedRanks
 from lookalike.evaluate.measures.table import FAMILIES, Measure, parse
 from lookalike.evaluate.significance.intervals import MOST_REPLICATES, NO_VALUE
 from lookalike.evaluate.significance.summary import Significance
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import Measured
+from lookalike.workflows.decide.verdict import NOT_CORRECTED
 
 OF_POSSIBLE = "similar ones in the top K, of as many as could be there; unjudged ones earn nothing"
 OF_AN_ITEM = MappingProxyType(  # there are no labels: the catalog defines the items
@@ -36,16 +37,14 @@ def meaning(name: str, *, is_identification: bool) -> str:
     return words
 
 
-def notes(measured: Measured, names: Sequence[str], *, brief: bool) -> list[str]:
+def notes(measured: Measured, names: Sequence[str]) -> list[str]:
     """What the signs mean, and what is missing and why; `names` are the measures that are printed."""
     found, sure = measured.found, measured.sure
     sentences = []
-    if brief:
-        sentences.append(
-            f"Only {listed(names)} are shown with --per. Use --measures for others, or --json for all."
-        )
     if sure is not None:
-        sentences += [*_intervals(sure, labels=not found.is_identification), *_too_few(sure, names)]
+        corrected = NOT_CORRECTED.name in sure.comparisons
+        sentences += _intervals(sure, labels=not found.is_identification, corrected=corrected)
+        sentences += _too_few(sure, names)
     if found.favoured:
         sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
     sentences += _beyond(found, names)
@@ -56,14 +55,15 @@ def notes(measured: Measured, names: Sequence[str], *, brief: bool) -> list[str]
     return [folded(one) for one in (*sentences, *found.absences, *found.notes)]
 
 
-def _intervals(sure: Significance, *, labels: bool) -> list[str]:
+def _intervals(sure: Significance, *, labels: bool, corrected: bool) -> list[str]:
     """What the brackets contain, and which errors they do not cover."""
     made = sure.settings
     how = "BCa" if made.method == "bca" else made.method
     return [
         f"In brackets: {significant(100 * made.level)}% intervals ({how} bootstrap over queries, "
         f"{made.replicates:,} replicates, seed {made.seed}).",
-        "Intervals and p-values reflect sampling error only"
+        *(["Those of HR@5 corrected include the error of the estimate."] if corrected else []),
+        f"{'All others, and p-values,' if corrected else 'Intervals and p-values'} reflect sampling error only"
         + (", not labels that favour an encoder." if labels else "."),
     ]
 

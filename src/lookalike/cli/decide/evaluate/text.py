@@ -12,21 +12,22 @@ from lookalike.evaluate.significance.sentence import full
 from lookalike.workflows.decide.measured import LevelsResult, Measured, Recommendation
 from lookalike.workflows.decide.verdict import K
 
-BRIEF = ("EHR@5", "AUC_mac")  # what is printed by a column if no measure is named
+MAIN = ("HR@5", "EHR@5", "coverage@5", "AUC_mic")  # what is printed if no measure is named
+BY_COLUMN = ("EHR@5", "AUC_mac")  # the same with --per
 BAR = 26  # signs across which the intervals of one measure are drawn
 
 
-def print_level(measured: Measured, *, brief: bool) -> None:
-    """One block per measure: values with their intervals, best first, then what they prove. `brief`: two measures."""
+def print_level(measured: Measured, only: Sequence[str] | None = None) -> None:
+    """One block per measure: values with their intervals, best first, then what they prove. `only`: some measures."""
     found, shown, rule = measured.found, measured.result, measured.found.rule
     split = f", split {rule.split}" if rule.split else ""
     pairs = "pair of photos of one item" if found.is_identification else "labelled pair"
     many = "pairs of photos of one item" if found.is_identification else ""
     say(f"{plural(found.labels, pairs, many)}, {rule.level} level, {rule.similarity} similarity{split}.")
-    names = {name: own for name, own in found.printed.items() if name in BRIEF or not brief}
+    names = {name: own for name, own in found.printed.items() if only is None or name in only}
     advised = shown.recommendation
     doubted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
-    if advised is not None and not brief:
+    if advised is not None and shown.per is None:
         _recommendation(advised)
     for name, own in sorted(names.items(), key=lambda one: one[1] in doubted):
         say("", f"{own}: {meaning(own, is_identification=found.is_identification)}")
@@ -35,7 +36,10 @@ def print_level(measured: Measured, *, brief: bool) -> None:
         say(*(folded(one, "  ") for one in ([doubted[own]] if own in doubted else map(full, proved))))
         if shown.per is not None:
             _groups(shown.per, name, found.favoured)
-    say("", *notes(measured, list(names.values()), brief=brief))
+    say("", *notes(measured, list(names.values())))
+    hidden = [own for own in found.printed.values() if own not in names.values()]
+    if hidden:
+        say(folded(f"Not printed: {', '.join(hidden)}. To print all: --research"))
 
 
 def _recommendation(found: Recommendation) -> None:
@@ -43,7 +47,7 @@ def _recommendation(found: Recommendation) -> None:
     if found.uncorrected:
         say("", folded(found.uncorrected))
     for name in dict.fromkeys(one for scores in found.corrected.values() for one in scores):
-        say("", folded(found.headline), "")
+        say("", *filter(None, [folded(found.headline)]), "")
         say(f"{name}: share of the top {K} that is similar; unjudged ones are estimated")
         _block(found.corrected, name, ())
 
