@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, SPLITS, Catalog, Embeddings, Labels, Pool
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -64,9 +65,12 @@ class EmbeddingsByName(Mapping[str, Embeddings]):
         return len(self._workspace.encoders)
 
 
-def open_workspace(path: str | os.PathLike[str]) -> OpenWorkspace:
-    """Open the workspace in a folder to read its catalog, labels, pool, embeddings and splits."""
-    return OpenWorkspace(Workspace(Path(path)))
+def open_workspace(path: str | os.PathLike[str], *, pool: str = MAIN_POOL) -> OpenWorkspace:
+    """Open the workspace in a folder to read its catalog, labels, pool, embeddings and splits.
+
+    `pool` names one of several pools; then the labels are those of its queries.
+    """
+    return OpenWorkspace(Workspace(Path(path), pool=pool))
 
 
 def to_frame(catalog: Catalog) -> "polars.DataFrame":

@@ -85,6 +85,15 @@ Nodes = Annotated[
     typer.Option(help="item: a label holds for all photos of its two items. image: only for its two photos."),
 ]
 
+Pool = Annotated[
+    str,
+    typer.Option(
+        "--pool",
+        help="Name of the pool to use, and with it the labels of its queries.",
+        metavar="NAME",
+        show_default="the main pool, and all labels",
+    ),
+]
 Top = Annotated[
     int | None,
     typer.Option(

@@ -1,6 +1,6 @@
 """The pool S_k: the union over generators of each query's top k distinct items (EDS 3.3, Eq. 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -123,4 +123,35 @@ def extended(old: Pool, new: Pool) -> Pool:
         generators=generators,
         top=new.top,
         queries=new.queries,
+    )
+
+
+def united(pools: Sequence[Pool]) -> Pool:
+    """The pairs, generators and queries of several pools, each once; of equals, those of the earlier pool.
+
+    A generator that ranked a pair in two pools keeps the entry of the earlier one. `top` is the largest.
+    """
+    if len(pools) == 1:
+        return pools[0]
+    candidates: dict[tuple[str, str], str] = {}
+    sources: dict[tuple[tuple[str, str], str], tuple[int, float]] = {}
+    for pool in pools:
+        pairs = list(zip(pool.query.tolist(), pool.item.tolist(), strict=True))
+        for pair, candidate in zip(pairs, pool.candidate.tolist(), strict=True):
+            candidates.setdefault(pair, candidate)
+        for pair, source, rank, score in zip(pool.pair, pool.source, pool.rank, pool.score, strict=True):
+            sources.setdefault((pairs[pair], pool.generators[source]), (int(rank), float(score)))
+    generators = tuple(dict.fromkeys(name for pool in pools for name in pool.generators))
+    place = {pair: at for at, pair in enumerate(candidates)}
+    return Pool(
+        query=strings(query for query, _ in candidates),
+        item=strings(item for _, item in candidates),
+        candidate=strings(candidates.values()),
+        pair=np.array([place[pair] for pair, _ in sources], np.int64),
+        source=np.array([generators.index(name) for _, name in sources], np.int64),
+        rank=np.array([rank for rank, _ in sources.values()], np.int64),
+        score=np.array([score for _, score in sources.values()], np.float32),
+        generators=generators,
+        top=max(pool.top for pool in pools),
+        queries=strings(dict.fromkeys(query for pool in pools for query in pool.queries)),
     )

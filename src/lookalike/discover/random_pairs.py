@@ -1,11 +1,12 @@
 """Random pairs for labelling: uniform over all pairs that may be labelled, without repeats (EDS 3.2, 3.3.1)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int, Shaped
 
-from lookalike.core.checks import at_least
+from lookalike.core.checks import at_least, strings
 from lookalike.core.errors import PoolError
 from lookalike.core.types import Catalog
 
@@ -30,6 +31,17 @@ class RandomPairs:
             np.array_equal(getattr(self, name)[: len(other)], getattr(other, name))
             for name in ("query", "item")
         )
+
+
+def joined(draws: Sequence[RandomPairs]) -> RandomPairs:
+    """The pairs of several draws, each once."""
+    pairs: dict[tuple[str, str], str] = {}
+    for drawn in draws:
+        for query, item, candidate in zip(drawn.query, drawn.item, drawn.candidate, strict=True):
+            pairs.setdefault((query, item), candidate)
+    return RandomPairs(
+        strings(query for query, _ in pairs), strings(item for _, item in pairs), strings(pairs.values())
+    )
 
 
 @dataclass(frozen=True, eq=False)

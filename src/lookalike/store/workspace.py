@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,23 +17,21 @@ from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.encode.run import KnownVectors
 from lookalike.store.disk import disk_errors, lock, make_folder
+from lookalike.store.emptying import clear, require_database
 from lookalike.store.labelling.due import due_labels, labels_now
 from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
-from lookalike.store.sql import schema
+from lookalike.store.sql import pools, schema
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.rows import (
     empty,
     execute_all,
     insert_new,
     read_catalog,
-    read_pool,
-    read_random_pairs,
     read_signatures,
     write_catalog,
-    write_pool,
-    write_random_pairs,
     write_signatures,
 )
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.vectors.arrays import (
     MANIFEST,
     PARTIAL,
@@ -44,17 +42,22 @@ from lookalike.store.vectors.arrays import (
     load_view,
     read_manifest,
 )
-from lookalike.store.vectors.models import remove_runs
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
+FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
 
 class Workspace:
-    """An open workspace. Reading takes no lock; of each kind of writing, one command runs at a time."""
+    """An open workspace. Reading takes no lock; of each kind of writing, one command runs at a time.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    It is seen through one of its pools: `pool`, `random_pairs` and, unless this is the main pool, `labels` are those of
+    this pool.
+    """
+
+    def __init__(self, folder: Path, *, pool: str = MAIN_POOL, new_pool: bool = False) -> None:
+        """`new_pool`: the pool is about to be made or changed, so all labels are seen."""
+        self.folder, self.pool_name = folder, pool
         self.settings = read_settings(folder)
         if not self.settings.database and not (folder / DATABASE).is_file():
             raise StorageError(
@@ -64,6 +67,9 @@ class Workspace:
             )
         self.database = Database(self.settings.database or folder / DATABASE)
         self.database.migrate()
+        self._all_labels = new_pool or pool == MAIN_POOL
+        if not self._all_labels:
+            pools.require_pool(pool, self.pool_names())
 
     @classmethod
     def create(
@@ -81,7 +87,7 @@ class Workspace:
         with lock(folder, "catalog", "init"):
             if not replace:
                 cls.require_absent(folder)
-            _clear(folder)
+            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS))
             require_database(settings.database, replace=replace)
             database = Database(settings.database or folder / DATABASE)
             database.migrate()
@@ -138,17 +144,21 @@ class Workspace:
             yield
 
     def change_catalog(
-        self, catalog: Catalog, settings: WorkspaceSettings, pool: Pool | None, drawn: RandomPairs
+        self, catalog: Catalog, settings: WorkspaceSettings, pairs: Mapping[str, pools.PooledPairs]
     ) -> None:
-        """Replace the catalog and its pairs in one transaction, after the settings, so that a kill loses no source."""
+        """Replace the catalog and the pairs of pools in one transaction.
+
+        It comes after the settings, so that a kill loses no source.
+        """
         if settings != self.settings:
             settings.write(self.folder)
             self.settings = settings
         with self.database.write() as connection:
             write_catalog(connection, catalog)
-            write_random_pairs(connection, drawn)
-            if pool is not None:
-                write_pool(connection, pool)
+            for name, (pool, drawn) in pairs.items():
+                pools.write_random_pairs(connection, name, drawn)
+                if pool is not None:
+                    pools.write_pool(connection, name, pool)
         self.__dict__["catalog"] = catalog
 
     # Embeddings
@@ -239,11 +249,17 @@ class Workspace:
     # Labels
 
     def labels(self) -> Labels:
-        """All labels, also conflicting ones, and those of votes that can no longer be undone. Writes nothing."""
-        return self.database.fetch(labels_now)
+        """All labels, also conflicting ones, and those of votes that can no longer be undone. Writes nothing.
+
+        Through a pool that is not the main one, these are the labels of its queries.
+        """
+        found, pool = self.database.fetch(labels_now), None if self._all_labels else self.pool()
+        return found if pool is None else pools.labels_of(pool, found)
 
     def label_count(self) -> int:
         """The number of labels that `labels` returns."""
+        if not self._all_labels:
+            return len(self.labels())
         with self.database.read() as connection:
             return _label_count(connection) + len(due_labels(connection))
 
@@ -271,47 +287,27 @@ class Workspace:
 
     def pool(self) -> Pool | None:
         """The pool; None before `discover`."""
-        return self.database.fetch(read_pool)
+        return self.database.fetch(partial(pools.read_pool, name=self.pool_name))
 
     def random_pairs(self) -> RandomPairs:
-        """The random pairs for labelling, in the order in which they were drawn."""
-        return self.database.fetch(read_random_pairs)
+        """The random pairs of the pool, in the order in which they were drawn."""
+        return self.database.fetch(partial(pools.read_random_pairs, name=self.pool_name))
 
     def save_pool(self, pool: Pool, drawn: RandomPairs | None = None) -> None:
         """Replace the pool, and the random pairs if given, in one transaction."""
         with lock(self.folder, "pool", "discover"), self.database.write() as connection:
-            write_pool(connection, pool)
+            pools.write_pool(connection, self.pool_name, pool)
             if drawn is not None:
-                write_random_pairs(connection, drawn)
+                pools.write_random_pairs(connection, self.pool_name, drawn)
 
+    def pool_names(self) -> tuple[str, ...]:
+        """The names of all pools, the main one first."""
+        return self.database.fetch(pools.pool_names)
 
-def require_database(given: str, *, replace: bool) -> None:
-    """Raise WorkspaceError if a PostgreSQL database cannot be reached or has another workspace's catalog."""
-    if not given:
-        return
-    database = Database(given)
-    if database.version() is None or replace:
-        return
-    with database.read() as connection:
-        used = connection.execute(select(schema.image.c.row).limit(1)).first()
-    if used is not None:
-        raise WorkspaceError(
-            f"The database {database.name} holds a workspace already.",
-            fix="Use another database (createdb NAME), or start again with --overwrite, which also "
-            "deletes its labels, votes and pool.",
-        )
+    def every_pool(self) -> dict[str, pools.PooledPairs]:
+        """All pools with their random pairs, by name."""
+        return self.database.fetch(pools.every_pool)
 
 
 def _label_count(connection: Connection) -> int:
     return int(connection.execute(select(func.count()).select_from(schema.label)).scalar_one())
-
-
-def _clear(folder: Path) -> None:
-    """Delete a workspace's own files. The settings go first, so that a kill leaves no incomplete workspace."""
-    with disk_errors("clearing the workspace", folder):
-        (folder / FILE).unlink(missing_ok=True)
-        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
-            (folder / name).unlink(missing_ok=True)
-        for name in (EMBEDDINGS, VIEWS, REPORTS):
-            shutil.rmtree(folder / name, ignore_errors=True)
-    remove_runs(folder)  # not the folder: it can have weights of the user

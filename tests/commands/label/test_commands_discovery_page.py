@@ -30,7 +30,12 @@ def fill_in(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("heading", "count"),
-    [("Choose the queries", 4), ("Estimate how rare similar pairs are", 1), ("Add a generator later", 2)],
+    [
+        ("Choose the queries", 4),
+        ("Keep several pools", 3),
+        ("Estimate how rare similar pairs are", 1),
+        ("Add a generator later", 2),
+    ],
 )
 def test_the_commands_on_a_catalog(lookalike, workspace, heading, count):
     (workspace / "queries.txt").write_text("bowl/000/1.png\nbox/000/1.png\n")

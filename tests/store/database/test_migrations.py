@@ -15,7 +15,7 @@ from lookalike.core.clock import now_ms
 from lookalike.core.errors import LookalikeError, WorkspaceError
 from lookalike.store.people import access, people, sessions
 from lookalike.store.sql import database as module
-from lookalike.store.sql import labelling_schema
+from lookalike.store.sql import labelling_schema, pools
 from lookalike.store.sql.database import BASELINE, VERSION, Database
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.backup import backup, restore
@@ -73,6 +73,11 @@ OLD_ROWS = (
     "INSERT INTO hidden_check (annotator, question, kind, turn, due, token, side, answer, at, took) VALUES "
     "(1, 1, 'repeat', 2, 3, 'x', 0, 'unsure', 7200005, 0), (1, 1, 'repeat', 3, 4, 'y', 0, '', NULL, 0)",
     "INSERT INTO pace (annotator, hour, answers, active) VALUES (2, 0, 1, 5), (1, 1, 1, 6), (1, 2, 3, 7)",
+    'INSERT INTO pool (top, generators) VALUES (2, \'["color", "hog"]\')',
+    "INSERT INTO pool_query (place, query) VALUES (0, 'a'), (1, 'c')",
+    "INSERT INTO pool_pair (pair, query, item, candidate) VALUES (0, 'a', 'i', 'b'), (1, 'c', 'i', 'd')",
+    "INSERT INTO pool_source (pair, generator, rank, score) VALUES (1, 'hog', 0, .5), (0, 'color', 1, .25)",
+    "INSERT INTO random_pair (place, query, item, candidate) VALUES (0, 'c', 'j', 'e'), (1, 'a', 'j', 'e')",
 )
 
 
@@ -111,7 +116,24 @@ def test_a_database_of_the_baseline_keeps_its_rows(old_database):
         assert connection.execute(text("SELECT goal FROM annotator")).scalars().all() == [None, None]
         counted = connection.execute(text("SELECT annotator, hour, answers, active FROM pace ORDER BY 1, 2"))
         assert [tuple(row) for row in counted] == [(1, 1, 0, 6), (1, 2, 2, 7), (2, 0, 1, 5)]
+        assert pools.pool_names(connection) == ("main",)
+        pool, drawn = pools.every_pool(connection)["main"]
+        assert (pool.top, pool.generators, pool.queries.tolist()) == (2, ("color", "hog"), ["a", "c"])
+        pairs = zip(pool.query, pool.item, pool.candidate, strict=True)
+        assert list(pairs) == [("a", "i", "b"), ("c", "i", "d")]
+        sources = zip(
+            *(getattr(pool, name).tolist() for name in ("pair", "source", "rank", "score")), strict=True
+        )
+        assert list(sources) == [(1, 1, 0, 0.5), (0, 0, 1, 0.25)]
+        assert list(zip(drawn.query, drawn.item, drawn.candidate, strict=True)) == [
+            ("c", "j", "e"),
+            ("a", "j", "e"),
+        ]
     with old_database.write() as connection:
+        pools.write_pool(connection, "wild", pool)
+        pools.write_random_pairs(connection, "wild", drawn)
+        pools.write_pool(connection, "main", pool)
+        assert pools.pool_names(connection) == ("main", "wild")
         assert people.add(connection, "New", "annotator", 30).id == 3
         sessions.begin_session(connection, ann.id, "nonce", 31)
         assert sessions.session_owner(connection, ann.id, "nonce") == ann

@@ -11,6 +11,7 @@ from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import bracketed, folded, plural
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import CompareResult, compare_encoders, compare_result
 
@@ -19,6 +20,7 @@ from lookalike.workflows.decide.compare import CompareResult, compare_encoders, 
 def compare(
     encoder: Annotated[list[str], typer.Argument(help="Names of two or more encoders.", metavar="ENCODER")],
     workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
     k: options.K = 5,
     width: Annotated[
         float, typer.Option(help="Wanted width of the interval of a difference.", min=0.001, max=1.999)
@@ -41,7 +43,7 @@ def compare(
 
     with progress("Searching", quiet=json) as bar:
         found = compare_encoders(
-            Workspace(workspace),
+            Workspace(workspace, pool=pool),
             encoder,
             k=k,
             width=width,

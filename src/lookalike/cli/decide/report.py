@@ -12,6 +12,7 @@ from lookalike.cli.console import print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import megabytes
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.report.report import report as write
 
@@ -27,6 +28,7 @@ class WrittenReport:
 @result(WrittenReport)
 def report(
     workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
     output: Annotated[
         Path | None, options.output("Write the page to this file.", default="reports/report.html")
     ] = None,
@@ -40,7 +42,9 @@ def report(
     """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
     options.require_new(output, force=force)
     with progress("Ranking", quiet=json) as bar:
-        path = write(Workspace(workspace), datetime.now().astimezone(), output, title=title, progress=bar)
+        path = write(
+            Workspace(workspace, pool=pool), datetime.now().astimezone(), output, title=title, progress=bar
+        )
     size = path.stat().st_size
     if json:
         print_json(WrittenReport(str(path.resolve()), size))

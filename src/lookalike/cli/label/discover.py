@@ -13,6 +13,8 @@ from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.discover.prevalence import require_share
+from lookalike.store.sql.pools import check_pool_name
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label import discover as workflow
 from lookalike.workflows.label.discover import Discovery
@@ -23,6 +25,14 @@ from lookalike.workflows.label.splits import SplitsOfPairs
 @result(DiscoverySummary)
 def discover(
     workspace: options.Workspace = HERE,
+    pool: Annotated[
+        str,
+        typer.Option(
+            help="Name of the pool to make, extend or show. Each has its own queries, generators and random pairs.",
+            metavar="NAME",
+            show_default="the main pool",
+        ),
+    ] = MAIN_POOL,
     generators: Annotated[
         str | None,
         typer.Option(
@@ -85,7 +95,7 @@ def discover(
 
     The pairs form the pool. If a pool exists, new generators extend it. Without options, its figures are shown.
     """
-    opened = Workspace(workspace)
+    opened = Workspace(workspace, pool=check_pool_name(pool), new_pool=True)
     options.require_new(provenance, force=force)
     require_share(confidence, "--confidence")
     if precision is not None:
@@ -112,20 +122,25 @@ def discover(
         return
     print_summary(summary)
     if pairs is not None:
-        _print_pairs(found, pairs, workspace)
+        _print_pairs(found, pairs, workspace, pool)
     elif summary.labelled:
-        next_step("lookalike evaluate", workspace=workspace)
+        next_step(f"lookalike evaluate{_of(pool)}", workspace=workspace)
     else:
         say("To label in the browser, add a lead and start the server. Or write the pairs to a file.")
         next_step(
             "lookalike users add NAME --role lead",
             "lookalike serve",
-            "lookalike discover --pairs pairs.csv",
+            f"lookalike discover --pairs pairs.csv{_of(pool)}",
             workspace=workspace,
         )
 
 
-def _print_pairs(found: Discovery, pairs: Path, workspace: Path) -> None:
+def _of(pool: str) -> str:
+    """The option that a command needs for a pool that is not the main one."""
+    return "" if pool == MAIN_POOL else f" --pool {pool}"
+
+
+def _print_pairs(found: Discovery, pairs: Path, workspace: Path, pool: str) -> None:
     """What is in the file of pairs to label."""
     rows, asked = len(found.questions), found.questions.asked
     file = found.file
@@ -136,7 +151,7 @@ def _print_pairs(found: Discovery, pairs: Path, workspace: Path) -> None:
         )
     if not rows:
         say(f"Every pair is labelled, so {pairs} has no pair to label.")
-        next_step("lookalike evaluate", workspace=workspace)
+        next_step(f"lookalike evaluate{_of(pool)}", workspace=workspace)
         return
     both = (
         f" (a, b) and (b, a) have the same answer, so annotators see {plural(asked, 'pair')}."

@@ -10,6 +10,7 @@ from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import percent, plural
 from lookalike.rank.pairs import Unusable
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labels import LabelStatistics, label_statistics
 
@@ -17,11 +18,12 @@ from lookalike.workflows.label.labels import LabelStatistics, label_statistics
 @result(LabelStatistics)
 def stats(
     workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
     level: Annotated[options.Level, typer.Option(help="Count what measures at this level use.")] = "item",
     json: options.Json = False,
 ) -> None:
     """Count the labels, by kind, and those that no measure can use."""
-    found = label_statistics(Workspace(workspace), level)
+    found = label_statistics(Workspace(workspace, pool=pool), level)
     if json:
         print_json(found)
         return

@@ -11,6 +11,7 @@ from lookalike.cli.console import elsewhere, next_step, print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start import status as workflow
 from lookalike.workflows.start.status import LOOKED_AT, Duplicates, EncoderStatus, Status
@@ -50,6 +51,11 @@ def _print(found: Status, workspace: Path) -> None:
             "none yet"
             if found.pool is None
             else f"{plural(found.pool, 'pair')}, {found.pool_labelled:,} labelled",
+        ),
+        *(
+            (f"pool {name}", plural(pairs, "pair"))
+            for name, pairs in found.pools.items()
+            if name != MAIN_POOL
         ),
         ("labels", f"{found.labels:,}"),
     ]

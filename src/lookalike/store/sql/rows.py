@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, insert, se
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lookalike.core.checks import strings
-from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, Catalog, Labels, LeftOut, Pool
-from lookalike.discover.random_pairs import RandomPairs
+from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, Catalog, Labels, LeftOut
 from lookalike.store.sql import schema
 
 BATCH = 20_000
@@ -131,58 +130,3 @@ def read_signatures(connection: Connection) -> dict[str, bytes]:
 def read_labels(connection: Connection) -> Labels:
     """All labels, in the order in which they were added."""
     return Labels.of(*read_columns(connection, schema.label, "id", "query", "candidate", "label"))
-
-
-def write_pool(connection: Connection, pool: Pool) -> None:
-    """Replace the pool."""
-    for table in (schema.pool_source, schema.pool_pair, schema.pool_query, schema.pool):
-        connection.execute(delete(table))
-    insert_all(connection, schema.pool, [{"top": pool.top, "generators": json.dumps(pool.generators)}])
-    insert_columns(connection, schema.pool_query, place=range(len(pool.queries)), query=pool.queries)
-    pairs = {"query": pool.query, "item": pool.item, "candidate": pool.candidate}
-    insert_columns(connection, schema.pool_pair, pair=range(len(pool)), **pairs)
-    insert_columns(
-        connection,
-        schema.pool_source,
-        pair=pool.pair.tolist(),
-        generator=[pool.generators[source] for source in pool.source.tolist()],
-        rank=pool.rank.tolist(),
-        score=pool.score.tolist(),
-    )
-
-
-def read_pool(connection: Connection) -> Pool | None:
-    """The pool; None before `discover`."""
-    setting = connection.execute(select(schema.pool)).mappings().first()
-    if setting is None:
-        return None
-    generators = tuple(json.loads(setting["generators"]))
-    query, item, candidate = read_columns(connection, schema.pool_pair, "pair", "query", "item", "candidate")
-    pair, generator, rank, score = read_columns(
-        connection, schema.pool_source, "id", "pair", "generator", "rank", "score"
-    )
-    return Pool(
-        strings(query),
-        strings(item),
-        strings(candidate),
-        pair=np.array(pair, np.int64),
-        source=np.array([generators.index(name) for name in generator], np.int64),
-        rank=np.array(rank, np.int64),
-        score=np.array(score, np.float32),
-        generators=generators,
-        top=setting["top"],
-        queries=strings(read_columns(connection, schema.pool_query, "place", "query")[0]),
-    )
-
-
-def write_random_pairs(connection: Connection, drawn: RandomPairs) -> None:
-    """Replace the random pairs."""
-    connection.execute(delete(schema.random_pair))
-    pairs = {"query": drawn.query, "item": drawn.item, "candidate": drawn.candidate}
-    insert_columns(connection, schema.random_pair, place=range(len(drawn)), **pairs)
-
-
-def read_random_pairs(connection: Connection) -> RandomPairs:
-    """The random pairs, in the order in which they were drawn."""
-    columns = read_columns(connection, schema.random_pair, "place", "query", "item", "candidate")
-    return RandomPairs(*map(strings, columns))

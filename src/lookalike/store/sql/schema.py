@@ -14,6 +14,12 @@ from sqlalchemy import (
 )
 
 tables = MetaData()
+MAIN_POOL = "main"  # the name of the pool that commands use if none is named
+
+
+def _of_pool(*, key: bool = False) -> Column[str]:
+    return Column("pool", Text, nullable=False, primary_key=key, server_default=MAIN_POOL)
+
 
 image = Table(
     "image",
@@ -66,11 +72,15 @@ pool = Table(
     Column("id", Integer, primary_key=True),
     Column("top", Integer, nullable=False),
     Column("generators", Text, nullable=False),  # a JSON list, in order
+    Column("name", Text, nullable=False, server_default=MAIN_POOL),
 )
+
+Index("pool_name", pool.c.name, unique=True)
 
 pool_query = Table(
     "pool_query",
     tables,
+    _of_pool(key=True),
     Column("place", Integer, primary_key=True),
     Column("query", Text, nullable=False),
 )
@@ -79,10 +89,11 @@ pool_pair = Table(
     "pool_pair",
     tables,
     Column("pair", Integer, primary_key=True),
+    _of_pool(),
     Column("query", Text, nullable=False),
     Column("item", Text, nullable=False),
     Column("candidate", Text, nullable=False),
-    UniqueConstraint("query", "item"),
+    UniqueConstraint("pool", "query", "item"),
 )
 
 pool_source = Table(
@@ -100,9 +111,10 @@ Index("pool_source_pair", pool_source.c.pair)
 random_pair = Table(
     "random_pair",
     tables,
+    _of_pool(key=True),
     Column("place", Integer, primary_key=True),  # in the order they were drawn
     Column("query", Text, nullable=False),
     Column("item", Text, nullable=False),
     Column("candidate", Text, nullable=False),
-    UniqueConstraint("query", "item"),
+    UniqueConstraint("pool", "query", "item"),
 )

@@ -12,17 +12,18 @@ from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels, Pool, Rule
-from lookalike.discover.pool import extended
+from lookalike.discover.pool import extended, united
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.queries import Where
 from lookalike.discover.questions import Questions, identical_pairs, questions
-from lookalike.discover.random_pairs import RandomPairs, is_sample_of
+from lookalike.discover.random_pairs import RandomPairs, is_sample_of, joined
 from lookalike.discover.splitting import is_within_splits
 from lookalike.discover.statistics import PoolFigures, pool_figures
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import judged_items
 from lookalike.store.formats.label_files import write_provenance_file
 from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
+from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.splits import SplitsOfPairs, draw_splits, require_drawable
 
@@ -203,6 +204,13 @@ def open_questions(
 ) -> Questions:
     """The pairs without a label that annotators are asked about: not those that show the same file twice."""
     return questions(pool, drawn, {*labelled, *identical_pairs(workspace.catalog, pool, drawn)})
+
+
+def all_pairs(workspace: Workspace) -> PooledPairs:
+    """The pairs of all pools, and all random pairs: what annotators are asked."""
+    found = workspace.every_pool().values()
+    pools = [one.pool for one in found if one.pool is not None]
+    return PooledPairs(united(pools) if pools else None, joined([one.drawn for one in found]))
 
 
 def judged_labels(catalog: Catalog, labels: Labels) -> dict[tuple[str, str], int]:

@@ -15,6 +15,7 @@ from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import compare_encoders
 from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.label.discover import all_pairs
 
 MEASURES = ("DCS", "EHR@5")
 MOST_ENCODERS = 6
@@ -51,9 +52,9 @@ def forecast_beside(folder: Path, encoders: Sequence[str]) -> LabelForecast | Fo
 def forecast_labels(workspace: Workspace, encoders: Sequence[str] = ()) -> LabelForecast:
     """The effect of more labels, from the current labels. It ranks encoders, so it is work for the background.
 
-    The queries that can still be labelled are those of the pool, or all queries without a pool.
+    The queries that can still be labelled are those of all pools, or all queries without a pool.
     """
-    pool, labels = workspace.pool(), workspace.labels()
+    pool, labels = all_pairs(workspace).pool, workspace.labels()
     queries = workspace.catalog.image[workspace.catalog.is_query()] if pool is None else pool.queries
     most = len(queries)
     measures = {}

@@ -21,7 +21,7 @@ from lookalike.store.labelling.queue import (
     withdraw_missing,
 )
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import judged_labels, open_questions
+from lookalike.workflows.label.discover import all_pairs, judged_labels, open_questions
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Queued:
 
 
 def queue_pairs(workspace: Workspace) -> Queued:
-    """Add the pool's pairs and the random pairs without a label to the queue. It can be run at any time.
+    """Add the pairs of all pools and the random pairs without a label to the queue. It can be run at any time.
 
     Pairs that are in the queue already do not change. The order is balanced over queries, see `annotate.order`.
     """
-    pool, drawn = workspace.pool(), workspace.random_pairs()
+    pool, drawn = all_pairs(workspace)
     labelled = judged_labels(workspace.catalog, workspace.labels())
     left = open_questions(workspace, pool, drawn, labelled) if pool is not None else None
     now = now_ms()
@@ -54,7 +54,7 @@ def queue_pairs(workspace: Workspace) -> Queued:
 
 def count_waiting(workspace: Workspace) -> int:
     """How many pairs `queue_pairs` would add now."""
-    pool, drawn = workspace.pool(), workspace.random_pairs()
+    pool, drawn = all_pairs(workspace)
     if pool is None:
         return 0
     left = open_questions(workspace, pool, drawn, judged_labels(workspace.catalog, workspace.labels()))

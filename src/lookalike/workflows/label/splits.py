@@ -11,6 +11,7 @@ from lookalike.core.text import plural, quoted
 from lookalike.core.types import Pool
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.discover.splitting import splits_of_pool
+from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import trained
 
@@ -36,4 +37,5 @@ def draw_splits(workspace: Workspace, pool: Pool, drawn: RandomPairs) -> None:
         together = kept_together(catalog.item, np.arange(len(catalog)), catalog.duplicate)
         split = splits_of_pool(catalog, pool, together, settings.seed)
         settings = replace(settings, split_by=pool.generators)
-        workspace.change_catalog(replace(catalog, split=split), settings, pool, drawn)
+        pairs = {workspace.pool_name: PooledPairs(pool, drawn)}
+        workspace.change_catalog(replace(catalog, split=split), settings, pairs)

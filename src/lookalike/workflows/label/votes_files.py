@@ -19,7 +19,7 @@ from lookalike.store.history.votes_import import add_history
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.sql import labelling_schema
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import judged_labels, open_questions
+from lookalike.workflows.label.discover import all_pairs, judged_labels, open_questions
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def export_tasks(workspace: Workspace, path: Path, prefix: str) -> ExportedTasks
     """Write the open pairs without a vote as tasks of Label Studio, in the order of the queue.
 
     Pairs with a vote wait for other annotators of the app: any number of people in Label Studio would be too many.
-    If the queue was never filled, these are the pairs of the pool and the random pairs without a label.
+    If the queue was never filled, these are the pairs of all pools and the random pairs without a label.
     """
     question, claim = labelling_schema.question, labelling_schema.claim
     with workspace.database.read() as connection:
@@ -95,10 +95,10 @@ def export_tasks(workspace: Workspace, path: Path, prefix: str) -> ExportedTasks
         found = connection.execute(listed.order_by(question.c.place, question.c.id)).all()
     waiting = [(query, candidate) for query, candidate, is_voted in found if not is_voted]
     have_votes = len(found) - len(waiting)
-    pool = workspace.pool()
+    pool, drawn = all_pairs(workspace)
     if not count and pool is not None:
         labelled = judged_labels(workspace.catalog, workspace.labels())
-        left = open_questions(workspace, pool, workspace.random_pairs(), labelled)
+        left = open_questions(workspace, pool, drawn, labelled)
         once = {tuple(sorted(ends)): ends for ends in zip(left.query, left.candidate, strict=True)}
         waiting = list(once.values())
     if not waiting:

@@ -16,7 +16,8 @@ from lookalike.core.errors import CatalogError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.core.types import SPLITS, Catalog, Labels, Pool
 from lookalike.core.version import __version__
-from lookalike.discover.random_pairs import RandomPairs
+from lookalike.discover.pool import united
+from lookalike.discover.random_pairs import RandomPairs, joined
 from lookalike.store.formats.label_files import write_label_file, write_provenance_file
 from lookalike.store.formats.package_files import MANIFEST, filling, is_zip, require_free
 from lookalike.store.formats.tables import write_table
@@ -25,7 +26,8 @@ from lookalike.store.history.votes_file import write_votes
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.due import apply_all_due
 from lookalike.store.sql.labelling_schema import annotator, example, guideline
-from lookalike.store.sql.rows import read_labels, read_pool, read_random_pairs
+from lookalike.store.sql.pools import every_pool
+from lookalike.store.sql.rows import read_labels
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labels import in_order
 from lookalike.workflows.label.team import read_votes, team_of
@@ -129,10 +131,12 @@ def _held(connection: Connection, names: bool) -> _Held:
     latest = select(guideline.c.text).order_by(guideline.c.id.desc()).limit(1)
     shown = select(example.c.query, example.c.candidate, example.c.label, example.c.note)
     people = connection.execute(select(annotator.c.name).order_by(annotator.c.id)).scalars().all()
+    pairs = every_pool(connection).values()
+    pools = [one.pool for one in pairs if one.pool is not None]
     return _Held(
         labels=read_labels(connection),
-        pool=read_pool(connection),
-        drawn=read_random_pairs(connection),
+        pool=united(pools) if pools else None,
+        drawn=joined([one.drawn for one in pairs]),
         campaign=read_campaign(connection),
         guideline=connection.execute(latest).scalar() or "",
         examples=tuple(

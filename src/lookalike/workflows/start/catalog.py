@@ -16,6 +16,7 @@ from lookalike.core.text import plural
 from lookalike.core.types import Catalog, LeftOut
 from lookalike.discover.update import following, still_drawn
 from lookalike.store.settings import PhotoSource, WorkspaceSettings
+from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import stale
 from lookalike.workflows.start.init import relative
@@ -236,6 +237,10 @@ def _require_apart(workspace: Workspace, source: Path) -> None:
             )
 
 
+def _pooled(pairs: Mapping[str, PooledPairs]) -> int:
+    return sum(len(pool) for pool, _ in pairs.values() if pool is not None)
+
+
 def _follow(
     workspace: Workspace,
     catalog: Catalog,
@@ -246,10 +251,12 @@ def _follow(
     """Keep the new catalog, let the pool follow, and count what became stale."""
     before = {(one.image, one.reason) for one in workspace.catalog.left_out}
     left_out = tuple(one for one in catalog.left_out if (one.image, one.reason) not in before)
-    pool = workspace.pool()
-    followed = following(pool, catalog) if pool is not None else None
-    drawn = still_drawn(workspace.random_pairs(), catalog)
-    workspace.change_catalog(catalog, settings, followed, drawn)
+    before_pairs = workspace.every_pool()
+    pairs = {
+        name: PooledPairs(None if pool is None else following(pool, catalog), still_drawn(drawn, catalog))
+        for name, (pool, drawn) in before_pairs.items()
+    }
+    workspace.change_catalog(catalog, settings, pairs)
     labels = workspace.labels()
     replaced, gone = set(change.replaced), set(change.gone)
     ends = list(zip(labels.query, labels.candidate, strict=True))
@@ -258,7 +265,7 @@ def _follow(
         **asdict(change),
         notes=notes,
         stale=tuple(stale(workspace)),
-        pairs_gone=len(pool) - len(followed) if pool is not None and followed is not None else 0,
+        pairs_gone=_pooled(before_pairs) - _pooled(pairs),
         labels_replaced=sum(a in replaced or b in replaced for a, b in ends),
         labels_gone=sum(a in gone or b in gone for a, b in ends),
         left_out=tuple(one for one in left_out if one.reason not in (REMOVED, GONE)),

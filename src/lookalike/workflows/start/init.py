@@ -9,8 +9,9 @@ from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.catalog.read import Reading, catalog_from
 from lookalike.core.progress import Progress
 from lookalike.core.types import SPLITS, LeftOut
+from lookalike.store.emptying import require_database
 from lookalike.store.settings import WorkspaceSettings
-from lookalike.store.workspace import Workspace, require_database
+from lookalike.store.workspace import Workspace
 
 
 @dataclass(frozen=True)

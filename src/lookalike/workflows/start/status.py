@@ -1,5 +1,6 @@
 """`status`: what a workspace holds, and the next command."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,6 +77,7 @@ class Status:
     pool: int | None
     pool_labelled: int
     pool_asked: int
+    pools: Mapping[str, int]  # pairs of every pool, by name
     labels: int
     open_pairs: int  # in the queue of the labelling app
     people: int  # who can log in there
@@ -110,6 +112,7 @@ def status(workspace: Workspace) -> Status:
         pool=None if pool is None else len(pool),
         pool_labelled=0 if pool is None else labelled(catalog, workspace.labels(), pool)[0],
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
+        pools={name: len(one.pool) for name, one in workspace.every_pool().items() if one.pool is not None},
         labels=workspace.label_count(),
         open_pairs=open_pairs,
         people=there,

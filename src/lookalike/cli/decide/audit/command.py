@@ -13,6 +13,7 @@ from lookalike.cli.decide.audit.verdict_text import print_verdict
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.evaluate.measures.table import names
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.trained import left_out
@@ -31,6 +32,7 @@ def audit(
         ),
     ] = None,
     workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
     generators: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +46,7 @@ def audit(
     json: options.Json = False,
 ) -> None:
     """Check which measures these labels support, and for which encoders."""
-    opened = Workspace(workspace)
+    opened = Workspace(workspace, pool=pool)
     outcome = audit_and_verdict(
         opened,
         _chosen(encoder or []),

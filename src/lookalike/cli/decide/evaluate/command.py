@@ -15,6 +15,7 @@ from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.measures.table import DEFAULT, names
 from lookalike.evaluate.significance.summary import OptionalSettings
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
 from lookalike.workflows.decide.measured import EvaluationResult, LevelsResult, measure_levels, results
@@ -28,6 +29,7 @@ INTERVALS = OptionalSettings()
 def evaluate(
     encoder: options.Encoders = None,
     workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
     measures: options.Measures = None,
     research: Annotated[
         bool, typer.Option("--research", help="Print the measures of the papers too; --json always has them.")
@@ -68,7 +70,7 @@ def evaluate(
     json: options.Json = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
-    opened = Workspace(workspace)
+    opened = Workspace(workspace, pool=pool)
     rules, task = scope.rules, scope.task
     if measures is not None:
         chosen = list(dict.fromkeys(names(measures)))
