@@ -16,7 +16,7 @@ from lookalike.store.people.access import DAYS, MOST_DAYS
 
 Number = Annotated[int, Field(ge=0, lt=1 << 63)]
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-ImageId = Annotated[Stripped, Field(min_length=1)]
+ImageId = Annotated[str, Field(min_length=1)]
 Label = Literal["similar", "dissimilar"]
 Note = Annotated[Stripped, Field(max_length=500)]
 
@@ -93,6 +93,15 @@ class NewGold(Declared):
     candidate: ImageId
     answer: Label
     note: Note = ""
+
+
+class ImageShown(BaseModel):
+    """An image of the catalog, its item and category, and the address of a small photo."""
+
+    image: str
+    item: str
+    category: str
+    small_url: str
 
 
 class NewToken(Declared):

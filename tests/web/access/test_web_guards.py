@@ -28,6 +28,7 @@ LEADS = {
     ("PUT", "/api/campaign"),
     ("POST", "/api/discussions/{question}/decisions"),
     ("GET", "/api/gold"),
+    ("GET", "/api/gold/images"),
     ("POST", "/api/gold"),
     ("DELETE", "/api/gold/{question}"),
     ("POST", "/api/guidelines"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, TypeVar
+from urllib.parse import unquote
 
 from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
@@ -44,6 +45,25 @@ async def submitted(
             raise
         return await run_in_threadpool(again, labelled(error, labels or titles(model)))
     return RedirectResponse(then, 303)
+
+
+def with_chosen_images(form: Mapping[str, str]) -> dict[str, str]:
+    """A form with the two images of a pair, typed or chosen.
+
+    Those chosen are also sent percent-encoded: browsers send a line break of an id as two characters, and none of a
+    text field. What was typed since then counts.
+
+    >>> with_chosen_images({"query": " a.jpg ", "candidate": "b.jpg", "candidate_chosen": "b%0A.jpg"})
+    {'query': 'a.jpg', 'candidate': 'b\\n.jpg'}
+    >>> with_chosen_images({"query": "c.jpg", "query_chosen": "b%0A.jpg"})["query"]
+    'c.jpg'
+    """
+    found = dict(form)
+    for name in ("query", "candidate"):
+        chosen, typed = unquote(found.pop(f"{name}_chosen", "")), found.get(name, "").strip()
+        field = chosen.replace("\r", "").replace("\n", "").strip()  # the text that a field shows of it
+        found[name] = chosen if typed in ("", field) else typed
+    return found
 
 
 def titles(model: type[Declared]) -> dict[str, str]:

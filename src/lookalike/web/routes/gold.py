@@ -1,9 +1,10 @@
 """Gold pairs, for leads, as a page and as JSON: hidden pairs with a known answer, and who gives that answer."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -11,14 +12,16 @@ from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.labelling.gold import Gold, gold_pairs, gold_scores
+from lookalike.store.labelling.images import find_images
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import LEADS, ActorPart, After, Number, PersonPart, SitePart
 from lookalike.web.openapi import PROBLEMS
-from lookalike.web.pages.forms import FormPart, submitted
-from lookalike.web.pages.pair_view import pair_page, pictures
+from lookalike.web.pages.forms import FormPart, submitted, with_chosen_images
+from lookalike.web.pages.pair_view import LIST, pair_page, pictures
 from lookalike.web.pages.render import page
-from lookalike.web.schemas import Done, NewGold
+from lookalike.web.routes.images import image_address
+from lookalike.web.schemas import Done, ImageShown, NewGold
 from lookalike.web.site import site_of
 
 router = APIRouter(prefix="/guidelines/gold", dependencies=LEADS, include_in_schema=False)
@@ -41,9 +44,10 @@ def gold_page(request: Request, person: PersonPart, after: After = 0) -> Respons
 @router.post("")
 async def add_form(request: Request, site: SitePart, by: ActorPart, form: FormPart) -> Response:
     """Make a pair a gold pair."""
+    sent = with_chosen_images(form)
     return await submitted(
-        NewGold, form, lambda pair: add_gold(site, by, pair), HERE,
-        lambda failure: _gold(request, by.person, failure=failure, sent=form), LABELS,
+        NewGold, sent, lambda pair: add_gold(site, by, pair), HERE,
+        lambda failure: _gold(request, by.person, failure=failure, sent=sent), LABELS,
     )  # fmt: skip
 
 
@@ -65,6 +69,20 @@ async def add_gold(site: SitePart, by: ActorPart, pair: NewGold) -> Done:
     """For leads: make a pair a gold pair."""
     await site.write(lambda connection: actions.add_gold(connection, by, pair))
     return Done()
+
+
+@api.get("/images")
+def images(
+    site: SitePart, search: str = "", limit: Annotated[int, Query(ge=1, le=100)] = 24
+) -> list[ImageShown]:
+    """For leads: images to choose from. `search`: words of their ids, items and categories. Without it: recent ones."""
+    with site.database.read() as connection:
+        found = find_images(connection, search, limit)
+        hashes = site.hashes(connection, (one.image for one in found))
+    return [
+        ImageShown(**asdict(one), small_url=image_address(one.image, hashes[one.image], LIST))
+        for one in found
+    ]
 
 
 @api.delete("/{question}")

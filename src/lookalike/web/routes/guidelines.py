@@ -23,7 +23,7 @@ from lookalike.web.access.dependencies import (
     SitePart,
 )
 from lookalike.web.openapi import PROBLEMS
-from lookalike.web.pages.forms import FormPart, submitted
+from lookalike.web.pages.forms import FormPart, submitted, with_chosen_images
 from lookalike.web.pages.markup import rendered
 from lookalike.web.pages.pair_view import pair_page, pictures
 from lookalike.web.pages.render import page
@@ -107,9 +107,10 @@ def examples_page(request: Request, person: PersonPart, after: After = 0) -> Res
 @lead_router.post("/examples")
 async def example_form(request: Request, site: SitePart, person: PersonPart, form: FormPart) -> Response:
     """Show a pair beside the guidelines."""
+    sent = with_chosen_images(form)
     return await submitted(
-        NewExample, form, lambda pair: add_example(site, pair), EXAMPLES,
-        lambda failure: _examples(request, person, failure=failure, sent=form),
+        NewExample, sent, lambda pair: add_example(site, pair), EXAMPLES,
+        lambda failure: _examples(request, person, failure=failure, sent=sent),
     )  # fmt: skip
 
 
