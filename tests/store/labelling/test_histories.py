@@ -332,14 +332,15 @@ class Pair:
         self.same(ours, lambda: self.write(add_decision, number, 1, answer))
 
     def hidden(self, number: int, reader: int | None) -> bool:
-        """Whether a pair is hidden from everybody, or from an annotator who gets it again."""
-        checks = (
-            tables.check.c.question == number,
-            tables.check.c.annotator == reader,
-            tables.check.c.answer == "",
+        """Whether an annotator may not see a pair: it is open, they get it again, or in discussion a voter does."""
+        state = self.model.questions[number].state
+        columns = (tables.check.c.annotator, tables.check.c.kind)
+        rows = self.shop.rows(
+            select(*columns).where(tables.check.c.question == number, tables.check.c.answer == "")
         )
-        coming = self.shop.rows(select(tables.check.c.id).where(*checks))
-        return self.model.questions[number].state == OPEN or bool(coming)
+        again = {who for who, kind in rows if kind == "repeat" and who not in self.model.removed}
+        waits = reader is not None and state == DISCUSSION and bool(again)
+        return state == OPEN or waits or reader in {who for who, _ in rows}
 
     def rule(self, number: int, verdict: tuple, does, reader: int | None = None) -> None:
         """A verdict; the same one again within moments is a button pressed twice."""
