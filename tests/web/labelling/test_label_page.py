@@ -325,6 +325,10 @@ def test_a_refused_answer_is_explained_and_labelling_continues(context, shop):
     assert shop.votes(ANN) == []
 
 
+PHOTO_STATUS = """() => fetch(document.querySelector("#stage img").currentSrc, { cache: "reload" })
+    .then(answer => answer.status)"""
+
+
 def test_a_logged_out_annotator_is_informed_and_loses_no_answer(context, shop):
     page = log_in(context, shop, ANN)
     ready(page)
@@ -332,6 +336,8 @@ def test_a_logged_out_annotator_is_informed_and_loses_no_answer(context, shop):
     context.clear_cookies()
     press(page, "s")
     page.locator("#waiting a[href^='/login']").wait_for()
+    assert page.evaluate(PHOTO_STATUS) == 401
+    assert context.cookies() == []  # none that replaces the session of a login in another tab
     context.add_cookies(cookies)
     page.reload()
     sent(page)

@@ -42,6 +42,11 @@ def wants_json(request: Request) -> bool:
     )
 
 
+def is_navigation(request: Request) -> bool:
+    """Whether the answer becomes the page of a browser, and not a photo or data of a page that is already open."""
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+
+
 def answer(
     request: Request,
     status: int,
@@ -66,7 +71,7 @@ def refusal(request: Request, error: LookalikeError) -> Response:
     if isinstance(error, WorkspaceError):
         return _unavailable(request, error)
     code = error.code
-    if code == SIGNED_OUT and request.method in ("GET", "HEAD") and not wants_json(request):
+    if code == SIGNED_OUT and is_navigation(request) and not wants_json(request):
         return RedirectResponse(f"/login?{_next(request)}", 303)
     kind = "AccessError" if isinstance(error, AccessError) else type(error).__name__
     headers = headers_of(error)
