@@ -16,7 +16,7 @@ from lookalike.audit.corrected import (
     found_by_others,
     logistic,
 )
-from lookalike.core.errors import ArgumentError, NotComparableError
+from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Embeddings, Labels, Score
 from lookalike.evaluate.significance.bootstrap import Resampling, replicates
 from lookalike.evaluate.significance.intervals import Interval
@@ -175,18 +175,18 @@ def test_the_interval_holds_the_truth_where_that_of_the_queries_alone_does_not()
 
 
 def test_the_share_of_others_leaves_the_encoder_out():
-    scores = np.array([[3.0, 2.0, 1.0]])
-    label = np.zeros((1, 3), int)
-    a, b = judged("a", scores, label), judged("b", -scores, label)
-    assert found_by_others([a, b], 1, "new").tolist() == [0.5, 0.0, 0.5]
-    assert found_by_others([a, b], 1, "a").tolist() == [0.0, 0.0, 1.0]
-    assert found_by_others([a], 1, "a").tolist() == [0.0, 0.0, 0.0]
-    with pytest.raises(NotComparableError):
-        found_by_others([a, b.only(np.array([True, True, False]))], 1, "new")
+    a, b = np.array([True, False, False]), np.array([False, False, True])
+    assert found_by_others({"a": a, "b": b}, "new").tolist() == [0.5, 0.0, 0.5]
+    assert found_by_others({"a": a, "b": b}, "a").tolist() == [0.0, 0.0, 1.0]
+    assert found_by_others({"a": a}, "a").tolist() == [0.0, 0.0, 0.0]
+    assert found_by_others({}, "a").tolist() == []
 
 
-@pytest.mark.parametrize("kind", ["catalog", "wild", "split"])
-def test_on_a_whole_pool_it_gives_what_the_simulation_gave(kind):
+@pytest.mark.parametrize(
+    ("kind", "within"), [("catalog", False), ("wild", False), ("split", False), ("split", True)]
+)
+def test_on_a_whole_pool_it_gives_what_the_simulation_gave(kind, within):
+    """`within`: generators proposed candidates of the query's split only."""
     drawn_studio = studio(600, seed=2)
     asked = queries_of(drawn_studio, kind)
     catalog = asked.catalog
@@ -198,6 +198,8 @@ def test_on_a_whole_pool_it_gives_what_the_simulation_gave(kind):
     complete = replace(
         complete, answers={TRUTH: complete.answers[TRUTH]}, random=np.zeros_like(complete.random)
     )
+    if within:
+        complete = replace(complete, proposed=None)
     sample, found = draw(complete, 0, 0), simulate(complete, 1, 0)
     rows, ranks = sample.labelled, complete.ranks[0]
     names, code = catalog.item_codes
@@ -205,7 +207,7 @@ def test_on_a_whole_pool_it_gives_what_the_simulation_gave(kind):
     labels = Labels.of(ranks.query[rows], [first[item] for item in ranks.candidate[rows]], ranks.label[rows])
     pairs = judged_pairs(catalog, labels, asked.rule)
     generators = [complete.encoders[g] for g in sample.generators]
-    scores = corrected(catalog, encoders, pairs, generators, sample.top)
+    scores = corrected(catalog, encoders, pairs, generators, sample.top, within_splits=within)
     expected = found.value[0, found.measures.index("HR@5 corrected")]
     assert [scores[name].score.value for name in complete.encoders] == pytest.approx(
         expected.tolist(), abs=2e-4

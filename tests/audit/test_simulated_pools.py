@@ -8,8 +8,10 @@ from audit.complete_worlds import judged, world
 
 from lookalike.core.errors import LabelsError, NotComparableError
 from lookalike.evaluate.measures.table import evaluate
+from lookalike.research.bias.ground_truths import as_if_encoders, own_queries, studio_ground_truth
 from lookalike.research.bias.pools import LEAST_SHARE, TRUTH, GroundTruth, draw
 from lookalike.research.bias.simulate import K, simulate
+from lookalike.studio import studio
 
 
 def test_a_pool_holds_what_its_generators_rank_below_the_top_and_nothing_else():
@@ -135,3 +137,15 @@ def test_a_list_shorter_than_the_depth_is_complete():
     label = random.integers(0, 2, (5, 4))
     ranks = tuple(judged(name, random.standard_normal((5, 4)), label) for name in "ab")
     assert GroundTruth(ranks, {TRUTH: ranks[0].label}, np.ones(20, bool), 10).queries == 5
+
+
+def test_a_query_whose_candidates_all_tie_is_left_out_of_the_truth():
+    drawn_studio = studio(400, seed=1)
+    one, other = as_if_encoders(drawn_studio)[:2]
+    vectors = one.vectors.copy()
+    query = own_queries(drawn_studio, np.random.Generator(np.random.PCG64(1)), 40).row[7]
+    vectors[query] = 0.0
+    blind = replace(one, vectors=vectors)
+    whole, left = (studio_ground_truth(drawn_studio, [first, other], queries=40) for first in (one, blind))
+    image = drawn_studio.catalog().image[query]
+    assert set(whole.ranks[0].query) - set(left.ranks[1].query) == {image}

@@ -7,15 +7,14 @@ single generator. The correction extrapolates this to candidates of no generator
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isnan
 
 import numpy as np
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Bool, Float, Float64, Int
 from scipy.special import expit, logit, ndtri
 
-from lookalike.core.errors import NotComparableError
 from lookalike.core.types import JudgedRanks, Score
 from lookalike.evaluate.measures.fold import per_query, ratio
 from lookalike.evaluate.measures.hit_rate import membership
@@ -159,22 +158,17 @@ def _information(
     return np.asarray((x * np.maximum(p * (1 - p), 1e-9)) @ x.T + RIDGE * np.eye(len(x)))
 
 
-def found_by_others(ranks: Sequence[JudgedRanks], top: int, encoder: str) -> Float64[np.ndarray, " pairs"]:
-    """Of each labelled pair, the share of the generators but `encoder` that rank it below `top` (EDS Eq. 1).
+def found_by_others(
+    proposed: Mapping[str, Bool[np.ndarray, " pairs"]], encoder: str
+) -> Float64[np.ndarray, " pairs"]:
+    """Of each labelled pair, the share of the generators but `encoder` that proposed it.
 
-    `ranks` are the generators' judged ranks of the same pairs. 0 everywhere where no other generator is left.
+    `proposed` says by generator which of the same pairs it proposed. 0 everywhere where no other generator is left.
     """
-    others = [one for one in ranks if one.encoder != encoder]
+    others = [pairs for name, pairs in proposed.items() if name != encoder]
     if not others:
-        return np.zeros(len(ranks[0]) if ranks else 0)
-    for one in others:
-        others[0].basis.require_same(one.basis)
-        if len(one) != len(others[0]):
-            raise NotComparableError(
-                f"{one.encoder} and {others[0].encoder} are ranked on different pairs.",
-                fix="Rank all generators on one set of judged pairs.",
-            )
-    return np.mean([one.rank < top for one in others], axis=0)
+        return np.zeros(len(next(iter(proposed.values()), ())))
+    return np.mean(others, axis=0)
 
 
 def added(

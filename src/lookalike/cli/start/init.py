@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, pairs, print_json, progress, say
+from lookalike.cli.console import elsewhere, next_step, pairs, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.cli.start.left_out import print_left_out
@@ -59,7 +59,7 @@ def init(
     print_left_out(found.left_out, workspace)
     say(f"Workspace: {made.folder.resolve()}", *(f"Warning: {one}" for one in found.warnings))
     if found.duplicates.photos:
-        say("To list the duplicates: lookalike status --duplicates")
+        say(f"To list the duplicates: lookalike status --duplicates{elsewhere(workspace)}")
     next_step(
         "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
         if made.photos

@@ -18,7 +18,7 @@ from lookalike.core.types import Basis, Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs
-from lookalike.research.bias.pools import TRUTH, GroundTruth
+from lookalike.research.bias.pools import TRUTH, GroundTruth, lacking
 from lookalike.store.workspace import Workspace
 from lookalike.studio import Studio, consensus, experts, true_labels, vote
 from lookalike.studio.simulated_encoders import NONE, observed, observers
@@ -128,7 +128,10 @@ def as_if_encoders(drawn: Studio) -> list[Embeddings]:
 def studio_ground_truth(
     drawn: Studio, encoders: Sequence[Embeddings], asked: Queries | None = None, *, queries: int = QUERIES
 ) -> GroundTruth:
-    """What is true of some queries, its own by default; judged are every encoder's top 10 and 8 random items each."""
+    """What is true of some queries, its own by default; judged are every encoder's top 10 and 8 random items each.
+
+    Queries are left out if the tenth place of an encoder is one of a tie that was not judged to its end.
+    """
     random = np.random.Generator(np.random.PCG64(drawn.seed))
     own = own_queries(drawn, random, queries)
     asked = asked or own
@@ -142,7 +145,14 @@ def studio_ground_truth(
     if asked.rule.split is not None:
         everywhere = _judged(asked, query, found, label, Rule())
         proposed = np.stack([judged_ranks(asked.catalog, one, everywhere).rank for one in encoders])
-    return GroundTruth(ranks, answers, drawn_at_random, DEPTH, proposed)
+    whole = ~np.any([lacking(one, DEPTH) > 0 for one in ranks], axis=0)[ranks[0].query_codes[1]]
+    return GroundTruth(
+        tuple(one.only(whole) for one in ranks),
+        {kind: label[whole] for kind, label in answers.items()},
+        drawn_at_random[whole],
+        DEPTH,
+        None if proposed is None else proposed[:, whole],
+    )
 
 
 def _judged(

@@ -133,19 +133,23 @@ def draw(ground_truth: GroundTruth, seed: int, number: int) -> Drawn:
     return Drawn(tuple(generators.tolist()), top, queries, kind, labelled, surfaced & labelled, len(extra))
 
 
+def lacking(one: JudgedRanks, k: int) -> Float64[np.ndarray, " queries"]:
+    """How many places of each query's top k have no label."""
+    code, there = one.query_codes[1], np.minimum(one.candidates, k)
+    labelled = np.bincount(code, weights=membership(one, k))
+    wanted = np.zeros(len(labelled))
+    wanted[code] = there
+    return np.asarray(np.where(wanted - labelled > 1e-6, wanted - labelled, 0.0))
+
+
 def require_complete(ranks: Sequence[JudgedRanks], k: int) -> None:
     """Refuse labels that leave a candidate of some encoder's top k unjudged: then the true HR@k is not known."""
     for one in ranks:
-        code, there = one.query_codes[1], np.minimum(one.candidates, k)
-        labelled = np.bincount(code, weights=membership(one, k))
-        wanted = np.zeros(len(labelled))
-        wanted[code] = there
-        missing = wanted - labelled
-        if (missing > 1e-6).any():
-            lacking = int(np.count_nonzero(missing > 1e-6))
+        missing = lacking(one, k)
+        if missing.any():
             raise LabelsError(
-                f"Of the top {k} of {one.encoder}, {missing.clip(0).sum():,.0f} pairs of {lacking:,} of "
-                f"{len(labelled):,} queries are not labelled, so the true HR@{k} is not known.",
+                f"Of the top {k} of {one.encoder}, {missing.sum():,.0f} pairs of {np.count_nonzero(missing):,} of "
+                f"{len(missing):,} queries are not labelled, so the true HR@{k} is not known.",
                 fix=f"Label the top {k} of every encoder for the same queries, or use the studio: lookalike bias",
             )
 

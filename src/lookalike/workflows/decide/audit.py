@@ -10,6 +10,7 @@ from lookalike.audit.verdict import Judgement
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Bar, Progress, no_bar
 from lookalike.core.types import Embeddings, Pool
+from lookalike.discover.splitting import is_within_splits
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.store.workspace import Workspace
@@ -59,8 +60,16 @@ def audit_and_verdict(
     vectors = {name: workspace.embeddings(name) for name in names if name in workspace.encoders}
     settings = Settings(replicates=max(found.replicates, LEAST_REPLICATES), seed=found.seed)
     with bar("Judging") as progress:
+        pool = workspace.pool()
         judgement = verdict(
-            workspace.catalog, vectors, ranked, found, settings, named=bool(generators), progress=progress
+            workspace.catalog,
+            vectors,
+            ranked,
+            found,
+            settings,
+            named=bool(generators),
+            within_splits=pool is not None and is_within_splits(workspace.catalog, pool),
+            progress=progress,
         )
     return AuditOutcome(**vars(found), verdict=judgement, trained_left_out=trained(workspace))
 

@@ -8,7 +8,7 @@ import numpy as np
 from lookalike.api.trust import NOTHING_RANKED
 from lookalike.audit.corrected import Correction, corrected_hit_rate, found_by_others
 from lookalike.core.errors import ArgumentError
-from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Rule
+from lookalike.core.types import SPLITS, Catalog, Embeddings, JudgedRanks, Rule
 from lookalike.evaluate.measures.fold import per_query
 from lookalike.evaluate.measures.hit_rate import membership
 from lookalike.rank.distinct import top_lists
@@ -25,11 +25,13 @@ def corrected(
     *,
     k: int = 5,
     ranks: Mapping[str, JudgedRanks] = NOTHING_RANKED,
+    within_splits: bool = False,
 ) -> dict[str, Correction]:
     """Each encoder's HR@k, corrected; `generators` fed the pool with their best `top`, and are among the encoders.
 
-    A generator proposed a pair if it ranks it below `top` in the whole catalog (EDS Eq. 1), also where the pairs are
-    of one split. `ranks` are judged ranks of these pairs that are there already, by encoder.
+    A generator proposed a pair if it ranks it below `top` (EDS Eq. 1) in the whole catalog, also where the pairs are
+    of one split, or in the query's split if the pool was made `within_splits`. `ranks` are judged ranks of these pairs
+    that are there already, by encoder.
     """
     ranks = {one.encoder: ranks.get(one.encoder) or judged_ranks(catalog, one, pairs) for one in encoders}
     missing = sorted(set(generators) - set(ranks))
@@ -38,11 +40,16 @@ def corrected(
             f"The generator {missing[0]} is not among the encoders.",
             fix="Give the vectors of every generator of the pool.",
         )
-    fed = _in_whole_catalog(catalog, [one for one in encoders if one.encoder in generators], pairs, ranks)
+    rules = [Rule(split=split) for split in SPLITS] if within_splits else [Rule()]
+    proposed = {
+        one.encoder: _proposed(catalog, one, pairs, top, rules, ranks[one.encoder])
+        for one in encoders
+        if one.encoder in generators
+    }
     corrections = {}
     for one in encoders:
         judged = ranks[one.encoder]
-        share = found_by_others(fed, top, one.encoder)
+        share = found_by_others(proposed, one.encoder)
         open_query, open_score = unjudged(catalog, one, pairs, judged, k)
         found = corrected_hit_rate(judged, k, share, open_query, open_score)
         named = replace(found.score, measure=f"HR@{k} corrected")
@@ -50,14 +57,27 @@ def corrected(
     return corrections
 
 
-def _in_whole_catalog(
-    catalog: Catalog, generators: Sequence[Embeddings], pairs: JudgedPairs, ranks: Mapping[str, JudgedRanks]
-) -> list[JudgedRanks]:
-    """The generators' ranks of the pairs as `discover` ranks: by cosine, among the candidates of all splits."""
-    if pairs.basis.rule == Rule():
-        return [ranks[one.encoder] for one in generators]
-    everywhere = replace(pairs, basis=replace(pairs.basis, rule=Rule()))
-    return [judged_ranks(catalog, one, everywhere) for one in generators]
+def _proposed(
+    catalog: Catalog,
+    generator: Embeddings,
+    pairs: JudgedPairs,
+    top: int,
+    rules: Sequence[Rule],
+    judged: JudgedRanks,
+) -> np.ndarray:
+    """Which pairs a generator proposed, among the candidates of one of the rules. `judged` are its ranks of them."""
+    proposed = np.zeros(len(pairs), bool)
+    for rule in rules:
+        if pairs.basis.rule == rule:
+            proposed |= judged.rank < top
+            continue
+        inside = catalog.item_codes[1][catalog.is_gallery(rule.split)]
+        here = catalog.is_query(rule.split)[pairs.query_row] & np.isin(pairs.code, inside)
+        some = pairs.only(here)
+        if len(some):
+            basis = replace(some.basis, rule=rule)
+            proposed[here] |= judged_ranks(catalog, generator, replace(some, basis=basis)).rank < top
+    return proposed
 
 
 def unjudged(

@@ -13,6 +13,7 @@ from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, verdic
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores
+from lookalike.discover.splitting import is_within_splits
 from lookalike.evaluate.measures.table import evaluate as score_all
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.compare import Comparison
@@ -40,6 +41,7 @@ def verdict(
     settings: Settings,
     *,
     named: bool = False,
+    within_splits: bool = False,
     progress: Progress | None = None,
 ) -> Judgement:
     """Verdicts by the audit's measures on all labels; encoders in `ranked` are not ranked again.
@@ -49,7 +51,9 @@ def verdict(
     """
     fed = found.generators if found.recorded or named else None
     names = found.leave_one_out.encoders
-    rates = corrected_rates(catalog, vectors, ranked, names, fed, found.top, k=found.full_coverage.k)
+    rates = corrected_rates(
+        catalog, vectors, ranked, names, fed, found.top, k=found.full_coverage.k, within_splits=within_splits
+    )
     measures = [parse(name) for name in found.leave_one_out.measures]
     scores = [score_all(one, measures) for one in ranked.of(names)]
     sure = rates.significance(scores, settings, progress=part(progress, 0, 1))
@@ -133,12 +137,25 @@ def corrected_rates(
     top: int,
     *,
     k: int = K,
+    within_splits: bool = False,
 ) -> CorrectedRates:
-    """HR@k corrected of some encoders. `generators` fed the pool with their best `top`; None: not recorded."""
+    """HR@k corrected of some encoders. `generators` fed the pool with their best `top`; None: not recorded.
+
+    `within_splits`: the pool was made so.
+    """
     gone = [name for name in generators or () if name not in vectors]
     if generators is None or gone:
         return CorrectedRates({}, k, GONE.format(gone[0]) if gone else NOT_RECORDED)
-    found = corrected(catalog, list(vectors.values()), ranked.pairs, generators, top, k=k, ranks=ranked.ranks)
+    found = corrected(
+        catalog,
+        list(vectors.values()),
+        ranked.pairs,
+        generators,
+        top,
+        k=k,
+        ranks=ranked.ranks,
+        within_splits=within_splits,
+    )
     return CorrectedRates({name: found[name] for name in encoders if name in found}, k)
 
 
@@ -155,7 +172,11 @@ def corrected_on_pool(workspace: Workspace, ranked: RankedPairs) -> CorrectedRat
     for name in names:
         with suppress(EmbeddingsError):
             vectors[name] = workspace.embeddings(name)
-    return corrected_rates(workspace.catalog, vectors, ranked, list(ranked.ranks), pool.generators, pool.top)
+    catalog, encoders = workspace.catalog, list(ranked.ranks)
+    within = is_within_splits(catalog, pool)
+    return corrected_rates(
+        catalog, vectors, ranked, encoders, pool.generators, pool.top, within_splits=within
+    )
 
 
 def judgement(
