@@ -142,9 +142,9 @@ def test_a_list_shorter_than_the_depth_is_complete():
 def test_a_query_whose_candidates_all_tie_is_left_out_of_the_truth():
     drawn_studio = studio(400, seed=1)
     one, other = as_if_encoders(drawn_studio)[:2]
-    vectors = one.vectors.copy()
+    vectors = np.pad(one.vectors, ((0, 0), (0, 1)))
     query = own_queries(drawn_studio, np.random.Generator(np.random.PCG64(1)), 40).row[7]
-    vectors[query] = 0.0
+    vectors[query] = np.arange(vectors.shape[1]) == vectors.shape[1] - 1  # at right angles to all others
     blind = replace(one, vectors=vectors)
     whole, left = (studio_ground_truth(drawn_studio, [first, other], queries=40) for first in (one, blind))
     image = drawn_studio.catalog().image[query]
