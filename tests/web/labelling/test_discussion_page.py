@@ -238,3 +238,23 @@ def test_a_pair_that_a_voter_gets_again_is_counted_and_shown_to_nobody(shop, pag
     page = pages(ANN, "/discuss")
     assert page.locator(".card").count() == DIFFER - 1
     assert page.locator("#state option[value=repeats]").count() == 0
+
+
+@pytest.mark.parametrize("path", ["/label", "/discuss/1"])
+def test_photos_that_come_late_are_not_seen_before(shop, pages, path):
+    with shop.workspace.database.write() as connection:
+        connection.execute(
+            tables.question.update().where(tables.question.c.id == 2).values(state="open", needed=3, free=1)
+        )
+    page = pages(LEA, "/account")
+    page.route("**/images/**", lambda route: None)  # not answered until it is gone
+    page.goto(shop.address + path, wait_until="domcontentloaded")
+    until(page, "() => document.querySelectorAll('#stage .why').length === 2")
+    assert page.evaluate(
+        """async () => {
+            for (let frame = 0; frame < 6; frame += 1) await new Promise(requestAnimationFrame);
+            return performance.getEntriesByName("pair").length;
+        }"""
+    ) == 0  # fmt: skip
+    page.unroute("**/images/**")
+    ready(page)
