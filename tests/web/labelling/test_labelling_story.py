@@ -41,7 +41,7 @@ def label_all(shop, page, differs):
         page.keyboard.press("ArrowLeft" if shop.question(held) in differs else "ArrowRight")
         changed(page, held)
     sent(page)
-    page.locator("#nothing").wait_for()
+    page.locator("#nothing[data-why=done] a").click(trial=True)
 
 
 def listed(page, address, name):
