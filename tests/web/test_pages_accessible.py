@@ -4,6 +4,7 @@ import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from by_keyboard import walk
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop
 from sqlalchemy import insert
 
@@ -81,3 +82,16 @@ def test_axe_finds_nothing(browser, shop, pair, width, scheme):
         page.keyboard.press("Escape")
     context.close()
     assert {path: faults for path, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("width", [1280, 390])  # the second is also a window that is enlarged three times
+def test_tab_reaches_all_controls_and_the_focus_is_seen(browser, shop, pair, width):
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = log_in(context, shop, LEA)
+    for path in (*PAGES, "/plan", "/team/people", "/team/audit", "/team/review", "/account", "/no-such-page"):
+        page.goto(shop.address + path.format(pair=pair))
+        assert len(walk(page)) > 6, path
+    context.clear_cookies()
+    page.goto(f"{shop.address}/login")
+    assert {"name", "password"} <= {one["id"] for one in walk(page)}
+    context.close()
