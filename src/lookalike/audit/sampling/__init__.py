@@ -1,0 +1,1 @@
+"""True values of measures from a few labels that are drawn at random."""

@@ -1,0 +1,117 @@
+"""Which questions are drawn: stratified simple random sampling without replacement, inclusion probabilities kept."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int, Int64
+
+from lookalike.core.checks import at_least
+from lookalike.core.errors import ArgumentError
+
+LEAST = 2
+"""Labels of a stratum, if it has so many questions: one label shows no variance."""
+ALL_FROM = 1.15
+"""With fewer open questions than 1.15 times the labels asked for, all are labelled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The open questions of one value, and what is known of it.
+
+    A unit is a question that an annotator answers, (a, b) and (b, a) being one; `weight` is what a similar answer adds
+    to the value, summed over all places that it fills (never 0). `known` is the part of the labels that are there.
+    `covariate` is a guess of every answer in 0 to 1, made before the draw (None: there is none).
+    """
+
+    weight: Float64[np.ndarray, " units"]
+    stratum: Int[np.ndarray, " units"]
+    known: float = 0.0
+    covariate: Float64[np.ndarray, " units"] | None = None
+
+    def __post_init__(self) -> None:
+        if np.any(self.weight == 0) or not np.all(np.isfinite(self.weight)):
+            raise ArgumentError("A unit has a weight of 0 or none.", fix="Leave out units that do not count.")
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The units drawn, in the order of labelling, and each one's inclusion probability; `seed` repeats it.
+
+    Any first part of a stratum's units is a simple random sample of the stratum too.
+    """
+
+    unit: Int64[np.ndarray, " drawn"]
+    probability: Float64[np.ndarray, " drawn"]
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+
+def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
+    """How many units each stratum gives, for the least variance at equal spread of the answers (Neyman 1934).
+
+    In proportion to N_h x root mean square of the stratum's weights, at least 2 and at most N_h. All units where there
+    are fewer than 1.15 times the labels.
+
+    >>> two = Units(np.array([0.1] * 60 + [-0.1] * 30), np.array([0] * 60 + [1] * 30))
+    >>> sizes(two, 30).tolist(), sizes(two, 80).tolist()
+    ([20, 10], [60, 30])
+    """
+    at_least(labels, 1, "labels")
+    names, place = np.unique(units.stratum, return_inverse=True)
+    count = np.bincount(place, minlength=len(names))
+    if len(units) < ALL_FROM * labels:
+        return count.astype(np.int64)
+    share = np.sqrt(count * np.bincount(place, weights=units.weight**2, minlength=len(names)))
+    least = np.minimum(LEAST, count)
+    given = least.astype(np.float64)
+    free = np.ones(len(names), bool)
+    while free.any():  # what a full stratum cannot take goes to the others
+        rest = labels - given[~free].sum()
+        wanted = np.where(free, rest * share / share[free].sum(), given)
+        low, high = free & (wanted < least), free & (wanted > count)
+        given = np.where(free, np.clip(wanted, least, count), given)
+        if not (low | high).any():
+            break
+        free &= ~(high if high.any() else low)
+    return _rounded(given, labels, count)
+
+
+def draw(units: Units, labels: int, seed: int) -> Design:
+    """A stratified simple random sample without replacement of about `labels` units, in random order."""
+    taken = sizes(units, labels)
+    random = np.random.Generator(np.random.PCG64(seed))
+    names, place = np.unique(units.stratum, return_inverse=True)
+    order = random.permutation(len(units))
+    drawn = [order[place[order] == h][: taken[h]] for h in range(len(names))]
+    count = np.bincount(place, minlength=len(names))
+    unit = np.concatenate(drawn) if drawn else np.empty(0, np.int64)
+    unit = unit[random.permutation(len(unit))]
+    return Design(unit, (taken / np.maximum(count, 1))[place[unit]], seed)
+
+
+def sides(
+    first: Float64[np.ndarray, " units"], second: Float64[np.ndarray, " units"]
+) -> Int64[np.ndarray, " units"]:
+    """The strata of a difference of two values: 1 where a unit counts for the first alone or more, else 0."""
+    return (first > second).astype(np.int64)
+
+
+def telling(weight: Float64[np.ndarray, " units"]) -> Bool[np.ndarray, " units"]:
+    """Units that change the value."""
+    return np.asarray(np.abs(weight) > 1e-12)
+
+
+def _rounded(
+    wanted: Float64[np.ndarray, " strata"], labels: int, count: Int64[np.ndarray, " strata"]
+) -> Int64[np.ndarray, " strata"]:
+    """Whole numbers with the sum wanted, by largest remainders."""
+    whole = np.floor(wanted + 1e-9).astype(np.int64)
+    left = min(labels, int(count.sum())) - int(whole.sum())
+    for h in np.argsort(-(wanted - whole), kind="stable")[: max(left, 0)]:
+        whole[h] += whole[h] < count[h]
+    return whole
