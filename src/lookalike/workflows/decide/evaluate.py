@@ -65,7 +65,7 @@ class Evaluation:
     @property
     def ranked(self) -> RankedPairs:
         """The pairs and ranks that the scores rest on, for the audit."""
-        return RankedPairs(self.pairs, {one.encoder: one for one in self.judged})
+        return RankedPairs(self.pairs, {one.encoder: one.labelled for one in self.judged})
 
     @property
     def printed(self) -> dict[str, str]:
