@@ -1,36 +1,19 @@
 """The whole way by keyboard alone: a lead invites, two experts label with the network away, disagree and discuss."""
 
-import contextlib
 import csv
 import threading
-from dataclasses import dataclass, field
 
 import pytest
-from by_keyboard import fill, follow, reach
-from labelling_app import (
-    ANN,
-    LEA,
-    PASSWORD,
-    Shop,
-    changed,
-    make_workspace,
-    ready,
-    sent,
-    serving_shop,
-    token,
-    until,
-)
-from playwright.sync_api import Page
+from by_keyboard import Expert, fill, follow, log_in, menu, reach
+from labelling_app import ANN, LEA, PASSWORD, make_workspace, ready, sent, serving_shop, until
 from sqlalchemy import select
 
-from lookalike.annotate.protocol import REASONS
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.workflows.label.labels import export_labels
 from lookalike.workflows.label.votes_files import export_votes
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 EVE, PAIRS = "Eve", 20
-KEYS = {"similar": "ArrowRight", "dissimilar": "d", "unsure": "u"}
 MISTAKEN = 9  # Ann corrects this one under "My answers"
 AGREED = {which: "similar" if which % 3 else "dissimilar" for which in range(1, PAIRS + 1)}
 ANN_SAYS = {which: (answer, "" if which % 2 else "shape") for which, answer in AGREED.items()} | {
@@ -40,83 +23,6 @@ EVE_SAYS = {which: (answer, "colour") for which, answer in AGREED.items()} | {
     2: ("dissimilar", "colour"), 5: ("dissimilar", ""), 7: ("unsure", "material"),
 }  # fmt: skip
 DISCUSSED = (2, 5, 7, 11)
-
-
-@dataclass
-class Expert:
-    """A person at their page, and everything they answered, in order: pair, answer, reason."""
-
-    name: str
-    shop: Shop
-    page: Page
-    said: list = field(default_factory=list)
-
-    @property
-    def live(self):
-        """The pairs with an answer that was not undone, the last answer last."""
-        found = {}
-        for which, answer, _ in self.said:
-            found.pop(which, None)
-            if answer not in ("skip", "undo"):
-                found[which] = answer
-        return list(found)
-
-    @property
-    def counted(self):
-        """What the server counted, as `said`."""
-        votes, reasons = self.shop.votes(self.name), self.shop.reasons(self.name)
-        return [(*vote, reason) for vote, reason in zip(votes, reasons, strict=True)]
-
-    def press(self, *keys):
-        """The keys of one answer; the last one brings another pair, or none."""
-        held = token(self.page)
-        for key in keys[:-1]:
-            self.page.keyboard.press(key)
-            assert token(self.page) == held
-        self.page.keyboard.press(keys[-1])
-        changed(self.page, held)
-
-    def shown(self):
-        ready(self.page)
-        return self.shop.question(token(self.page))
-
-    def skip(self):
-        self.said.append((self.shown(), "skip", ""))
-        self.press(" ")
-
-    def undo(self):
-        self.said.append((self.said[-1][0], "undo", ""))
-        self.press("z")
-
-    def answer(self, says):
-        """The lead asks for a reason with every answer, which costs one key more."""
-        which = self.shown()
-        answer, reason = says[which]
-        key = KEYS[answer]
-        if reason in REASONS:
-            self.press(key, str(REASONS.index(reason) + 1))
-        else:
-            self.press(key, *((str(len(REASONS) + 1), *reason, "Enter") if reason else (key,)))
-        self.said.append((which, answer, reason))
-
-    def answer_all(self, says, why):
-        """Answer until no pair is left, for the expected reason."""
-        nothing = self.page.locator("#nothing")
-        while nothing.get_attribute("data-why") != why or nothing.is_hidden():
-            if nothing.is_hidden():
-                self.answer(says)
-
-    @contextlib.contextmanager
-    def offline(self):
-        """The network is away. When it is back, every answer arrives once."""
-        self.page.wait_for_load_state("networkidle")
-        known = list(self.said)
-        self.page.context.set_offline(True)
-        yield
-        assert self.counted == known != self.said
-        self.page.context.set_offline(False)
-        sent(self.page)
-        assert self.counted == self.said
 
 
 @pytest.fixture
@@ -143,25 +49,12 @@ def opened(browser, shop):
     assert failed == []
 
 
-def log_in(page, name):
-    page.keyboard.type(name)
-    fill(page, "Password", PASSWORD)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-
-
 def join(page, name):
     page.keyboard.type(name)
     fill(page, "New password", PASSWORD)
     fill(page, "Repeat the new password", PASSWORD)
     with page.expect_navigation(url="**/label"):
         page.keyboard.press("Enter")
-
-
-def menu(page, name, words):
-    reach(page, name, "summary")
-    page.keyboard.press("Enter")
-    follow(page, words)
 
 
 def prepare(lead):
