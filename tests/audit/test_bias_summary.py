@@ -11,8 +11,9 @@ from scipy.stats import spearmanr
 from lookalike.audit.trust import KINDS, wilson
 from lookalike.core.errors import MeasureError
 from lookalike.research.bias.calibrate import as_toml, calibrated, first_pool, held
+from lookalike.research.bias.encoder_pairs import bands, pairs
 from lookalike.research.bias.simulate import SimulatedPools, simulate
-from lookalike.research.bias.statistics import bands, pairs, pooled_mean, spearman, summary
+from lookalike.research.bias.statistics import pooled_mean, spearman, summary
 
 
 def outcome(value, generator, coverage, truth, z=3.0) -> SimulatedPools:

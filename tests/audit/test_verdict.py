@@ -5,8 +5,9 @@ from math import isnan, nan
 
 import pytest
 
+from lookalike.audit.judging import kind_of, verdicts
 from lookalike.audit.trust import trust
-from lookalike.audit.verdict import Judgement, Steadiness, advice, kind_of, verdicts
+from lookalike.audit.verdict import Judgement, Steadiness, advice
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
 

@@ -4,8 +4,9 @@ import math
 import xml.etree.ElementTree as ET
 
 from lookalike.audit.trust import KINDS
+from lookalike.research.bias.encoder_pairs import band_name
 from lookalike.research.bias.figure import bias_figure
-from lookalike.research.bias.statistics import BiasFigure, PooledMean, band_name
+from lookalike.research.bias.statistics import BiasFigure, PooledMean
 
 SVG = "{http://www.w3.org/2000/svg}"
 

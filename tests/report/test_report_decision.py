@@ -6,8 +6,9 @@ from math import nan
 
 import pytest
 
+from lookalike.audit.judging import verdicts
 from lookalike.audit.trust import trust
-from lookalike.audit.verdict import CorrectedRate, Judgement, verdicts
+from lookalike.audit.verdict import CorrectedRate, Judgement
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.parts.decision import shown_decision

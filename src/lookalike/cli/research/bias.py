@@ -13,6 +13,7 @@ from lookalike.cli.console import print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import folded, plural
+from lookalike.research.bias.encoder_pairs import band_name
 from lookalike.research.bias.ground_truths import Kind
 from lookalike.research.bias.run import (
     FILES,
@@ -22,7 +23,7 @@ from lookalike.research.bias.run import (
     write_calibration,
     write_results,
 )
-from lookalike.research.bias.statistics import BiasFigure, band_name
+from lookalike.research.bias.statistics import BiasFigure
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import left_out
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit.trust import BANDS, KINDS, trust, wilson
+from lookalike.research.bias.encoder_pairs import EncoderPairs, all_pairs, pairs
 from lookalike.research.bias.estimates import MORE
 from lookalike.research.bias.simulate import MEASURES, SimulatedPools
-from lookalike.research.bias.statistics import EncoderPairs, all_pairs, pairs
 
 CALIBRATED = (*MEASURES, "HR@5 corrected", f"HR@5 with {MORE} labels")
 """What the table holds: the measures, and the estimates that did well."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from lookalike.audit.trust import BANDS, KINDS
 from lookalike.core.text import percent, value
 from lookalike.report.figures.plot import Axis, Plot
-from lookalike.research.bias.statistics import BiasFigure, band_name
+from lookalike.research.bias.encoder_pairs import band_name
+from lookalike.research.bias.statistics import BiasFigure
 
 LINES = ("HR@5", "EHR@5", "HR@5 alone x own odds", "HR@5 corrected", "HR@5 with 100 labels")
 WIDTH, LEFT, RIGHT, TOP = 784, 72, 580, 54

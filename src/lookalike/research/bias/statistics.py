@@ -1,7 +1,7 @@
 """What simulated pools say of each measure: how often it orders encoders as the truth does, and how biased it is."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from lookalike.audit.correlation import coefficients, defined_points
 from lookalike.audit.trust import BANDS, KINDS
-from lookalike.core.errors import MeasureError
-from lookalike.research.bias.simulate import SEPARATED, SimulatedPools
+from lookalike.research.bias.encoder_pairs import all_pairs, band_name, bands, place_of
+from lookalike.research.bias.simulate import SimulatedPools
 
 REPLICATES = 1000
 SEPARABLE = "separated by complete labels"
@@ -43,76 +43,6 @@ class BiasFigure:
     high: float
     n: int
     pools: int
-
-
-@dataclass(frozen=True, eq=False)
-class EncoderPairs:
-    """Every pair of encoders on every pool by one measure, as flat columns.
-
-    `right` is 1 where the measure orders the two as the true HR@5 of all queries does, 0 where not, .5 where it ties
-    them. Pairs whose true values are equal, or whose score is undefined, are left out. `separable` says whether
-    complete labels of the pool's queries separate the two at p < .05, `separated` whether the measure does.
-    """
-
-    pool: np.ndarray
-    kind: np.ndarray
-    band: np.ndarray
-    right: np.ndarray
-    separable: np.ndarray
-    separated: np.ndarray
-    undefined: int
-
-
-def pairs(outcome: SimulatedPools, measure: str) -> EncoderPairs:
-    """The pairs of one outcome; `band` is that of the coverage@5 of the less covered encoder of the two."""
-    m = _place(outcome, measure)
-    i, j = np.triu_indices(len(outcome.encoders), 1)
-    value, fed = outcome.value[:, m], outcome.generator.astype(int)
-    difference = value[:, i] - value[:, j]
-    truth = np.broadcast_to(outcome.true_all[i] - outcome.true_all[j], difference.shape)
-    kind = 2 - fed[:, i] - fed[:, j]
-    use = np.isfinite(difference) & (truth != 0)
-    right = 0.5 * (1.0 + np.sign(difference) * np.sign(truth))
-    pool = np.broadcast_to(np.arange(len(outcome))[:, None], difference.shape)
-    return EncoderPairs(
-        pool=pool[use],
-        kind=kind[use],
-        band=bands(np.minimum(outcome.coverage[:, i], outcome.coverage[:, j]))[use],
-        right=right[use],
-        separable=(np.abs(outcome.true_z[:, i, j]) > SEPARATED)[use],
-        separated=(np.abs(outcome.z[:, m, i, j]) > SEPARATED)[use],
-        undefined=int(np.count_nonzero(~np.isfinite(difference) & (truth != 0))),
-    )
-
-
-def all_pairs(outcomes: Sequence[SimulatedPools], measure: str) -> EncoderPairs:
-    """The pairs of several outcomes; pools are numbered on."""
-    parts = [pairs(one, measure) for one in outcomes]
-    starts = [0, *np.cumsum([len(one) for one in outcomes])[:-1].tolist()]
-    parts = [replace(one, pool=one.pool + start) for one, start in zip(parts, starts, strict=True)]
-    columns = {
-        one.name: np.concatenate([getattr(part, one.name) for part in parts])
-        for one in fields(EncoderPairs)
-        if one.name != "undefined"
-    }
-    return EncoderPairs(**columns, undefined=sum(one.undefined for one in parts))
-
-
-def bands(coverage: np.ndarray) -> np.ndarray:
-    """The place of each coverage among the bands."""
-    return np.clip(np.searchsorted(BANDS, np.asarray(coverage) + 1e-9, side="right") - 1, 0, len(BANDS) - 2)
-
-
-def band_name(place: int) -> str:
-    """A band in words.
-
-    >>> band_name(0), band_name(4)
-    ('coverage@5 0 to .2', 'coverage@5 .8 to 1')
-    """
-    low, high = (
-        f"{edge:.1f}".lstrip("0").replace("1.0", "1").replace(".0", "0") for edge in BANDS[place : place + 2]
-    )
-    return f"coverage@5 {low} to {high}"
 
 
 def pooled_mean(values: np.ndarray, pool: np.ndarray, pools: int, seed: int = 0) -> PooledMean:
@@ -175,7 +105,7 @@ def _of_pools(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigu
     The spread is the standard deviation where all scores are defined. By the pool's positive rate, and by whether it
     has random pairs.
     """
-    value = [one.value[:, _place(one, measure)] for one in outcomes]
+    value = [one.value[:, place_of(one, measure)] for one in outcomes]
     order = np.concatenate(
         [[spearman(v, one.true_all) for v in part] for part, one in zip(value, outcomes, strict=True)]
     )
@@ -258,7 +188,7 @@ def _root(one: PooledMean) -> PooledMean:
 
 
 def _distance(measure: str, power: int, one: SimulatedPools) -> np.ndarray:
-    return np.asarray((one.value[:, _place(one, measure)] - one.true_same) ** power)
+    return np.asarray((one.value[:, place_of(one, measure)] - one.true_same) ** power)
 
 
 def _shift(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]:
@@ -267,7 +197,7 @@ def _shift(outcomes: Sequence[SimulatedPools], measure: str) -> list[BiasFigure]
     def gained(one: SimulatedPools) -> np.ndarray:
         from scipy.stats import rankdata
 
-        value = one.value[:, _place(one, measure)]
+        value = one.value[:, place_of(one, measure)]
         known = np.isfinite(value).all(axis=1, keepdims=True)
         by_measure = rankdata(np.where(known, value, 0.0), axis=1)
         return np.where(known, (by_measure - rankdata(one.true_all)) / (len(one.encoders) - 1), np.nan)
@@ -313,11 +243,3 @@ def _rates(rate: np.ndarray) -> list[tuple[str, np.ndarray]]:
         (f"{low:.0%} to {min(high, 1):.0%} of the pool similar", (rate >= low) & (rate < high))
         for low, high in RATES
     ]
-
-
-def _place(outcome: SimulatedPools, measure: str) -> int:
-    if measure not in outcome.measures:
-        raise MeasureError(
-            f"The pools were not scored by {measure}.", fix=f"Name one of: {', '.join(outcome.measures)}."
-        )
-    return outcome.measures.index(measure)

@@ -8,8 +8,9 @@ import numpy as np
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.corrected import Correction
+from lookalike.audit.judging import verdicts
 from lookalike.audit.leave_one_out import LeaveOneOut
-from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, verdicts
+from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores

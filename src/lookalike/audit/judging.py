@@ -1,0 +1,130 @@
+"""From comparisons to verdicts: the word of each measure for each encoder, by the calibration and the conditions."""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import isnan, nan
+
+from lookalike.audit.trust import KINDS, Trust, trust
+from lookalike.audit.verdict import CANNOT_TELL, DISTRUSTED, WORST_FIRST, Order, Steadiness, Verdict
+from lookalike.core.text import percent
+from lookalike.evaluate.significance.compare import Comparison
+from lookalike.evaluate.significance.sentence import is_significant
+
+STEADY, MOSTLY_DISSIMILAR, MOSTLY_SIMILAR = 0.9, 0.4, 0.8
+MANY_ITEMS = 3_000
+"""Three times the items of the catalogs that the calibration is made from."""
+LOWER = {"trusted": "with care", "with care": DISTRUSTED}
+TOO_OPTIMISTIC = (
+    "Less than 40% of the labels are similar. On such labels DCS penalizes the encoders that fed the pool and was "
+    "wrong more often than the calibration says. Its rating is therefore one step lower."
+)
+TOO_LARGE = (
+    "Less than 80% of the labels are similar, and there are more than 3,000 items. Half of the credit of "
+    "DCS(alpha=10) is for the first 7% of the ranking, so in a large catalog it follows the first results less well "
+    "than the calibration says. Its rating is therefore one step lower."
+)
+
+
+def verdicts(
+    comparisons: Sequence[Comparison],
+    coverage: Mapping[str, float],
+    generators: Collection[str] | None,
+    *,
+    k: int = 5,
+    steadiness: Mapping[str, Steadiness] | None = None,
+    alone: Mapping[str, float] | None = None,
+    similar: float = nan,
+    items: int = 0,
+) -> tuple[Verdict, ...]:
+    """A verdict for every measure and encoder compared.
+
+    `generators` fed the pool; None where that is not known, and then every word is "unknown". `coverage` is each
+    encoder's coverage@K, `alone` the share of the labelled pairs that only one generator retrieved, `similar` the
+    share of positives among the labels, `items` how many can be retrieved. The calibration is too optimistic for DCS
+    (docs/research/bias.md) below a share of .4, and below .8 in a catalog of more than 3,000 items, because half of
+    the credit of DCS(alpha=10) is for the first 7% of the ranking, however long. DCS then gets the next lower word and
+    no share.
+    """
+    by_measure: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        by_measure.setdefault(one.measure, []).append(one)
+    found = []
+    for measure, ones in by_measure.items():
+        for encoder in dict.fromkeys(name for one in ones for name in one.encoders):
+            orders = tuple(
+                _order(one if one.encoders[0] == encoder else one.swapped, coverage, generators)
+                for one in ones
+                if encoder in one.encoders and not isnan(one.difference)
+            )
+            word, right = _claims(orders)
+            of_measure = []
+            steady = (steadiness or {}).get(measure)
+            if steady is not None and not isnan(steady.least):
+                of_measure.append(_steady(steady))
+            if optimistic := _too_optimistic(measure, similar, items):
+                word, right = LOWER.get(word, word), nan
+                of_measure.append(optimistic)
+            because = _because(encoder, coverage, generators, k, alone or {})
+            found.append(Verdict(measure, encoder, word, right, orders, because, tuple(of_measure)))
+    return tuple(found)
+
+
+def _too_optimistic(measure: str, similar: float, items: int) -> str:
+    """Why the calibration is too optimistic for a measure here; "" where it is not."""
+    if not measure.startswith("DCS"):
+        return ""
+    if similar < MOSTLY_DISSIMILAR:
+        return TOO_OPTIMISTIC
+    return TOO_LARGE if similar < MOSTLY_SIMILAR and items > MANY_ITEMS else ""
+
+
+def kind_of(first: str, second: str, generators: Collection[str]) -> str:
+    """How many of two encoders did not feed the pool, in the words of the calibration."""
+    return KINDS[(first not in generators) + (second not in generators)]
+
+
+def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str] | None) -> Order:
+    encoder, other = one.encoders
+    ends = [coverage.get(name, nan) for name in one.encoders]
+    sure = is_significant(one)
+    if generators is None or any(isnan(end) for end in ends):
+        found = Trust(one.measure, "", sure, nan, nan, 0, 0, nan, "unknown")
+    else:
+        found = trust(one.measure, kind_of(encoder, other, generators), min(ends), sure)
+    return Order(other, one.difference > 0, sure, found)
+
+
+def _claims(orders: Sequence[Order]) -> tuple[str, float]:
+    """The word of the worst claim, and how often such claims were right."""
+    claims = [order.trust for order in orders if order.separated]
+    if not claims:
+        return CANNOT_TELL, nan
+    worst = min(claims, key=lambda claim: (WORST_FIRST.index(claim.word), claim.share))
+    return worst.word, worst.share
+
+
+def _because(
+    encoder: str,
+    coverage: Mapping[str, float],
+    generators: Collection[str] | None,
+    k: int,
+    alone: Mapping[str, float],
+) -> tuple[str, ...]:
+    """The reasons of a verdict: whether the encoder fed the pool, and how many of its results are labelled."""
+    fed = "It is not recorded whether the encoder fed the pool."
+    if generators is not None:
+        fed = f"The encoder {'fed' if encoder in generators else 'did not feed'} the pool."
+    labelled = percent(coverage.get(encoder, nan), 0, missing="An unknown share")
+    reasons = [
+        f"{fed} {labelled} of its first {k} results {'is' if labelled.startswith('An') else 'are'} labelled."
+    ]
+    if encoder in alone:
+        reasons.append(f"{percent(alone[encoder], 0)} of the labelled pairs came from it alone.")
+    return tuple(reasons)
+
+
+def _steady(found: Steadiness) -> str:
+    keeps = "keeps" if found.least >= STEADY else "changes"
+    return (
+        f"Leaving out one generator's labels {keeps} the order of the {found.encoders} encoders. The lowest Spearman "
+        f"correlation is {found.least:.2f}, without the labels of {found.omitted}."
+    )
