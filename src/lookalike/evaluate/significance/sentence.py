@@ -126,7 +126,7 @@ def _tested(found: Comparison) -> str:
     if found.family < 2:
         return _p(found.p_holm) + without
     alone = not is_significant(found) and found.p < 1.0 - found.interval.level
-    return f"{_p(found.p_holm)}{without} after Holm" + (f", {_p(found.p)} before" if alone else "")
+    return f"{_p(found.p_holm)} after Holm{without}" + (f", {_p(found.p)} before" if alone else "")
 
 
 def _p(p: float, *, most: bool = False) -> str:
