@@ -8,6 +8,7 @@ from by_keyboard import walk
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop
 from sqlalchemy import insert
 
+from lookalike.core.types import Labels
 from lookalike.store.sql.schema import left_out
 
 pytestmark = pytest.mark.browser
@@ -95,3 +96,28 @@ def test_tab_reaches_all_controls_and_the_focus_is_seen(browser, shop, pair, wid
     page.goto(f"{shop.address}/login")
     assert {"name", "password"} <= {one["id"] for one in walk(page)}
     context.close()
+
+
+def test_what_contradicts_a_label_is_beside_its_photos(browser, shop):
+    first, second, third = shop.workspace.catalog.image[[0, 4, 8]]
+    triangle = Labels.of([first, second, first], [second, third, third], [1, 1, 0])
+    shop.workspace.add_labels(triangle, "a file")
+    page = log_in(browser.new_context(), shop, LEA, there="/team/review")
+    parts = page.locator(".suspects > li").all()
+    assert parts
+    for part in parts:
+        photos, words = part.locator(".two").bounding_box(), part.locator(".why").bounding_box()
+        assert words["x"] >= photos["x"] + photos["width"]
+        assert words["y"] == photos["y"]
+    page.context.close()
+
+
+def test_the_buttons_for_a_reason_keep_the_same_margin_on_both_sides(browser, shop):
+    page = log_in(browser.new_context(viewport={"width": 390, "height": 844}), shop, ANN)
+    ready(page)
+    page.keyboard.press("u")
+    asked = page.locator("#why")
+    asked.wait_for()
+    box = asked.bounding_box()
+    assert (box["x"], box["width"]) == (0, 390)
+    page.context.close()

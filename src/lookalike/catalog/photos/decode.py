@@ -134,7 +134,7 @@ _REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str
     (IsADirectoryError, "folder: this is a folder, not a photo"),
     (
         UnidentifiedImageError,
-        f"not an image: the content, whatever the name says, is none of {', '.join(FORMATS)}",
+        f"not an image: the content is in none of these formats: {', '.join(FORMATS)}",
     ),
     (MemoryError, "too large: there is not enough memory to decode it"),
 )

@@ -45,7 +45,7 @@ export function waiting(outbox, pairs) {
 
 function stored(outbox) {
   const answers = outbox.entries().length;
-  return answers ? `${count(answers, "answer")} not sent yet, stored in this browser. ` : "";
+  return answers ? `Not sent yet, kept in this browser: ${count(answers, "answer")}. ` : "";
 }
 
 // Until when the pairs here, and those whose answers wait, are reserved for this annotator.
@@ -53,7 +53,7 @@ function reserved(outbox, pairs) {
   const ends = [...pairs, ...outbox.entries()].map((one) => one.until).filter(Boolean);
   if (!ends.length) return "";
   const until = Math.min(...ends);
-  const time = new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const time = new Date(until).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   return `Your pairs ${until > Date.now() ? "are" : "were"} reserved until ${time}. Later answers count only if a pair still needs one. `;
 }
 
