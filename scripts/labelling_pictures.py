@@ -126,6 +126,9 @@ def look(browser: Browser, shop: Shop, which: int) -> None:
                 if name == ANN:
                     ready(page)
                     seen.setdefault("label", []).append(screen(page))
+                    page.goto(f"{shop.address}/answers")
+                    page.wait_for_load_state("networkidle")
+                    seen.setdefault("answers", []).append(screen(page))
                 else:
                     for part, path in {**LEADS_PAGES, "discussion": f"/discuss/{which}"}.items():
                         page.goto(shop.address + path)
