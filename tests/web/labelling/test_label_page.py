@@ -231,7 +231,8 @@ def test_the_page_says_until_when_pairs_are_reserved_and_how_many_answers_came_t
     context.set_offline(True)
     for _ in range(4):
         press(page, "s")
-    time = "until => new Date(until).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })"
+    clock = "{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }"
+    time = f"until => new Date(until).toLocaleTimeString([], {clock})"
     page.locator("#waiting-more", has_text=page.evaluate(time, given[0]["until"])).wait_for()
     late = [shop.question(pair["token"]) for pair in given[1:3]]
     with shop.workspace.database.write() as connection:
