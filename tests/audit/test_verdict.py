@@ -119,6 +119,26 @@ def test_dcs_is_a_word_lower_in_a_large_catalog_unless_nearly_all_labels_are_sim
     assert any("3,000" in reason for reason in found.of_measure) == (word != "with care")
 
 
+@pytest.mark.parametrize(
+    ("low", "other", "word", "share"), [(0.01, "other", "trusted", None), (-0.01, "other", "with care", 0.86)]
+)
+def test_a_claim_by_the_corrected_rate_whose_interval_contains_0_is_at_best_with_care(
+    low, other, word, share
+):
+    plain = compared("color", other, 0.1, 0.001, "HR@5 corrected")
+    coverage = {**COVERAGE, other: 0.9}
+    one = replace(plain, interval=replace(plain.interval, low=low, high=0.2, method="corrected"))
+    found = verdicts([one], coverage, FED)[0]
+    assert found.word == word
+    assert found.right == (share or verdicts([plain], coverage, FED)[0].right)
+
+
+def test_two_generators_are_not_affected_by_it():
+    one = compared("color", "hog", 0.1, 0.001, "HR@5 corrected")
+    loose = replace(one, interval=replace(one.interval, low=-0.1, high=0.2, method="corrected"))
+    assert verdicts([loose], COVERAGE, FED)[0].word == verdicts([one], COVERAGE, FED)[0].word
+
+
 def test_reasons_name_what_the_verdict_rests_on():
     steady = {"EHR@5": Steadiness("EHR@5", 0.6, "hog", 4)}
     found = verdicts(
