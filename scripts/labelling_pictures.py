@@ -12,14 +12,15 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
 
+from browsers import chromium
 from labelling_app import (
     ANN,
     BOB,
     LEA,
     Shop,
-    chromium,
     draw_team,
     log_in,
     make_workspace,

@@ -16,7 +16,7 @@ import shape_checks
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["databases"]
+pytest_plugins = ["browsers", "databases"]
 shape_checks.install()
 
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)

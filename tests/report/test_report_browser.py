@@ -1,6 +1,5 @@
 """The page in a real Chromium: no request, no complaint, no sideways scrolling, pictures that are there."""
 
-import shutil
 from dataclasses import replace
 from io import BytesIO
 
@@ -12,22 +11,8 @@ from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.report.content import MeasureTable, ReportPhoto
 from lookalike.report.page import render
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PURPLE = (150, 20, 160)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium or Google Chrome on this machine."),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed.")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
+pytestmark = pytest.mark.browser
 
 
 def plain_picture() -> bytes:

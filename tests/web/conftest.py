@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
-from labelling_app import chromium, draw_team
-from playwright.sync_api import Browser
+from labelling_app import draw_team
 from serving import Served, draw_shop, make_shop, serving
 
 from lookalike.store.people import passwords
@@ -41,10 +40,3 @@ def served_on(tmp_path, shop_photos, database_place) -> Served:
 def team(made_once) -> Path:
     """A workspace with people and photos of furniture, which `make_workspace` copies."""
     return made_once("team", draw_team) / "team"
-
-
-@pytest.fixture(scope="package")
-def browser() -> Browser:
-    """One browser for all tests of the app; its contexts share nothing."""
-    with chromium() as running:
-        yield running

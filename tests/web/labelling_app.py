@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import requests
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 from sqlalchemy import select
 
 from lookalike.core.clock import now_ms
@@ -156,20 +156,6 @@ def serving_shop(workspace: Workspace, port: int = 0) -> Iterator[Shop]:
         running.should_exit = True
         thread.join(30)
         listening.close()
-
-
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    """A browser without a screen."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 def log_in(

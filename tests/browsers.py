@@ -1,0 +1,31 @@
+"""One real Chromium for all tests of a process: a process can have only one at a time."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a screen."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Contexts of the browser share nothing."""
+    if shutil.which("chromium") is None:
+        pytest.fail("Chromium is not installed: sh scripts/system.sh, or apt install chromium")
+    with chromium() as running:
+        yield running
