@@ -6,10 +6,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from by_keyboard import walk
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop
-from sqlalchemy import delete, insert
+from sqlalchemy import insert, update
 
 from lookalike.core.types import Labels
-from lookalike.store.sql.labelling_schema import lease
+from lookalike.store.labelling.due import apply_all_due
+from lookalike.store.sql.labelling_schema import claim
 from lookalike.store.sql.schema import left_out
 
 pytestmark = pytest.mark.browser
@@ -55,7 +56,8 @@ def pair(shop):
         connection.execute(
             insert(left_out), [{"position": 900, "image": "a", "path": "a", "reason": "damaged: a"}]
         )
-        connection.execute(delete(lease))  # what Ann and Bob had reserved is free for Lea
+        connection.execute(update(claim).where(claim.c.kind == "lease").values(until=1))
+    apply_all_due(shop.workspace.database)  # what Ann and Bob have reserved is free for Lea
     for given in lea.get("/api/label/next").json()["given"][:2]:  # listed on the page of her own answers
         sent = {"token": given["token"], "answer": "unsure", "reason": "the legs"}
         assert lea.post("/api/label/answer", json=sent).ok
