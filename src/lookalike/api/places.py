@@ -93,9 +93,7 @@ def places(
     key, first = np.unique(key, return_index=True)
     shown = shown[first]
     query, unit = np.divmod(key, len(names))
-    basis = Basis(catalog.fingerprint, fingerprint(key), rule)
-    nothing = np.zeros(len(key), np.int8)
-    pairs = JudgedPairs(query, unit, nothing, catalog.image[query], names[unit], basis, ())
+    pairs = _unlabelled(catalog, query, unit, rule)
     weight = np.stack([membership(judged_ranks(catalog, one, pairs), k) for one in encoders])
     there = weight.any(axis=0)
     low, high = shown.min(axis=1)[there], shown.max(axis=1)[there]
@@ -130,12 +128,8 @@ def _candidates(
         key = pairs[:, 0] * units + code[pairs[:, 1]]
         key, first = np.unique(key, return_index=True)
         pairs = pairs[first]
-        basis = Basis(catalog.fingerprint, fingerprint(key), rule)
-        nothing = np.zeros(len(key), np.int8)
-        names = catalog.image[pairs[:, 0]], catalog.image[pairs[:, 1]]
-        judged = judged_ranks(
-            catalog, encoder, JudgedPairs(pairs[:, 0], code[pairs[:, 1]], nothing, *names, basis, ())
-        )
+        listed = _unlabelled(catalog, pairs[:, 0], code[pairs[:, 1]], rule)
+        judged = judged_ranks(catalog, encoder, listed)
         share = membership(judged, k)
         at = np.searchsorted(left, pairs[:, 0])
         total = np.bincount(at, weights=share, minlength=len(left))
@@ -145,6 +139,15 @@ def _candidates(
         found.append(pairs[(share > 0) & ~short[at]])
         left, depth = left[short], min(4 * depth, units)
     return np.concatenate(found) if found else np.empty((0, 2), np.int64)
+
+
+def _unlabelled(
+    catalog: Catalog, query: Int64[np.ndarray, " rows"], unit: Int64[np.ndarray, " rows"], rule: Rule
+) -> JudgedPairs:
+    """Pairs to rank whose label does not matter."""
+    names, nothing = units_of(catalog, rule)[0], np.zeros(len(query), np.int8)
+    basis = Basis(catalog.fingerprint, fingerprint(query, unit), rule)
+    return JudgedPairs(query, unit, nothing, catalog.image[query], names[unit], basis, ())
 
 
 def _labels(

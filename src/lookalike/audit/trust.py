@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scipy.special import ndtri
+
 from lookalike.core.checks import one_of
 from lookalike.core.errors import ArgumentError
 
@@ -105,16 +107,22 @@ def calibration() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def wilson(share: float, n: float, z: float = 1.959963984540054) -> float:
-    """Wilson's lower bound of a share seen over n trials (Wilson 1927), 95% two-sided.
+def wilson(rate: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a rate seen over n trials (Wilson 1927), where n need not be a whole number.
 
-    (share + z^2/2n - z sqrt(share (1 - share)/n + z^2/4n^2)) / (1 + z^2/n)
+        (rate + z^2/2n +- z sqrt(rate (1 - rate)/n + z^2/4n^2)) / (1 + z^2/n)
 
-    >>> round(wilson(1.0, 100.0), 4), round(wilson(0.5, 100.0), 4)
-    (0.963, 0.4038)
+    The rate itself for endless trials, 0 to 1 for none.
+
+    >>> [round(end, 3) for end in wilson(0.0, 10.0, 0.95)]
+    [0.0, 0.278]
     """
+    if math.isinf(n):
+        return rate, rate
     if n <= 0:
-        return math.nan
-    middle = share + z * z / (2 * n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, (middle - half) / (1 + z * z / n))
+        return 0.0, 1.0
+    z = float(ndtri((1.0 + level) / 2.0))
+    middle = rate + z * z / (2 * n)
+    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import t as student
 
 from lookalike.audit.sampling.design import Design, Units, draw
-from lookalike.audit.sampling.estimate import estimate, wilson
+from lookalike.audit.sampling.estimate import estimate
+from lookalike.audit.trust import wilson
 
 WEIGHT = np.array([0.1, 0.1, 0.2, 0.1, 0.2, -0.1, -0.1, -0.2])
 STRATUM = np.array([0, 0, 0, 0, 0, 1, 1, 1])

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int, Int64
+from jaxtyping import Float64, Int, Int64
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
@@ -11,7 +11,7 @@ from lookalike.core.errors import ArgumentError
 LEAST = 2
 """Labels of a stratum, if it has so many questions: one label shows no variance."""
 ALL_FROM = 1.15
-"""With fewer open questions than 1.15 times the labels asked for, all are labelled."""
+"""If the open questions are fewer than 1.15 times the labels wanted, all of them are labelled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Design:
 def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
     """How many units each stratum gives, for the least variance at equal spread of the answers (Neyman 1934).
 
-    In proportion to N_h x root mean square of the stratum's weights, at least 2 and at most N_h. All units where there
+    In proportion to N_h x root mean square of the stratum's weights, at least 2 and at most N_h. All units if they
     are fewer than 1.15 times the labels.
 
     >>> two = Units(np.array([0.1] * 60 + [-0.1] * 30), np.array([0] * 60 + [1] * 30))
@@ -92,18 +92,6 @@ def draw(units: Units, labels: int, seed: int) -> Design:
     unit = np.concatenate(drawn) if drawn else np.empty(0, np.int64)
     unit = unit[random.permutation(len(unit))]
     return Design(unit, (taken / np.maximum(count, 1))[place[unit]], seed)
-
-
-def sides(
-    first: Float64[np.ndarray, " units"], second: Float64[np.ndarray, " units"]
-) -> Int64[np.ndarray, " units"]:
-    """The strata of a difference of two values: 1 where a unit counts for the first alone or more, else 0."""
-    return (first > second).astype(np.int64)
-
-
-def telling(weight: Float64[np.ndarray, " units"]) -> Bool[np.ndarray, " units"]:
-    """Units that change the value."""
-    return np.asarray(np.abs(weight) > 1e-12)
 
 
 def _rounded(

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64, Int64
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from lookalike.audit.sampling.design import Design, Units
+from lookalike.audit.trust import wilson
 from lookalike.core.checks import at_least
 
 LEVEL = 0.95
@@ -168,20 +169,3 @@ def _worth(weight: Float64[np.ndarray, " drawn"], there: int) -> float:
     kish = float(weight.sum() ** 2 / (weight**2).sum()) if len(weight) else 0.0
     left = there - len(weight)
     return kish * (there - 1) / left if left > 0 else math.inf
-
-
-def wilson(rate: float, n: float, level: float) -> tuple[float, float]:
-    """Wilson's interval of a rate seen over n trials (Wilson 1927); the rate itself for endless trials.
-
-    >>> [round(end, 3) for end in wilson(0.0, 10.0, 0.95)]
-    [0.0, 0.278]
-    """
-    if math.isinf(n):
-        return rate, rate
-    if n <= 0:
-        return 0.0, 1.0
-    z = float(ndtri((1.0 + level) / 2.0))
-    middle = rate + z * z / (2 * n)
-    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)

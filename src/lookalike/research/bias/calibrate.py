@@ -142,7 +142,7 @@ def _summed(found: EncoderPairs, some: np.ndarray) -> dict[str, float]:
     apart = np.bincount(place, weights=right - share)
     variance = float((apart * apart).sum()) / count**2
     worth = float(len(used) if variance == 0 else min(share * (1 - share) / variance, count))
-    low = wilson(share, worth)
+    low, _ = wilson(share, worth)
     return {"share": round(share, 4), "low": round(low, 4), "pairs": count, "pools": len(used)}
 
 

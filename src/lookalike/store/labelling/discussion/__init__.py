@@ -1,1 +1,1 @@
-"""Pairs that are no longer open: the lists of them, and what is said about each."""
+"""Pairs in discussion, resolved and excluded: their lists, votes, comments and decisions."""

@@ -89,7 +89,7 @@ async function go(address, { back = false } = {}) {
   announce([by("heading"), by("said")].map((one) => one.textContent).join(". "));
 }
 
-// Renew what is said of the pair that is shown: others may have commented or decided.
+// Load the votes and comments of this pair again: others may have commented or decided.
 async function refresh() {
   const { question } = root.dataset;
   const page = await read(location.href);
