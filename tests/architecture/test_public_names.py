@@ -56,6 +56,7 @@ ERRORS = {
     "PoolError": "LookalikeError",
     "SearchError": "LookalikeError",
     "LearningError": "LookalikeError",
+    "JudgeError": "LookalikeError",
     "VoteError": "LookalikeError",
     "AccessError": "LookalikeError",
     "NotComparableError": "LookalikeError",

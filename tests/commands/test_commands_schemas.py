@@ -36,6 +36,7 @@ COMMANDS_OF_A_WORKSPACE = [
     ("report",),
     ("compare", "color", "hog"),
     ("audit", "--replicates", "100"),
+    ("judge", "color", "--encoder", "hog"),
     ("labels", "agreement"),
 ]
 

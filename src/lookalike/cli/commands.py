@@ -79,6 +79,7 @@ COMMANDS = {
         "Decide",
         COMPARE,
     ),
+    "judge": Entry("decide.judge:judge", "Let a machine judge pairs, beside the experts", "Decide"),
     "settle": Entry("decide.compare:compare", "The former name of compare", HIDDEN, COMPARE),
     "report": Entry("decide.report:report", "Write one HTML page with photos, figures and scores", "Decide"),
     "finetune": Entry("learn.finetune:finetune", "Train a better encoder from labels", "Learn"),

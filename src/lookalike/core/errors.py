@@ -11,6 +11,7 @@
     ├── PoolError               a pool that cannot be made or extended
     ├── SearchError             a search that cannot be answered
     ├── LearningError           training that cannot start, resume or finish
+    ├── JudgeError              a judge that cannot be asked, resumed or read
     ├── VoteError               a vote, lease or verdict that the labelling rules refuse
     ├── AccessError             a person who may not do this, or may not come in
     ├── NotComparableError      two results made on different labels, catalogs or candidate rules
@@ -79,6 +80,10 @@ class SearchError(LookalikeError):
 
 class LearningError(LookalikeError):
     """Training that cannot start, resume or finish."""
+
+
+class JudgeError(LookalikeError):
+    """A judge that cannot be asked, resumed or read."""
 
 
 class VoteError(LookalikeError):

@@ -18,6 +18,7 @@ from lookalike.discover.random_pairs import RandomPairs
 from lookalike.encode.run import KnownVectors
 from lookalike.store.disk import disk_errors, lock, make_folder
 from lookalike.store.emptying import clear, require_database
+from lookalike.store.judges import JUDGES
 from lookalike.store.labelling.due import due_labels, labels_now
 from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
 from lookalike.store.sql import pools, schema
@@ -87,7 +88,7 @@ class Workspace:
         with lock(folder, "catalog", "init"):
             if not replace:
                 cls.require_absent(folder)
-            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS))
+            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES))
             require_database(settings.database, replace=replace)
             database = Database(settings.database or folder / DATABASE)
             database.migrate()

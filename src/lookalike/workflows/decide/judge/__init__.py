@@ -1,0 +1,1 @@
+"""`judge`: which pairs a judge is given, its scores, and what they are worth."""

@@ -1,0 +1,118 @@
+"""Which pairs a judge is given: open questions of top K lists, all or a random part, and pairs that have a label."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+from pydantic import Field
+
+from lookalike.api.places import Places, places
+from lookalike.api.values import query_rows
+from lookalike.core.settings import CheckedSettings
+from lookalike.core.types import Catalog, Labels, Rule
+from lookalike.judge.judgments import JudgePairs
+from lookalike.rank.pairs import judged_pairs
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.trained import comparable_rule
+
+Rows = Int64[np.ndarray, "pairs 2"]
+
+
+class JudgeScope(CheckedSettings):
+    """Which pairs a judge is given."""
+
+    k: int = Field(5, ge=1, description="Number of items in a result list (the K of HR@K).")
+    share: float = Field(1.0, gt=0, le=1, description="Judge this share of the open questions, at random.")
+    limit: int | None = Field(
+        None,
+        ge=0,
+        description="Judge at most this many open questions, at random. 0: only pairs with labels.",
+    )
+    labelled: int = Field(
+        200, ge=0, description="Most pairs with a label to judge, to measure the agreement."
+    )
+    seed: int = Field(0, ge=0, description="Seed of the random choices.")
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenPairs:
+    """The pairs for a judge, those with a label first, and of how many open questions the others were drawn."""
+
+    pairs: JudgePairs
+    open: int
+    questions: int
+    notes: tuple[str, ...]
+
+    @property
+    def probability(self) -> float:
+        """With which each open question was drawn."""
+        return self.open / self.questions if self.questions else 1.0
+
+
+def choose_pairs(
+    workspace: Workspace, encoders: Sequence[str], scope: JudgeScope, left_out: Sequence[tuple[str, str]] = ()
+) -> ChosenPairs:
+    """The questions of these encoders' lists, in random order. `left_out` are examples: their answer is known."""
+    catalog, labels = workspace.catalog, workspace.labels()
+    rule, notes = comparable_rule(workspace, encoders, Rule())
+    pool = workspace.pool()
+    queries = np.flatnonzero(catalog.is_query()) if pool is None else query_rows(catalog, pool)
+    queries = queries[catalog.is_query(rule.split)[queries]]
+    vectors = [workspace.embeddings(name) for name in encoders]
+    found = places(catalog, vectors, labels, queries, scope.k, rule)
+    random = np.random.Generator(np.random.PCG64(scope.seed))
+    known, lists = _question_labels(found)
+    shown = rows_of(catalog, left_out)
+    free = ~_among(found.photos, shown, len(catalog))
+    unanswered = random.permutation(np.flatnonzero(free & ~known))
+    most = len(unanswered) if scope.limit is None else scope.limit
+    drawn = unanswered[: min(most, round(scope.share * len(unanswered)))]
+    answered = random.permutation(np.flatnonzero(free & known))[: scope.labelled]
+    others = photos_labelled(catalog, labels)[0]
+    others = others[~_among(others, np.concatenate([found.photos, shown]), len(catalog))]
+    others = random.permutation(others)[: scope.labelled - len(answered)]
+    rows = np.concatenate([found.photos[answered], others, found.photos[drawn]])
+    count = np.concatenate([lists[answered], np.zeros(len(others), np.int64), lists[drawn]])
+    pairs = JudgePairs(catalog.image[rows[:, 0]], catalog.image[rows[:, 1]], count)
+    return ChosenPairs(pairs, len(drawn), len(unanswered), notes)
+
+
+def labels_of(catalog: Catalog, labels: Labels, pairs: JudgePairs) -> Float64[np.ndarray, " pairs"]:
+    """The experts' label of each pair of photos, or of its items, in either direction; NaN where there is none."""
+    matched = judged_pairs(catalog, labels, Rule())
+    item, items = catalog.item_codes[1], len(catalog.item_codes[0])
+    label = dict(
+        zip((matched.query_row * items + matched.code).tolist(), matched.label.tolist(), strict=True)
+    )
+    rows = rows_of(catalog, zip(pairs.query, pairs.candidate, strict=True))
+    keys = (rows[:, end] * items + item[rows[:, 1 - end]] for end in (0, 1))
+    both = zip(*(key.tolist() for key in keys), strict=True)
+    return np.array([label.get(a, label.get(b, np.nan)) for a, b in both], np.float64)
+
+
+def photos_labelled(catalog: Catalog, labels: Labels) -> tuple[Rows, Float64[np.ndarray, " pairs"]]:
+    """The labelled pairs that a measure can use, as catalog rows of their two photos, and their labels."""
+    matched = judged_pairs(catalog, labels, Rule(level="image"))
+    return np.stack([matched.query_row, matched.code], axis=1), matched.label.astype(np.float64)
+
+
+def rows_of(catalog: Catalog, pairs: Iterable[tuple[str, str]]) -> Rows:
+    """The catalog rows of pairs of images; -1 for an image that the catalog does not have."""
+    found = [(catalog.row.get(a, -1), catalog.row.get(b, -1)) for a, b in pairs]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _question_labels(found: Places) -> tuple[Bool[np.ndarray, " questions"], Int64[np.ndarray, " questions"]]:
+    """Which questions have a label, and how many of the encoders' lists each is in."""
+    known, lists = np.zeros(len(found.photos), bool), np.zeros(len(found.photos), np.int64)
+    known[found.question[found.label >= 0]] = True
+    for weight in found.weight:
+        lists += np.bincount(found.question, weights=weight, minlength=len(lists)) > 0
+    return known, lists
+
+
+def _among(rows: Rows, others: Rows, images: int) -> Bool[np.ndarray, " pairs"]:
+    """Which pairs are among others, in either order."""
+    key, known = (each.min(axis=1) * images + each.max(axis=1) for each in (rows, others))
+    return np.isin(key, known)

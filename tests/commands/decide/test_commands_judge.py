@@ -1,0 +1,166 @@
+"""Judges that call no model: what is judged, what is printed, and that nothing else changes."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from lookalike.store.judges import judge_names, read_judgments
+from lookalike.store.workspace import Workspace
+
+
+@pytest.fixture
+def scores(labelled):
+    """A file with a score for every pair of the pool, .9 for one category and .2 for others, some in both orders."""
+    pool = Workspace(labelled).pool()
+    rows = [
+        (a, b, 0.9 if a.split("/")[0] == b.split("/")[0] else 0.2)
+        for a, b in zip(pool.query, pool.candidate, strict=True)
+    ]
+    with (labelled / "scores.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("query", "candidate", "score"), *rows])
+    return rows
+
+
+def test_an_encoder_judges_the_open_questions_and_is_compared_with_the_labels(lookalike, labelled):
+    found = lookalike("judge", "color", "hog", "--encoder", "hog", "-k", 3, "--json").json
+    assert found["judged"] == found["pairs"] > found["judge"]["questions"] > 0
+    assert found["judge"]["probability"] == 1
+    assert found["agreement"]["correlation"]["value"] > 0.1
+    assert {one["category"] for one in found["categories"]} == {"bowl", "box", "rod"}
+    kept = read_judgments(labelled, "hog")
+    assert np.all((kept.score > 0) & (kept.score < 1))
+    assert (kept.pairs.lists > 0).sum() >= found["judge"]["questions"]
+    notes = " ".join(found["notes"])
+    assert "hog is the judge itself" in notes
+    assert "color" not in notes
+    assert "hog is the judge itself" in " ".join(
+        lookalike("judge", "color", "hog", "--encoder", "hog", "-k", 3).out.split()
+    )
+
+
+def test_a_file_judges_perfectly_and_its_scores_are_found_in_either_order(lookalike, labelled, scores):
+    found = lookalike("judge", "--file", "scores.csv", "--json").json
+    assert found["agreement"]["kappa"]["value"] == 1
+    assert found["agreement"]["correlation"]["value"] == pytest.approx(1)
+    assert (found["judge"]["name"], found["judge"]["probability"]) == ("scores", None)
+    kept = read_judgments(labelled, "scores")
+    a, b, score = zip(*scores, strict=True)
+    assert kept.of(b, a).tolist() == kept.of(a, b).tolist() == list(score)
+    assert np.isnan(kept.of([a[0]], ["nobody"])).all()
+
+
+def test_the_file_is_averaged_over_both_orders_and_flips_are_counted(lookalike, workspace):
+    a, b, c, d = Workspace(workspace).catalog.image[[0, 4, 8, 12]]
+    lines = [
+        "Query,Candidate,Score",
+        f"{a},{b},0.9",
+        f"{b},{a},0.3",
+        f"{c},{d},0.6",
+        f"{d},{c},0.8",
+        f"{a},{c},",
+        f"{a},x,1",
+    ]
+    (workspace / "s.csv").write_text("\n".join(lines))
+    found = lookalike("judge", "--file", "s.csv", "--json").json
+    assert (found["pairs"], found["judged"], found["flips"]["value"], found["flips"]["count"]) == (
+        2,
+        2,
+        0.5,
+        2,
+    )
+    assert read_judgments(workspace, "s").of([a, c], [b, d]).tolist() == pytest.approx([0.6, 0.7])
+    assert [note.split(": ")[1] for note in found["notes"]] == ["1.", "1."]
+    assert found["agreement"]["correlation"] == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "count": 0,
+        "reason": "no judged pair has a label",
+    }
+
+
+def test_judgments_are_frozen_and_other_settings_need_another_name(lookalike, labelled, scores):
+    first = lookalike("judge", "color", "--encoder", "color", "--json").json
+    kept = (labelled / "judges/color/judgments.csv").read_bytes()
+    a, b, _ = scores[0]
+    (labelled / "more.csv").write_text(f"query,candidate,label\n{a},{b},1\n")
+    assert lookalike("labels", "import", "more.csv", "--replace").status == 0
+    again = lookalike("judge", "color", "--encoder", "color", "--json").json
+    assert again["judge"] == first["judge"]
+    assert (labelled / "judges/color/judgments.csv").read_bytes() == kept
+    refused = lookalike("judge", "color", "hog", "--encoder", "color")
+    assert refused.status == 1
+    assert "--name" in refused.err
+    assert lookalike("judge", "color", "hog", "--encoder", "color", "--name", "two").status == 0
+    assert judge_names(labelled) == ["color", "two"]
+
+
+def test_a_random_part_is_judged_and_its_probability_kept(lookalike, labelled):
+    whole = lookalike("judge", "color", "--encoder", "hog", "--name", "all", "--labelled", 0, "--json").json
+    questions = whole["judge"]["questions"]
+    assert whole["pairs"] == questions
+    half = lookalike(
+        "judge", "color", "--encoder", "hog", "--share", 0.5, "--labelled", 0, "--name", "half", "--json"
+    ).json
+    assert half["pairs"] == round(questions / 2)
+    assert half["judge"]["probability"] == pytest.approx(half["pairs"] / questions)
+    few = lookalike(
+        "judge", "color", "--encoder", "hog", "--limit", 0, "--labelled", 7, "--name", "few", "--json"
+    ).json
+    assert (few["pairs"], few["judge"]["probability"], few["judge"]["questions"]) == (7, 0, questions)
+    one, other = (
+        set(zip(p.query, p.candidate, strict=True))
+        for p in (read_judgments(labelled, n).pairs for n in ("all", "half"))
+    )
+    assert other < one
+
+
+def test_a_constant_judge_is_named(lookalike, labelled, scores):
+    rows = ["query,candidate,score", *(f"{a},{b},0.4" for a, b, _ in scores)]
+    (labelled / "same.csv").write_text("\n".join(rows))
+    found = lookalike("judge", "--file", "same.csv", "--json").json
+    assert found["constant"] == 0.4
+    assert found["agreement"]["correlation"]["value"] is found["agreement"]["worth"]["value"] is None
+    assert "0.400" in " ".join(found["notes"])
+    assert lookalike("judge", "--file", "same.csv").status == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("query,candidate\na,b\n", "'score'"),
+        ("query,candidate,score\na,b,1.5\n", "'1.5'"),
+        ("query,candidate,score\na,b,high\n", "line 2"),
+    ],
+)
+def test_files_that_are_no_scores(lookalike, workspace, text, words):
+    (workspace / "bad.csv").write_text(text)
+    result = lookalike("judge", "--file", "bad.csv")
+    assert result.status == 1
+    assert words in result.err
+
+
+def test_mistakes(lookalike, workspace):
+    assert "--endpoint, --encoder, --file" in lookalike("judge", "color").err
+    assert "too few" in lookalike("judge", "color", "--encoder", "hog").err
+    assert lookalike("judge", "nobody", "--file", "nowhere.csv").status == 1
+    with pytest.raises(Exception, match="no judge 'x'"):
+        read_judgments(workspace, "x")
+    (workspace / "judges/x").mkdir(parents=True)
+    (workspace / "judges/x/judge.json").write_text("{")
+    with pytest.raises(Exception, match="damaged"):
+        read_judgments(workspace, "x")
+
+
+def test_a_new_workspace_has_no_judges(lookalike, labelled, scores, photos):
+    assert lookalike("judge", "--file", "scores.csv").status == 0
+    assert lookalike("init", photos, "--overwrite").status == 0
+    assert judge_names(labelled) == []
+
+
+def test_the_settings_are_readable_json(lookalike, labelled, scores):
+    lookalike("judge", "--file", "scores.csv")
+    about = json.loads((labelled / "judges/scores/judge.json").read_text())
+    assert about["judge"]["kind"] == about["settings"]["kind"] == "file"
