@@ -232,3 +232,29 @@ def test_of_two_annotations_of_one_person_the_later_counts_and_both_are_kept(tmp
         events = [(row.event, row.answer) for row in history(connection) if row.event != "question"]
     assert events == [("vote", "similar"), ("vote", "similar"), ("undo", ""), ("vote", "dissimilar")]
     assert imported(workspace, tmp_path, results).votes == 0
+
+
+def test_an_annotation_that_is_edited_later_replaces_its_vote(tmp_path, workspace):
+    tasks, _ = tasks_of(workspace, tmp_path)
+    first = exported(tasks[:1], lambda _: ("similar", "similar"))
+    imported(workspace, tmp_path, first)
+    assert results_of(workspace)[1] == ("settled", 1, 2)
+    edited = [
+        exported(tasks[:1], lambda _, choice=choice: ("similar", choice))
+        for choice in ("dissimilar", "similar")
+    ]
+    for day, results in enumerate(edited):
+        results[0]["annotations"][1]["updated_at"] = f"2025-11-{day + 1:02}T10:00:00.5Z"
+    expected = ("discussion", None, 2), ("settled", 1, 2)
+    for results, after in zip(edited, expected, strict=True):
+        done = imported(workspace, tmp_path, results)
+        assert (done.votes, done.invalid) == (1, ())
+        assert results_of(workspace)[1] == after
+    for results in (first, *edited):  # an older export, or the same again, changes nothing
+        done = imported(workspace, tmp_path, results)
+        assert (done.votes, done.invalid, results_of(workspace)[1]) == (0, (), expected[1])
+    with workspace.database.read() as connection:
+        given = [
+            row.answer for row in history(connection) if row.event == "vote" and row.who.startswith("p8")
+        ]
+    assert given == ["similar", "dissimilar", "similar"]

@@ -18,6 +18,8 @@ from lookalike.store.history.rows import QUESTION, SKIP, UNDO, VOTE, Row, millis
 from lookalike.store.history.votes_file import VoteFile
 
 CHOICE = "similarity"
+EDITED_MS = 1000
+"""An annotation that changed at least so long after it was made is a later answer."""
 CONFIG = f"""\
 <View>
   <Header value="Are these two visually similar in style and design, so that one could be recommended for the other?"/>
@@ -130,16 +132,20 @@ def _vote(
     answer = "" if cancelled else _choice(made)
     reason = "" if cancelled or answer in ANSWERS else f"the choice is not one of {', '.join(ANSWERS)}"
     lead = made.get("lead_time")
+    at, edited = _time(made.get("created_at")), _time(made.get("updated_at"))
+    token = f"label-studio:{task}:{number}"
+    if at is not None and edited is not None and edited - at >= EDITED_MS:
+        at, token = edited, f"{token}:{edited}"
     row = Row(
         SKIP if cancelled else VOTE,
-        _time(made.get("created_at")),
+        at,
         _who(by),
         str(data.get("query", "")),
         str(data.get("candidate", "")),
         answer=answer,
         side=int(data.get("side") in (1, "1", True)),
         took=round(1000 * lead) if isinstance(lead, int | float) and 0 <= lead < 1e6 else 0,
-        token=f"label-studio:{task}:{number}",
+        token=token,
     )
     if not row.query or not row.candidate:
         reason = "the task has no query and candidate, so Lookalike did not write it"

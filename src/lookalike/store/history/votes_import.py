@@ -23,7 +23,7 @@ from lookalike.store.history.rows import (
     history,
 )
 from lookalike.store.history.votes_file import Pair, VoteFile
-from lookalike.store.history.votes_merge import Merged, merged
+from lookalike.store.history.votes_merge import Merged, merged, with_undone_votes
 from lookalike.store.labelling.annotators import active_time
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.closing import label_pairs, recount, unlabel_pairs
@@ -70,6 +70,8 @@ def add_history(connection: Connection, file: VoteFile, now: int) -> AddedHistor
     here = VoteFile()
     for row in history(connection):
         here.add(row)
+    if file.borrowed:
+        file.events = with_undone_votes(file.events, here.events)
     new_names, ids = _add_annotators(connection, file, now)
     changes = merged(file, here, ids, read_campaign(connection).grace)
     new_ids = {id(row) for change in changes.values() for row in change.new}

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lookalike.annotate.protocol import EXCLUDED, OPEN, SETTLED, Outcome
+from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, OPEN, SETTLED, Outcome
 from lookalike.annotate.question import Question
 from lookalike.annotate.replay import ANSWERED, RULED, Event, replay
 from lookalike.core.errors import VoteError
-from lookalike.store.history.rows import GOLD, UNDO, VOTE, Row
+from lookalike.store.history.rows import GOLD, SKIP, UNDO, VOTE, Row
 from lookalike.store.history.votes_file import Pair, VoteFile
 
 REASONS = {  # by the code of a refusal
@@ -62,6 +62,33 @@ def merged(file: VoteFile, here: VoteFile, ids: Mapping[str, int], grace: int) -
     return changes
 
 
+def with_undone_votes(events: Sequence[Row], kept: Sequence[Row]) -> list[Row]:
+    """The events of a borrowed history, where a later vote of an annotator replaces an earlier one that is here.
+
+    The earlier vote is undone first. A vote that is older than the one here, or the same answer again, changes nothing.
+    """
+    live: dict[tuple[Pair, str], Row] = {}
+    known = {row.token for row in kept}
+    found: list[Row] = []
+    for row in (*kept, *(one for one in events if one.token not in known)):
+        key, is_new = (row.pair, row.who.casefold()), row.token not in known
+        earlier = live.get(key)
+        if row.event == UNDO and (earlier is None or row.token != f"{UNDO}:{earlier.token}"):
+            continue
+        if is_new and earlier is not None and row.event in (VOTE, SKIP):
+            if row.event == SKIP or row.answer == earlier.answer or (row.at or 0) <= (earlier.at or 0):
+                continue
+            undone = row._replace(event=UNDO, answer="", place=0, took=0, reason="")
+            found.append(undone._replace(token=f"{UNDO}:{earlier.token}"))
+        if row.event == VOTE:
+            live[key] = row
+        elif row.event == UNDO:
+            del live[key]
+        if is_new:
+            found.append(row)
+    return found
+
+
 def live_votes(events: Sequence[Row]) -> dict[str, str]:
     """The answers of the votes on a pair that were not undone, by casefolded name."""
     live: dict[str, str] = {}
@@ -76,15 +103,17 @@ def live_votes(events: Sequence[Row]) -> dict[str, str]:
 def _with_more_votes(known: Row, had: Sequence[Row], new: Sequence[Row]) -> Row:
     """A question here that gets votes from elsewhere: all are kept, so it may need more than before.
 
-    A pair that was resolved by its votes is resolved again from all of them. A verdict of a discussion, a label from a
-    file, and pairs without a label because of a photo or a check stay as they are.
+    A pair that was resolved by its votes is resolved again from all of them, and a pair in discussion if one of its
+    votes changed. A verdict of a discussion, a label from a file, and pairs without a label because of a photo or a
+    check stay as they are.
     """
     before, after = live_votes(had), live_votes([*had, *new])
     more = known._replace(needed=max(known.needed or 0, len(after)))
     if after == before or not before or len(before) != known.needed:
         return more
     is_result = (known.state == SETTLED and known.label is not None) or known.state == EXCLUDED
-    if not is_result or any(row.event in (*RULED, GOLD) for row in had):
+    is_changed = any(after.get(who) != answer for who, answer in before.items())
+    if not (is_result or (known.state == DISCUSSION and is_changed)) or any(row.event in (*RULED, GOLD) for row in had):
         return more
     return more._replace(state=OPEN, label=None)
 
