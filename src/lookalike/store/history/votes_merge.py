@@ -113,7 +113,9 @@ def _with_more_votes(known: Row, had: Sequence[Row], new: Sequence[Row]) -> Row:
         return more
     is_result = (known.state == SETTLED and known.label is not None) or known.state == EXCLUDED
     is_changed = any(after.get(who) != answer for who, answer in before.items())
-    if not (is_result or (known.state == DISCUSSION and is_changed)) or any(row.event in (*RULED, GOLD) for row in had):
+    if not (is_result or (known.state == DISCUSSION and is_changed)) or any(
+        row.event in (*RULED, GOLD) for row in had
+    ):
         return more
     return more._replace(state=OPEN, label=None)
 
