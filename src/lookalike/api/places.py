@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64, Int8, Int64
 
-from lookalike.audit.sampling.design import Units
+from lookalike.audit.sampling.design import Units, shared
+from lookalike.audit.sampling.queries import ByQuery
 from lookalike.core.checks import at_least, fingerprint
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Basis, Catalog, Embeddings, Labels, Rule
 from lookalike.evaluate.measures.hit_rate import membership
+from lookalike.evaluate.measures.mrr_ndcg import discounted
 from lookalike.rank.distinct import top_lists
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs, units_of
@@ -18,15 +21,21 @@ from lookalike.rank.pairs import JudgedPairs, judged_pairs, units_of
 SPARE = 8
 """Further candidates to look at for ties with the last place, before a longer list is made."""
 NONE = -1
+LEAST = 1e-12
+"""Weights this small are 0."""
+SampledMeasure = Literal["HR", "DCG"]
+"""Measures whose value is a sum over places: a sample of places estimates them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
     """Who stands in whose top K: row i is a candidate of query `query[i]` with the weight w of each encoder.
 
-    w is the share of tie orders that put the candidate there (`membership`), so each encoder's weights of a query add
-    up to K or to all its candidates. Rows of one `question` are answered together: (a, b) and (b, a) are one.
-    `photos` are the catalog rows of query and photo shown for each question, `label` is 1, 0, or -1 for an open row.
+    For HR@K w is the share of tie orders that put the candidate there (`membership`), so each encoder's weights of a
+    query add up to K or to all its candidates. For DCG@K, the mean over queries of the sum over positives of
+    1 / log2(rank + 2), it is the candidate's mean gain over the tie orders. Rows of one `question` are answered
+    together: (a, b) and (b, a) are one. `photos` are the catalog rows of query and photo shown for each question,
+    `label` is 1, 0, or -1 for an open row.
     """
 
     encoders: tuple[str, ...]
@@ -37,40 +46,87 @@ class Places:
     label: Int8[np.ndarray, " rows"]
     question: Int64[np.ndarray, " rows"]
     photos: Int64[np.ndarray, "questions 2"]
+    measure: SampledMeasure = "HR"
 
     def __len__(self) -> int:
         return len(self.query)
 
     def units(
-        self, first: str, second: str | None = None, guess: Float64[np.ndarray, " rows"] | None = None
+        self,
+        first: str,
+        second: str | None = None,
+        guess: Float64[np.ndarray, " rows"] | None = None,
+        drawn_from: tuple[Units, Int64[np.ndarray, " units"]] | None = None,
     ) -> tuple[Units, Int64[np.ndarray, " units"]]:
-        """The open questions of HR@K of an encoder, or of the difference of two, and which questions they are.
+        """The open questions of one encoder's value, or of the difference of two, and which questions they are.
 
-        A question weighs (w_first - w_second) / (K x queries), summed over its open rows; one that weighs nothing is
-        no unit. Strata of a difference are its two sides. `guess` is the covariate of each row; a question has the mean
-        of its rows by weight.
+        A question weighs w_first - w_second by the measure's scale, summed over its open rows; one that weighs nothing
+        is no unit. Strata of a difference are its two sides. `guess` is the covariate of each row; a question has the
+        mean of its rows by weight. With `drawn_from` (of `shared_units`) units and strata are those of one draw for
+        several encoders; units that this value does not need have weight 0.
         """
-        w = self._weight(first) - (0.0 if second is None else self._weight(second))
-        w = w / (self.k * self.queries)
-        is_open = self.label < 0
+        w, is_open, size = self._weight(first, second), self.label < 0, len(self.photos)
         known = float(w[~is_open] @ self.label[~is_open])
-        size = len(self.photos)
         total = np.bincount(self.question[is_open], weights=w[is_open], minlength=size).astype(np.float64)
-        which = np.flatnonzero(np.abs(total) > 1e-12)
-        covariate = None
-        if guess is not None:
-            at, heavy = self.question[is_open], np.abs(w[is_open])
-            sums = np.bincount(at, weights=heavy * guess[is_open], minlength=size)
-            covariate = (sums / np.maximum(np.bincount(at, weights=heavy, minlength=size), 1e-300))[which]
+        total[np.abs(total) <= LEAST] = 0.0
+        which = np.flatnonzero(total) if drawn_from is None else drawn_from[1]
+        covariate = None if guess is None else self.of_questions(guess, first, second)[which]
+        if drawn_from is not None:
+            return Units(total[which], drawn_from[0].stratum, known, covariate), which
         sides = (total[which] > 0).astype(np.int64) if second is not None else np.zeros(len(which), np.int64)
         return Units(total[which], sides, known, covariate), which
 
-    def _weight(self, encoder: str) -> Float64[np.ndarray, " rows"]:
-        if encoder not in self.encoders:
-            raise ArgumentError(
-                f"There are no lists of {encoder!r}.", fix=f"Name one of: {', '.join(self.encoders)}."
-            )
-        return self.weight[self.encoders.index(encoder)]
+    def shared_units(self, encoders: Sequence[str]) -> tuple[Units, Int64[np.ndarray, " units"]]:
+        """The open questions that any of these encoders needs, to be drawn once for all, and which they are."""
+        is_open, size = self.label < 0, len(self.photos)
+        weights = [
+            np.bincount(self.question[is_open], weights=self._weight(name)[is_open], minlength=size)
+            for name in encoders
+        ]
+        which = np.flatnonzero(np.any(np.array(weights) > LEAST, axis=0))
+        return shared(np.array(weights)[:, which] > LEAST), which
+
+    def by_query(
+        self, first: str, second: str | None = None, which: Int64[np.ndarray, " questions"] | None = None
+    ) -> tuple[ByQuery, Int64[np.ndarray, " questions"]]:
+        """The same value query by query, and which questions its rows name.
+
+        These are all open questions that the value needs in some query; or those of `which`, in its order, as the units
+        of a draw are. One that raises the value in one query as much as it lowers it in another is no unit of pairs.
+        """
+        w, is_open = self._weight(first, second), self.label < 0
+        _, query = np.unique(self.query, return_inverse=True)
+        known = np.bincount(
+            query[~is_open], weights=w[~is_open] * self.label[~is_open], minlength=self.queries
+        )
+        rows = is_open & (np.abs(w) > LEAST)
+        if which is None:
+            which = np.unique(self.question[rows])
+        place = np.full(len(self.photos), NONE)
+        place[which] = np.arange(len(which))
+        rows &= place[self.question] >= 0
+        return ByQuery(query[rows], place[self.question[rows]], w[rows], known.astype(np.float64)), which
+
+    def of_questions(
+        self, guess: Float64[np.ndarray, " rows"], first: str, second: str | None = None
+    ) -> Float64[np.ndarray, " questions"]:
+        """The mean of a question's open rows by their weight in a value; 0 for questions that it does not need."""
+        is_open, size = self.label < 0, len(self.photos)
+        at, heavy = self.question[is_open], np.abs(self._weight(first, second)[is_open])
+        sums = np.bincount(at, weights=heavy * guess[is_open], minlength=size)
+        return np.asarray(sums / np.maximum(np.bincount(at, weights=heavy, minlength=size), 1e-300))
+
+    def _weight(self, first: str, second: str | None = None) -> Float64[np.ndarray, " rows"]:
+        """What a similar answer adds to the value of an encoder, or to the difference of two."""
+        for encoder in (first, second or first):
+            if encoder not in self.encoders:
+                raise ArgumentError(
+                    f"There are no lists of {encoder!r}.", fix=f"Name one of: {', '.join(self.encoders)}."
+                )
+        w = self.weight[self.encoders.index(first)]
+        if second is not None:
+            w = w - self.weight[self.encoders.index(second)]
+        return w / (self.queries * (self.k if self.measure == "HR" else 1))
 
 
 def places(
@@ -80,8 +136,10 @@ def places(
     query_rows: Int64[np.ndarray, " queries"],
     k: int,
     rule: Rule | None = None,
+    measure: SampledMeasure = "HR",
 ) -> Places:
     """The places of the top K lists of some queries, catalog rows without repetition, by several encoders."""
+    gain = membership if measure == "HR" else discounted
     rule = rule or Rule()
     rows = np.unique(query_rows)
     names, code = units_of(catalog, rule)
@@ -94,7 +152,7 @@ def places(
     shown = shown[first]
     query, unit = np.divmod(key, len(names))
     pairs = _unlabelled(catalog, query, unit, rule)
-    weight = np.stack([membership(judged_ranks(catalog, one, pairs), k) for one in encoders])
+    weight = np.stack([gain(judged_ranks(catalog, one, pairs), k) for one in encoders])
     there = weight.any(axis=0)
     low, high = shown.min(axis=1)[there], shown.max(axis=1)[there]
     _, first, question = np.unique(low * len(catalog) + high, return_index=True, return_inverse=True)
@@ -111,6 +169,7 @@ def places(
         np.where(known, label, of_question[question]).astype(np.int8),
         question,
         shown[there][first],
+        measure,
     )
 
 

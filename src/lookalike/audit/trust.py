@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float64
 from scipy.special import ndtri
 
 from lookalike.core.checks import one_of
@@ -117,12 +119,18 @@ def wilson(rate: float, n: float, level: float = 0.95) -> tuple[float, float]:
     >>> [round(end, 3) for end in wilson(0.0, 10.0, 0.95)]
     [0.0, 0.278]
     """
-    if math.isinf(n):
-        return rate, rate
-    if n <= 0:
-        return 0.0, 1.0
+    low, high = wilson_ends(np.array(rate), np.array(n), level)
+    return float(low), float(high)
+
+
+def wilson_ends(
+    rate: Float64[np.ndarray, "*each"], n: Float64[np.ndarray, "*each"], level: float
+) -> tuple[Float64[np.ndarray, "*each"], Float64[np.ndarray, "*each"]]:
+    """`wilson` of many rates at once."""
     z = float(ndtri((1.0 + level) / 2.0))
+    n, none = np.maximum(n, 1e-300), n <= 0
     middle = rate + z * z / (2 * n)
-    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    half = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n) / n)
     scale = 1 + z * z / n
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+    low, high = np.maximum(0.0, (middle - half) / scale), np.minimum(1.0, (middle + half) / scale)
+    return np.where(none, 0.0, low), np.where(none, 1.0, high)

@@ -108,3 +108,58 @@ def test_an_encoder_without_lists_is_named(shop):
     found = places(catalog, encoders[:2], labels, np.arange(5), K)
     with pytest.raises(ArgumentError, match="blind"):
         found.units("plain", "blind")
+
+
+def test_known_parts_and_answered_rows_add_up_query_by_query(shop):
+    catalog, encoders, labels, kind = shop
+    some = only(labels, np.random.default_rng(0).uniform(size=len(labels)) < 0.3)
+    found = places(catalog, encoders, some, np.arange(IMAGES), K)
+    truth = score(catalog, encoders, labels, f"HR@{K}")
+    given = answers(found, catalog, kind)
+    by_query, which = found.by_query("plain")
+    parts = by_query.known + by_query.sums(by_query.weight * given[which][by_query.question])
+    assert np.sort(parts * IMAGES) == pytest.approx(np.sort(truth[0][f"HR@{K}"].numerator))
+    for first, second in (("plain", None), ("plain", "coarse")):
+        units, drawn = found.units(first, second)
+        rows, _ = found.by_query(first, second, drawn)
+        assert np.bincount(rows.question, rows.weight, len(units)) == pytest.approx(units.weight)
+        assert rows.known.sum() == pytest.approx(units.known)
+    whole, queries = by_query.units()
+    label = np.where(np.isin(np.arange(len(given)), which), given, np.nan)[which]
+    least, most = by_query.answers(queries, label)
+    assert least.tolist() == most.tolist()
+    assert whole.known + whole.weight @ least == pytest.approx(truth[0][f"HR@{K}"].value)
+
+
+def test_one_draw_for_several_encoders_has_the_units_of_each(shop):
+    catalog, encoders, labels, kind = shop
+    found = places(catalog, encoders, only(labels, np.zeros(len(labels), bool)), np.arange(10), K)
+    of_all = found.shared_units(["plain", "other", "coarse"])
+    given = answers(found, catalog, kind)[of_all[1]]
+    for pair in (("plain",), ("other", "coarse"), ("coarse", "plain")):
+        alone, which = found.units(*pair)
+        units, _ = found.units(*pair, drawn_from=of_all)
+        assert (units.weight != 0).sum() == len(alone)
+        assert units.weight @ given == pytest.approx(alone.weight @ answers(found, catalog, kind)[which])
+        assert units.stratum is of_all[0].stratum
+    assert of_all[0].stratum.max() <= 3
+
+
+def test_units_of_dcg_add_up_to_the_discounted_gain_over_all_tie_orders(shop):
+    catalog, encoders, labels, kind = shop
+    nothing = only(labels, np.zeros(len(labels), bool))
+    found = places(catalog, encoders, nothing, np.arange(10), K, measure="DCG")
+    best = sum(1 / np.log2(place + 2) for place in range(K))
+    for weights in found.weight:
+        assert np.bincount(found.query, weights=weights)[:10] == pytest.approx(np.full(10, best))
+    units, which = found.units("plain")
+    vectors = encoders[0].vectors.astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    earned = 0.0
+    for query in range(10):
+        scores = vectors @ vectors[query]
+        items = [i for i in range(IMAGES // 2) if i != query // 2]
+        items.sort(key=lambda i: -max(scores[2 * i], scores[2 * i + 1]))
+        for place, item in enumerate(items[:K]):
+            earned += (kind[2 * item] == kind[query]) / np.log2(place + 2)
+    assert units.weight @ answers(found, catalog, kind)[which] == pytest.approx(earned / 10)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lookalike.audit.sampling.design import Units, draw, sizes
+from lookalike.audit.sampling.design import Units, draw, filled, shared, sizes
 from lookalike.core.errors import ArgumentError
 
 
@@ -64,6 +64,23 @@ def test_the_first_part_of_a_design_is_a_simple_random_sample_of_each_stratum():
 
 
 @pytest.mark.parametrize("weight", [0.0, np.nan, np.inf])
-def test_units_that_do_not_count_are_refused(weight):
+def test_units_that_do_not_count_are_not_drawn(weight):
     with pytest.raises(ArgumentError):
-        Units(np.array([0.1, weight]), np.zeros(2, int))
+        draw(Units(np.array([0.1, weight]), np.zeros(2, int)), 1, 0)
+
+
+def test_one_draw_for_several_values_takes_units_by_the_root_of_how_many_need_them():
+    needed = np.array([[True] * 400, [True] * 100 + [False] * 300, [True] * 100 + [False] * 300])
+    design = draw(shared(needed), 80, 3)
+    p = np.zeros(400)
+    p[design.unit] = design.probability
+    assert p[p > 0].min() * np.sqrt(3) == pytest.approx(p.max(), rel=0.03)
+    assert (p[:100] > 0).sum() / 100 == pytest.approx(p[:100].max())
+
+
+def test_a_covariate_of_a_part_of_the_units_is_filled_with_its_stratum_s_mean():
+    guess = np.array([0.1, 0.3, np.nan, np.nan, np.nan, 0.8])
+    assert filled(guess, np.array([0, 0, 0, 1, 2, 2])).tolist() == pytest.approx(
+        [0.1, 0.3, 0.2, 0.4, 0.8, 0.8]
+    )
+    assert filled(np.full(2, np.nan), np.zeros(2, int)).tolist() == [0.5, 0.5]

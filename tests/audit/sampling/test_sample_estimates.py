@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from lookalike.audit.sampling.design import Design, Units, draw
-from lookalike.audit.sampling.estimate import estimate
+from lookalike.audit.sampling.design import Design, Units, draw, filled
+from lookalike.audit.sampling.estimate import estimate, estimates
 from lookalike.audit.trust import wilson
 
 WEIGHT = np.array([0.1, 0.1, 0.2, 0.1, 0.2, -0.1, -0.1, -0.2])
@@ -50,17 +50,18 @@ def plainly(units: Units, design: Design, label: np.ndarray, level: float) -> tu
         cov, var = cov + times * matrix[0, 1], var + times * matrix[1, 1]
     slope = cov / var
     value = units.known + slope * sum(v * f)
-    variance = 0.0
+    variance = 0.0  # the two labels more are those of the stratum's mean unit
     for h in strata:
         mine = [i for i, u in enumerate(design.unit) if units.stratum[u] == h]
         there, n = int(np.sum(units.stratum == h)), len(mine)
         e = [v[design.unit[i]] * (label[i] - slope * f[design.unit[i]]) for i in mine]
         value += sum(e) * there / n
-        mean_v = np.mean([v[design.unit[i]] for i in mine])
-        mean_g = np.mean([v[design.unit[i]] * f[design.unit[i]] for i in mine])
+        mean_v = np.mean([v[u] for u in range(len(v)) if units.stratum[u] == h])
+        mean_g = np.mean([v[u] * f[u] for u in range(len(v)) if units.stratum[u] == h])
         more = [*e, mean_v - slope * mean_g, -slope * mean_g]
         variance += there**2 * (1 - n / there) * max(np.var(more, ddof=1), np.var(e, ddof=1)) / n
-    half = student.ppf((1 + level) / 2, len(design.unit) - len(strata) - 1) * np.sqrt(variance)
+    freedom = len(design.unit) - len(strata) - 1
+    half = student.ppf((1 + level) / 2, freedom) * np.sqrt(variance * (freedom + 1) / freedom)
     return value, half, slope
 
 
@@ -141,6 +142,38 @@ def test_a_stratum_without_a_label_has_no_value():
     units = Units(WEIGHT, STRATUM)
     found = estimate(units, Design(np.array([0, 1]), np.array([0.4, 0.4]), 0), np.array([1.0, 0.0]))
     assert np.isnan([found.value, found.low, found.high]).all()
+
+
+@pytest.mark.parametrize("known", [8, 4, 0])
+def test_whatever_part_the_covariate_is_there_for_the_value_has_no_bias_at_a_fixed_coefficient(known):
+    """The estimator less its tuned part: over all samples, the mean is the truth with any covariate frozen before."""
+    guess = GUESS.copy()
+    guess[np.random.default_rng(0).permutation(8)[known:]] = np.nan
+    f = filled(guess, STRATUM)
+    total = [
+        0.7 * (WEIGHT @ f) + ((WEIGHT * (LABEL - 0.7 * f))[d.unit] / d.probability).sum()
+        for d in every_sample(3, 2)
+    ]
+    assert np.mean(total) == pytest.approx(WEIGHT @ LABEL)
+    one = Design(np.array([0, 2, 3, 6, 7]), np.array([0.6, 0.6, 0.6, 2 / 3, 2 / 3]), 0)
+    found = estimate(Units(WEIGHT, STRATUM, 0.0, f), one, LABEL[one.unit])
+    by_hand = found.coefficient * (WEIGHT @ f)
+    by_hand += ((WEIGHT * (LABEL - found.coefficient * f))[one.unit] / one.probability).sum()
+    assert found.value == pytest.approx(by_hand)
+
+
+def test_many_draws_at_once_are_the_single_ones():
+    units = Units(np.repeat([0.01, -0.02, 0.01], 40), np.repeat([0, 1, 2], 40), 0.1, np.linspace(0, 1, 120))
+    designs = [draw(units, 45, seed) for seed in range(3)]
+    unit = np.stack([d.unit[np.argsort(units.stratum[d.unit], kind="stable")] for d in designs])
+    label = (np.sin(unit) > 0).astype(float)
+    for some in (units, Units(units.weight, units.stratum, 0.1)):
+        together = estimates(some, unit, label)
+        for at, design in enumerate(designs):
+            alone = estimate(some, design, (np.sin(design.unit) > 0).astype(float))
+            assert [together.value[at], together.low[at], together.high[at]] == pytest.approx(
+                [alone.value, alone.low, alone.high]
+            )
 
 
 @pytest.mark.slow

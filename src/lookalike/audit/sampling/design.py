@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int, Int64
+from jaxtyping import Bool, Float64, Int, Int64
 
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
@@ -19,18 +19,21 @@ class Units:
     """The open questions of one value, and what is known of it.
 
     A unit is a question that an annotator answers, (a, b) and (b, a) being one; `weight` is what a similar answer adds
-    to the value, summed over all places that it fills (never 0). `known` is the part of the labels that are there.
-    `covariate` is a guess of every answer in 0 to 1, made before the draw (None: there is none).
+    to the value, summed over all places that it fills. It is 0 only for units that were drawn for another value.
+    `known` is the part of the labels that are there. `covariate` is a guess of every answer in 0 to 1, made before the
+    draw (None: there is none). With `whole`, a unit is a query with all its questions, and its answer is their mean
+    (`ByQuery.units`).
     """
 
     weight: Float64[np.ndarray, " units"]
     stratum: Int[np.ndarray, " units"]
     known: float = 0.0
     covariate: Float64[np.ndarray, " units"] | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
-        if np.any(self.weight == 0) or not np.all(np.isfinite(self.weight)):
-            raise ArgumentError("A unit has a weight of 0 or none.", fix="Leave out units that do not count.")
+        if not np.all(np.isfinite(self.weight)):
+            raise ArgumentError("A unit has no weight.", fix="Leave out units that do not count.")
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -83,6 +86,8 @@ def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
 
 def draw(units: Units, labels: int, seed: int) -> Design:
     """A stratified simple random sample without replacement of about `labels` units, in random order."""
+    if np.any(units.weight == 0):
+        raise ArgumentError("A unit has a weight of 0.", fix="Leave out units that do not count.")
     taken = sizes(units, labels)
     random = np.random.Generator(np.random.PCG64(seed))
     names, place = np.unique(units.stratum, return_inverse=True)
@@ -92,6 +97,41 @@ def draw(units: Units, labels: int, seed: int) -> Design:
     unit = np.concatenate(drawn) if drawn else np.empty(0, np.int64)
     unit = unit[random.permutation(len(unit))]
     return Design(unit, (taken / np.maximum(count, 1))[place[unit]], seed)
+
+
+def shared(needed: Bool[np.ndarray, "values units"]) -> Units:
+    """Units to draw once for several values: strata by how many values need the unit, m, and weights sqrt(m).
+
+    So `sizes` takes n_h in proportion to N_h sqrt(m), an inclusion probability in proportion to sqrt(m): the choice
+    that makes the sum of the values' variances least where answers spread alike (Neyman's argument; a unit adds its
+    variance to m values). Units that no value needs have to be left out before.
+
+    >>> one = shared(np.array([[True] * 8, [True] * 4 + [False] * 4]))
+    >>> one.stratum.tolist(), one.weight.round(2).tolist()
+    ([2, 2, 2, 2, 1, 1, 1, 1], [1.41, 1.41, 1.41, 1.41, 1.0, 1.0, 1.0, 1.0])
+    """
+    times = needed.sum(axis=0)
+    return Units(np.sqrt(times), times.astype(np.int64))
+
+
+def filled(
+    guess: Float64[np.ndarray, " units"], stratum: Int[np.ndarray, " units"]
+) -> Float64[np.ndarray, " units"]:
+    """A covariate that is there for a part of the units (NaN elsewhere): the others get the mean of their stratum.
+
+    The mean of all where the stratum has none, 0.5 where nobody has one. The difference estimator has no bias with any
+    covariate that is fixed before the draw, however the part was chosen; what is lost is precision. Freeze the result.
+
+    >>> filled(np.array([0.2, 0.4, np.nan, np.nan]), np.array([0, 0, 0, 1])).round(2).tolist()
+    [0.2, 0.4, 0.3, 0.3]
+    """
+    there = np.isfinite(guess)
+    everywhere = float(guess[there].mean()) if there.any() else 0.5
+    found = guess.copy()
+    for h in np.unique(stratum):
+        mine = stratum == h
+        found[mine & ~there] = guess[mine & there].mean() if (mine & there).any() else everywhere
+    return found
 
 
 def _rounded(

@@ -90,7 +90,12 @@ def ndcg(judged: JudgedRanks, k: int) -> Score:
     The best order has the query's R labelled positives in the first places. An unjudged candidate earns nothing. A
     query without positives is undefined (0/0) and not averaged; trec_eval counts it as 0. Range 0 to 1.
     """
-    return _ndcg(judged, k, _gains(judged, k, discount))
+    return _ndcg(judged, k, discounted(judged, k))
+
+
+def discounted(judged: JudgedRanks, k: int) -> Float64[np.ndarray, " pairs"]:
+    """What each row earns in DCG@K if it is positive: 1 / log2(rank + 2), the mean over tie orders; 0 beyond K."""
+    return _gains(judged, k, discount)
 
 
 def estimated_ndcg(judged: JudgedRanks, k: int) -> Score:

@@ -1,0 +1,126 @@
+"""How precise a sample of n labels will be, of pairs and of whole queries, before a label is there."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64, Int64
+from scipy.special import stdtrit
+
+from lookalike.audit.sampling.design import Units, sizes
+from lookalike.audit.sampling.estimate import LEVEL
+from lookalike.audit.sampling.queries import ByQuery
+from lookalike.core.checks import at_least
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Expected half-widths of the interval with the same labels and looks: drawn pairs, and drawn whole queries.
+
+    `queries` is how many queries the labels are enough for. NaN where fewer than two.
+    """
+
+    pairs: float
+    whole_queries: float
+    queries: int
+
+    @property
+    def best(self) -> str:
+        """What to draw: "pairs", or "whole queries" where these give the narrower interval."""
+        return "whole queries" if self.whole_queries < self.pairs else "pairs"
+
+
+def forecast(
+    units: Units,
+    by_query: ByQuery,
+    labels: int,
+    chance: Float64[np.ndarray, " questions"],
+    which: Int64[np.ndarray, " units"],
+    *,
+    guess: Float64[np.ndarray, " questions"] | None = None,
+    alike: float = 0.0,
+    level: float = LEVEL,
+    looks: int = 1,
+) -> Forecast:
+    """Half-widths of one value by both designs at the same number of labels, level and looks.
+
+    `chance` is P(similar) of every question of `by_query`, given all that is known before the draw: a rate, the
+    corrected curve, or a judge's opinion set right on known labels. `which` are the questions of `units`; `guess` is
+    the covariate of each question, as in `units`. `alike` is the correlation of two answers of one query given
+    `chance` (`alike_within_queries`).
+
+    With E z = sum w p and Var z = sum w^2 p (1 - p), for a whole query also alike x the sum over its pairs of places,
+    a stratum's expected variance is that of E z - lambda g over its units plus the mean of Var z. Half-width:
+    t x sqrt(sum of N_h^2 (1 - n_h / N_h) / n_h x that).
+
+    >>> rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
+    >>> units = Units(np.full(200, 0.005), np.zeros(200, int))
+    >>> found = forecast(units, rows, 50, np.full(200, 0.5), np.arange(200), alike=0.3)
+    >>> round(found.pairs, 3), round(found.whole_queries, 3), found.best
+    (0.123, 0.205, 'pairs')
+    """
+    share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
+    p = chance[which]
+    pairs = _half_width(units, units.weight * p, units.weight**2 * p * (1 - p), labels, share)
+    w, each, spread = by_query.weight, chance[by_query.question], np.sqrt(chance * (1 - chance))
+    whole, queries = by_query.units(guess)
+    noise = w * spread[by_query.question]
+    alone = by_query.sums(noise**2)
+    together = alone + alike * (by_query.sums(noise) ** 2 - alone)
+    asked = len(np.unique(by_query.question)) / max(len(queries), 1)
+    affordable = min(int(labels / asked), len(queries)) if asked else 0
+    expected = by_query.sums(w * each)[queries]
+    of_queries = (
+        _half_width(whole, expected, together[queries], affordable, share) if affordable > 1 else math.nan
+    )
+    return Forecast(pairs, of_queries, affordable)
+
+
+def alike_within_queries(
+    query: Int64[np.ndarray, " rows"],
+    label: Float64[np.ndarray, " rows"],
+    chance: Float64[np.ndarray, " rows"],
+) -> float:
+    """The correlation of two answers of one query, beyond what `chance` says, from labels that are there; 0 to 1.
+
+    With r = (y - p) / sqrt(p (1 - p)): the sum over queries of (sum r)^2 - sum r^2, over that of n (n - 1). 0 where
+    no query has two labels. Rows whose chance is 0 or 1 are left out.
+
+    >>> alike_within_queries(np.array([0, 0, 1, 1]), np.array([1.0, 1, 0, 0]), np.full(4, 0.5))
+    1.0
+    """
+    here = (chance > 0) & (chance < 1)
+    p, at = chance[here], query[here]
+    r = (label[here] - p) / np.sqrt(p * (1 - p))
+    sums, squares, n = np.bincount(at, weights=r), np.bincount(at, weights=r * r), np.bincount(at)
+    pairs = float((n * (n - 1.0)).sum())
+    return min(max(float((sums**2 - squares).sum()) / pairs, 0.0), 1.0) if pairs else 0.0
+
+
+def _half_width(
+    units: Units,
+    mean: Float64[np.ndarray, " units"],
+    noise: Float64[np.ndarray, " units"],
+    labels: int,
+    level: float,
+) -> float:
+    """t x the expected standard error, if a unit adds `mean` with a variance of `noise` to the value."""
+    taken = sizes(units, labels)
+    if taken.sum() >= len(units):
+        return 0.0
+    names, place = np.unique(units.stratum, return_inverse=True)
+    there = np.bincount(place, minlength=len(names)).astype(np.float64)
+    spread = there**2 * (1.0 - taken / there) / taken
+
+    def covariance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        away = [x - (np.bincount(place, weights=x) / there)[place] for x in (a, b)]
+        return np.asarray(np.bincount(place, weights=away[0] * away[1]) / np.maximum(there - 1.0, 1.0))
+
+    e = mean
+    if units.covariate is not None:
+        g = units.weight * units.covariate
+        moving = float(spread @ covariance(g, g))
+        e = mean - g * (float(spread @ covariance(mean, g)) / moving if moving > 0 else 0.0)
+    variance = spread @ (covariance(e, e) + np.bincount(place, weights=noise) / there)
+    freedom = max(float((taken - 1).sum()) - (units.covariate is not None), 1.0)
+    return float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(float(variance))

@@ -1,0 +1,129 @@
+"""Queries as units of a sample, and queries as a sample of all that could be asked."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float64, Int64
+from scipy.special import stdtrit
+
+from lookalike.audit.sampling.design import Design, Units
+from lookalike.audit.sampling.estimate import LEVEL, Estimate
+from lookalike.core.checks import at_least
+
+
+@dataclass(frozen=True, eq=False)
+class ByQuery:
+    """One value query by query: an answer to `question[i]` adds weight[i] x answer to the part of `query[i]`.
+
+    A question can serve two queries, and then has two rows. `known` is each query's part of the labels that are there;
+    all parts together are the value.
+    """
+
+    query: Int64[np.ndarray, " rows"]
+    question: Int64[np.ndarray, " rows"]
+    weight: Float64[np.ndarray, " rows"]
+    known: Float64[np.ndarray, " queries"]
+
+    def sums(self, x: Float64[np.ndarray, " rows"]) -> Float64[np.ndarray, " queries"]:
+        """The sum of each query's rows."""
+        return np.bincount(self.query, weights=x, minlength=len(self.known)).astype(np.float64)
+
+    def units(
+        self, guess: Float64[np.ndarray, " questions"] | None = None
+    ) -> tuple[Units, Int64[np.ndarray, " units"]]:
+        """Whole queries as units, and which queries they are: those with an open question.
+
+        With W = sum of |w| over a query's rows its answer is sum of w y / W, from -1 to 1, and its covariate sum of
+        w f / W: what the query adds to the value is W times that, as for any unit.
+
+        >>> two = ByQuery(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0.2, -0.2, 0.2]), np.zeros(3))
+        >>> units, which = two.units(np.array([0.9, 0.4]))
+        >>> units.weight.tolist(), units.covariate.round(2).tolist(), which.tolist()
+        ([0.4, 0.2], [0.25, 0.4], [0, 1])
+        """
+        heavy = self.sums(np.abs(self.weight))
+        which = np.flatnonzero(heavy > 0)
+        covariate = (
+            None if guess is None else self.sums(self.weight * guess[self.question])[which] / heavy[which]
+        )
+        strata = np.zeros(len(which), np.int64)
+        return Units(heavy[which], strata, float(self.known.sum()), covariate, whole=True), which
+
+    def answers(
+        self, queries: Int64[np.ndarray, " drawn"], label: Float64[np.ndarray, " questions"]
+    ) -> Float64[np.ndarray, "2 drawn"]:
+        """The answers of whole queries, for `estimate_between`: the least and the most that they can be.
+
+        They differ where a question has no answer (NaN).
+
+        >>> two = ByQuery(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0.2, -0.2, 0.2]), np.zeros(2))
+        >>> two.answers(np.array([0, 1]), np.array([1.0, np.nan])).tolist()
+        [[0.0, 0.0], [0.5, 1.0]]
+        """
+        answer, rising = label[self.question], self.weight > 0
+        heavy = np.maximum(self.sums(np.abs(self.weight)), 1e-300)
+        ends = [np.where(np.isnan(answer), rising == most, answer) for most in (False, True)]
+        return np.stack([(self.sums(self.weight * one) / heavy)[queries] for one in ends])
+
+
+def between_queries(
+    by_query: ByQuery,
+    units: Units,
+    design: Design,
+    label: Float64[np.ndarray, " drawn"],
+    coefficient: float,
+) -> float:
+    """The variance of the value if its queries are drawn from endlessly many: Q x variance of the queries' true parts.
+
+    `question` of `by_query` are places among `units` here. With r = y - lambda f of the drawn, m the mean of r in the
+    unit's stratum by weight, and w the weights of a query's rows, its part is estimated as
+
+        t = known + sum w (lambda f + m) + sum_drawn w (r - m) / pi
+
+    and Q times their variance, Q / (Q - 1) sum (t - mean t)^2, less what the draw of units adds to it,
+    sum_drawn (w (r - m))^2 (1 - pi) / pi^2. At least 0. An answer that serves two queries is in both parts.
+
+    >>> parts = ByQuery(np.arange(4), np.arange(4), np.full(4, 0.25), np.zeros(4))
+    >>> all_of_them = Design(np.arange(4), np.ones(4), seed=0)
+    >>> units = Units(np.full(4, 0.25), np.zeros(4, int))
+    >>> round(between_queries(parts, units, all_of_them, np.array([1.0, 0, 0, 1]), 0.0), 4)
+    0.0833
+    """
+    size = len(by_query.known)
+    if size < 2:
+        return math.nan
+    guess = np.zeros(len(units)) if units.covariate is None else coefficient * units.covariate
+    names, place = np.unique(units.stratum, return_inverse=True)
+    heavy, of = np.abs(units.weight[design.unit]), place[design.unit]
+    r = label - guess[design.unit]
+    sums = [np.bincount(of, weights=x, minlength=len(names)) for x in (heavy * r, heavy)]
+    mean = sums[0] / np.maximum(sums[1], 1e-300)
+    away, excess = np.zeros(len(units)), np.zeros(len(units))
+    away[design.unit] = (r - mean[of]) / design.probability
+    excess[design.unit] = away[design.unit] ** 2 * (1.0 - design.probability)
+    w, at = by_query.weight, by_query.question
+    part = by_query.known + by_query.sums(w * (guess + mean[place] + away)[at])
+    added = float((w**2 * excess[at]).sum())
+    return max(float(((part - part.mean()) ** 2).sum()) * size / (size - 1) - added, 0.0)
+
+
+def with_queries_drawn(
+    found: Estimate, between: float, queries: int, *, level: float = LEVEL, looks: int = 1
+) -> Estimate:
+    """The estimate where queries are a sample too: `between` is added to the variance, half-widths join by squares.
+
+        low = value - sqrt((value - low)^2 + (t between^(1/2))^2), t with queries - 1 degrees of freedom
+
+    >>> fixed = Estimate(0.5, 0.44, 0.56, "Wilson", 50, 0, 0.0, 0.03)
+    >>> round(with_queries_drawn(fixed, 0.0016, 100).low, 3)
+    0.401
+    """
+    share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
+    half = float(stdtrit(max(queries - 1, 1), (1.0 + share) / 2.0)) * math.sqrt(between)
+    return replace(
+        found,
+        low=found.value - math.hypot(found.value - found.low, half),
+        high=found.value + math.hypot(found.high - found.value, half),
+        error=math.hypot(found.error, math.sqrt(between)),
+    )

@@ -1,0 +1,66 @@
+"""Several rounds of one question as one estimate (Des Raj 1956)."""
+
+import math
+from collections.abc import Sequence
+
+from lookalike.audit.sampling.estimate import Estimate
+from lookalike.core.errors import ArgumentError
+
+
+def round_weights(there: int, labels: Sequence[int]) -> tuple[float, ...]:
+    """The weights of rounds that draw `labels` of what is still open, of `there` units at first; they add up to 1.
+
+    Round r draws n_r of the N_r units that are open then. Its variance is S^2 N_r (N_r - n_r) / n_r, so
+
+        a_r in proportion to n_r / (N_r (N_r - n_r)).
+
+    With these weights the rounds are together as precise as one draw of all labels. They depend on plans alone, never
+    on answers. A round that takes all that is left has all the weight.
+
+    >>> [round(a, 3) for a in round_weights(100, [10, 10])]
+    [0.444, 0.556]
+    """
+    left, found = there, []
+    for n in labels:
+        if not 0 < n <= left:
+            raise ArgumentError(f"A round has {n} labels of {left} open units.", fix="Leave out such rounds.")
+        found.append(math.inf if n == left else n / (left * (left - n)))
+        left -= n
+    if math.isinf(found[-1]):
+        return (0.0,) * (len(found) - 1) + (1.0,)
+    return tuple(one / sum(found) for one in found)
+
+
+def combined(rounds: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """The weighted mean of rounds' estimates, each made with the labels of earlier rounds as known.
+
+        value = sum a_r value_r        error^2 = sum a_r^2 error_r^2
+
+    Given the earlier rounds, each estimate has no bias, so rounds do not correlate and their variances add up (Des Raj
+    1956). Half-widths are joined by their squares, as in MOVER; where drawn units have no answer they are added up,
+    because bounds do not cancel.
+
+    >>> half = Estimate(0.5, 0.4, 0.6, "Wilson", 50, 0, 0.0, 0.05)
+    >>> found = combined([half, half], [0.5, 0.5])
+    >>> round(found.low, 3), round(found.high, 3), found.labels
+    (0.429, 0.571, 100)
+    """
+    if len(rounds) != len(weights) or abs(sum(weights) - 1.0) > 1e-9:
+        raise ArgumentError(
+            "The weights of the rounds do not add up to 1.", fix="Give one weight for each round."
+        )
+    parts = list(zip(rounds, weights, strict=True))
+    value = sum(a * one.value for one, a in parts)
+    sides = [a * (one.value - one.low) for one, a in parts], [a * (one.high - one.value) for one, a in parts]
+    below, above = (sum(side) if any(one.open for one in rounds) else math.hypot(*side) for side in sides)
+    last = max(parts, key=lambda part: part[1])[0]
+    return Estimate(
+        value,
+        value - below,
+        value + above,
+        last.method,
+        sum(one.labels for one in rounds),
+        sum(one.open for one in rounds),
+        sum(a * one.coefficient for one, a in parts),
+        math.hypot(*(a * one.error for one, a in parts)),
+    )
