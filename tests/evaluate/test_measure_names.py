@@ -67,6 +67,8 @@ def test_lists_parse_into_their_parts(texts: list[str]):
         ("DCS( alpha = 10.0 )", "DCS(alpha=10)"),
         ("DCS(alpha=0.1)", "DCS(alpha=0.1)"),
         ("DCS(average=macro,alpha=2)", "DCS(alpha=2,average=macro)"),
+        ("DCS(half=7)", "DCS(half=7)"),
+        ("dcs( half = 3.5, average=macro )", "DCS(average=macro,half=3.5)"),
         ("EHR@5", "EHR@5"),
         ("ehr @ 5", "EHR@5"),
         ("auc_mac", "AUC_mac"),
@@ -156,6 +158,15 @@ def test_wrong_parameters(name: str, parameters: str):
 def test_one_parameter_given_twice_is_not_guessed():
     with pytest.raises(MeasureError):
         parse("DCS(alpha=1,alpha=2)")
+
+
+@pytest.mark.parametrize(
+    "parameters", ["half=7,alpha=10", "alpha_negative=2,half=7", "half=0", "half=-1", "half=inf"]
+)
+def test_a_rank_of_half_credit_is_above_0_and_replaces_alpha(parameters: str):
+    with pytest.raises(MeasureError) as caught:
+        parse(f"DCS({parameters})")
+    assert "DCS(half=7)" in caught.value.fix
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", " , "])

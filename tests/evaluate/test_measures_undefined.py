@@ -61,12 +61,14 @@ def test_labels_of_one_kind(measure: str, label: int):
         assert (found.reason, found.queries) == ("", 1)
 
 
-@pytest.mark.parametrize("measure", ["DCS", "DCS(average=macro)", "DCS(alpha=0)", "DCS(alpha=inf)"])
+@pytest.mark.parametrize(
+    "measure", ["DCS", "DCS(average=macro)", "DCS(alpha=0)", "DCS(alpha=inf)", "DCS(half=7)"]
+)
 def test_a_candidate_alone_in_its_list_has_no_percentile(measure: str):
     is_undefined(score(measure, ranked(1)))
 
 
-@pytest.mark.parametrize("measure", ["DCS", "DCS(average=macro)"])
+@pytest.mark.parametrize("measure", ["DCS", "DCS(average=macro)", "DCS(half=1)"])
 def test_a_candidate_alone_in_its_list_leaves_the_others_alone(measure: str):
     alone = Row("alone", "c", 0, 0, 0, 0.5, 1)
     with_it, without = score(measure, [*ranked(1, None, 0), alone]), score(measure, ranked(1, None, 0))

@@ -6,7 +6,7 @@ None stands for undefined. Exact fractions where the formula allows them; expone
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb, isinf, log2
+from math import comb, isinf, log, log2
 from typing import NamedTuple
 
 TIE = 1e-6
@@ -82,6 +82,15 @@ def dcs(
     if average == "micro":
         return mean([credit(row, alpha, negative) for row in rows])
     return mean([mean([credit(row, alpha, negative) for row in query]) for query in by_query(rows)])
+
+
+def dcs_of_half(rows: Rows, half: float) -> float | None:
+    """DCS with alpha = (n - 1) ln 2 / half, n the candidates of the row's query."""
+
+    def alpha(row: Row) -> float:
+        return (row.candidates - 1) * log(2) / half
+
+    return mean([credit(row, alpha(row), alpha(row)) for row in rows])
 
 
 # ---- the top K, VSD 5

@@ -18,6 +18,8 @@ VARIANTS = [
     "DCS(alpha=inf)",
     "DCS(alpha=20,alpha_negative=2)",
     "DCS(alpha=10,average=macro)",
+    "DCS(half=2)",
+    "DCS(average=macro,half=7)",
     "BPREF(depth=1)",
     "BPREF(depth=3)",
     "HR@3(of=possible)",

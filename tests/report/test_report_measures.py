@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from report_sample import MEASURES
 
+from lookalike.evaluate.measures.credit import half_credit
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.report.content import MeasureTable, Report
 from lookalike.report.page import render
 from lookalike.report.parts.cards import cards
 from lookalike.report.parts.cautions import caution, cautions
-from lookalike.report.parts.explanations import explanation, half_credit, sentence
+from lookalike.report.parts.explanations import explanation, sentence
 from lookalike.report.parts.summary import lead_measure, summary
 from lookalike.report.parts.table import shown_table
 
@@ -143,6 +144,7 @@ def test_the_options_of_a_measure_are_in_its_words():
     assert "first 100 results" in sentence(parse("BPREF(depth=100)"), 0.5)
     assert "nobody judged" in explanation(parse("AUC_mic(negatives=sampled)")).watch
     assert "6.9" in sentence(parse("DCS(alpha=10)"), 0.5)
+    assert "first 7 results" in sentence(parse("DCS(half=7)"), 0.5)
     assert "first 20 results" in explanation(parse("HR@20")).asks
 
 

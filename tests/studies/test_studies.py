@@ -122,3 +122,35 @@ def test_agreement_prints_estimated_errors_beside_true_ones(capsys):
         "from 100 gold pairs",
     ):
         assert part in printed
+
+
+def test_depth_prints_the_grid_and_runs_no_catalog_twice(tmp_path, capsys):
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path)]
+    small = [
+        "--items",
+        "200",
+        "300",
+        "--seeds",
+        "2",
+        "--pools",
+        "1",
+        "--rendered",
+        "100",
+        "--rendered-seeds",
+        "2",
+    ]
+    study("depth")["main"]([*where, *small])
+    printed, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
+    assert len(kept.splitlines()) == 6
+    for part in (
+        "## simulated encoders",
+        "## descriptors",
+        "| 200 | 10% | ",
+        "minus DCS(alpha=10)",
+        "both outside",
+    ):
+        assert part in printed
+    rows = (tmp_path / "depth.csv").read_text().splitlines()
+    assert len(rows) == 1 + 6 * 2 * 3 * 4 * 10
+    study("depth")["main"]([*where, *small])
+    assert (tmp_path / "j.jsonl").read_bytes() == kept

@@ -40,6 +40,21 @@ def check_alpha(alpha: float) -> float:
     return alpha
 
 
+def check_half(half: float) -> float:
+    """The rank itself, if credit can be halved there."""
+    if not 0 < half < np.inf:
+        raise MeasureError(
+            f"DCS has half={half:g}; a rank of half credit is above 0.", fix="Write DCS(half=7)."
+        )
+    return half
+
+
+def one_alpha(**given: object) -> None:
+    """Refuse `half` beside an alpha; None is not given."""
+    if given.get("half") is not None and (given.get("alpha"), given.get("alpha_negative")) != (None, None):
+        raise MeasureError("DCS has both alpha and half.", fix="Write DCS(alpha=10) or DCS(half=7).")
+
+
 def check_word(key: str, value: str) -> str:
     """The value itself, if the parameter takes it."""
     who, words, fix = WORDS[key]
@@ -66,7 +81,7 @@ def read_value(key: str, value: str, family: str) -> Value:
             )
         return number
     try:
-        return check_alpha(float(value))
+        return check_half(float(value)) if key == "half" else check_alpha(float(value))
     except ValueError:
         raise MeasureError(
             f"{family} has {key}={value}, which is no number.", fix=f"Write {family}({key}=10)."

@@ -15,7 +15,7 @@ from lookalike.evaluate.measures.bpref import bpref
 from lookalike.evaluate.measures.credit import dcs
 from lookalike.evaluate.measures.hit_rate import coverage, estimated_hit_rate, hit_rate
 from lookalike.evaluate.measures.mrr_ndcg import estimated_mrr, estimated_ndcg, mrr, ndcg, reciprocal_rank
-from lookalike.evaluate.measures.parameters import Value, read_value, whole
+from lookalike.evaluate.measures.parameters import Value, one_alpha, read_value, whole
 from lookalike.evaluate.measures.visible_rows import N, undefined, why_not_drawn, with_drawn
 
 SAMPLED_NEGATIVES = ("n", "negatives")
@@ -25,10 +25,10 @@ SAMPLED_NEGATIVES = ("n", "negatives")
 class Family:
     """One row of the table.
 
-    `score(judged, k?, **parameters)`; `always` are parameters printed even at their default, `optional` those
-    printed only when given; `ranks_only` is False where scores of different queries are compared. `of_list`: it is
-    about places in the list people see, so at paper level it reads the list of items. `k_optional`: K may be left out.
-    `samples_negatives`: it takes `negatives`, which sets the rows it sees, and `n`, how many are drawn for a query.
+    `score(judged, k?, **parameters)`; `always` are parameters printed even at their default, `instead` those given in
+    place of them, `optional` those printed only when given; `ranks_only` is False where scores of different queries are
+    compared. `of_list`: it is about places in the list people see, so at paper level it reads the list of items.
+    `k_optional`: K may be left out. `samples_negatives`: it takes `negatives` (the rows it sees) and `n` (drawn each).
     """
 
     name: str
@@ -36,6 +36,7 @@ class Family:
     score: Callable[..., Score]
     takes_k: bool = False
     always: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
+    instead: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     ranks_only: bool = True
     of_list: bool = False
@@ -61,6 +62,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 "mean credit of labelled pairs for being near the top (similar) or not (dissimilar)",
                 dcs,
                 always={"alpha": 10.0},
+                instead=("half",),
                 optional=("alpha_negative", "average"),
             ),
             Family(
@@ -207,7 +209,9 @@ def parse(text: str) -> Measure:
     """The measure of a name, ours or that of ir_measures; an error suggests the nearest names."""
     written = text_of.written(text, _EXAMPLES)
     family = FAMILIES[written.family]
-    given = dict(family.always) | _parameters(written.parameters, family)
+    given = _parameters(written.parameters, family)
+    if not given.keys() & set(family.instead):
+        given = dict(family.always) | given
     return Measure(family.name, _k(written.k, family), tuple(sorted(given.items())))
 
 
@@ -276,7 +280,7 @@ def _k(text: str | None, family: Family) -> int | None:
 
 
 def _parameters(parts: tuple[str, ...], family: Family) -> dict[str, Value]:
-    known = (*family.always, *family.optional)
+    known = (*family.always, *family.instead, *family.optional)
     given: dict[str, Value] = {}
     for part in parts:
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -286,6 +290,7 @@ def _parameters(parts: tuple[str, ...], family: Family) -> dict[str, Value]:
         if key in given:
             raise MeasureError(f"{family.name} has {key} twice.", fix=f"Give {key} once.")
         given[key] = read_value(key, value, family.name)
+    one_alpha(**given)
     if family.samples_negatives and "n" in given and "negatives" not in given:
         raise MeasureError(
             f"{family.name} has n={given['n']}, but no negatives are drawn.",

@@ -4,10 +4,11 @@ After VSD sections 4 (DCS) and 5 (HR@K, EHR@K, coverage@K), with AUC from EDS 3.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lookalike.core.text import percent, value
+from lookalike.evaluate.measures.credit import half_credit
 from lookalike.evaluate.measures.table import Measure
 
 # one line each, for readers without statistics
@@ -38,7 +39,7 @@ def explanation(measure: Measure) -> Explanation | None:
     depth = f" Only the first {given['depth']} results of a query count." if "depth" in given else ""
     facts = {
         "top": top,
-        "half": _half(float(given.get("alpha", 0))),
+        "half": _half(given),
         "cut": depth,
         "sampled": SAMPLED if "negatives" in given else "",
     }
@@ -50,20 +51,10 @@ def explanation(measure: Measure) -> Explanation | None:
     return Explanation(asks.format(**facts), meaning, watch.format(**facts))
 
 
-def half_credit(alpha: float) -> float:
-    """Share of the ranking after which a similar pair has lost half of its DCS credit.
-
-    Solves phi(1 - x) = 1/2 of VSD Eq. 2: x = 1 - ln((e^alpha + 1) / 2) / alpha.
-
-    >>> round(half_credit(10), 3), round(half_credit(1e-9), 3)
-    (0.069, 0.5)
-    """
-    if alpha < 1e-4:
-        return 0.5
-    return (math.log(2) - math.log1p(math.exp(-alpha))) / alpha
-
-
-def _half(alpha: float) -> str:
+def _half(given: Mapping[str, float | int | str]) -> str:
+    if "half" in given:
+        return f" Half of the credit is lost after the first {given['half']:g} results."
+    alpha = float(given.get("alpha", 0))
     if not alpha > 0:
         return ""
     return f" Half of the credit is lost after the first {percent(half_credit(alpha))} of the ranking."

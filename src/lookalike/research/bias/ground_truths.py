@@ -126,16 +126,21 @@ def as_if_encoders(drawn: Studio) -> list[Embeddings]:
 
 
 def studio_ground_truth(
-    drawn: Studio, encoders: Sequence[Embeddings], asked: Queries | None = None, *, queries: int = QUERIES
+    drawn: Studio,
+    encoders: Sequence[Embeddings],
+    asked: Queries | None = None,
+    *,
+    queries: int = QUERIES,
+    depth: int = DEPTH,
 ) -> GroundTruth:
-    """What is true of some queries, its own by default; judged are every encoder's top 10 and 8 random items each.
+    """What is true of some queries, its own by default; judged are every encoder's top `depth` and 8 random items each.
 
-    Queries are left out if the tenth place of an encoder is one of a tie that was not judged to its end.
+    Queries are left out if the last of these places of an encoder is one of a tie that was not judged to its end.
     """
     random = np.random.Generator(np.random.PCG64(drawn.seed))
     own = own_queries(drawn, random, queries)
     asked = asked or own
-    query, found, drawn_at_random = _pairs(drawn, asked, encoders, random)
+    query, found, drawn_at_random = _pairs(drawn, asked, encoders, random, depth)
     item, label = asked.item[query], true_labels(drawn, asked.item[query], found)
     one, two = (vote(drawn, expert, item, found) for expert in experts(2, drawn.seed))
     answers = {TRUTH: label, ONE: one, TWO: consensus(one, two)}
@@ -145,12 +150,12 @@ def studio_ground_truth(
     if asked.rule.split is not None:
         everywhere = _judged(asked, query, found, label, Rule())
         proposed = np.stack([judged_ranks(asked.catalog, one, everywhere).rank for one in encoders])
-    whole = ~np.any([lacking(one, DEPTH) > 0 for one in ranks], axis=0)[ranks[0].query_codes[1]]
+    whole = ~np.any([lacking(one, depth) > 0 for one in ranks], axis=0)[ranks[0].query_codes[1]]
     return GroundTruth(
         tuple(one.only(whole) for one in ranks),
         {kind: label[whole] for kind, label in answers.items()},
         drawn_at_random[whole],
-        DEPTH,
+        depth,
         None if proposed is None else proposed[:, whole],
     )
 
@@ -194,12 +199,12 @@ def _beside(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _pairs(
-    drawn: Studio, asked: Queries, encoders: Sequence[Embeddings], random: np.random.Generator
+    drawn: Studio, asked: Queries, encoders: Sequence[Embeddings], random: np.random.Generator, depth: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(query place, item) of all encoders' top lists and of random items, and which are random."""
     of_image = asked.catalog.item_codes[1]
     tops = [
-        of_image[top_lists(asked.catalog, one, asked.row, DEPTH + SPARE, asked.rule).row] for one in encoders
+        of_image[top_lists(asked.catalog, one, asked.row, depth + SPARE, asked.rule).row] for one in encoders
     ]
     others = random.integers(0, drawn.items - 1, (len(asked.row), RANDOM_EACH))
     others += others >= of_image[asked.row][:, None]  # any item but the query's own

@@ -80,12 +80,15 @@ class GroundTruth:
     def answered(self) -> Mapping[str, tuple[JudgedRanks, ...]]:
         """The ranks with the labels of each kind of annotators."""
         return {
-            kind: tuple(_labelled(one, label) for one in self.ranks) for kind, label in self.answers.items()
+            kind: tuple(relabelled(one, label) for one in self.ranks) for kind, label in self.answers.items()
         }
 
-    def hits(self, k: int) -> Float64[np.ndarray, "encoders queries"]:
-        """The true HR@k of every query: positives in the top k / k."""
-        found = [membership(one, k) * (one.label == 1) for one in self.ranks]
+    def hits(
+        self, k: int, label: Int[np.ndarray, " pairs"] | None = None
+    ) -> Float64[np.ndarray, "encoders queries"]:
+        """The true HR@k of every query: positives in the top k / k; `label` is another truth."""
+        positive = (self.ranks[0].label if label is None else label) == 1
+        found = [membership(one, k) * positive for one in self.ranks]
         sums = [np.bincount(self.query, weights=one, minlength=self.queries) for one in found]
         return np.minimum(np.stack(sums) / k, 1.0)
 
@@ -154,10 +157,12 @@ def require_complete(ranks: Sequence[JudgedRanks], k: int) -> None:
             )
 
 
-def _labelled(one: JudgedRanks, label: np.ndarray) -> JudgedRanks:
+def relabelled(one: JudgedRanks, label: np.ndarray) -> JudgedRanks:
     """The same ranks with other labels."""
     if label is one.label:
         return one
     other = replace(one, label=label)
-    other.__dict__["query_codes"] = one.query_codes  # the queries are the same; do not look them up again
+    for name in ("query_codes", "score_order"):  # these are the same; do not work them out again
+        if name in one.__dict__:
+            other.__dict__[name] = one.__dict__[name]
     return other

@@ -13,6 +13,7 @@ from lookalike.core.progress import Bar, Progress
 from lookalike.research.bias.calibrate import CalibrationCheck, as_toml, held
 from lookalike.research.bias.figure import bias_figure
 from lookalike.research.bias.ground_truths import (
+    DEPTH,
     Kind,
     queries_of,
     studio_encoders,
@@ -78,7 +79,7 @@ def bias_on_studio(
     return _simulated(outcomes, made)
 
 
-def studio_of(images: int, seed: int, bar: Bar, kind: Kind = "catalog") -> GroundTruth:
+def studio_of(images: int, seed: int, bar: Bar, kind: Kind = "catalog", depth: int = DEPTH) -> GroundTruth:
     """One studio with its encoders; its photos live in a temporary folder while they are described."""
     drawn = studio(images, photos_per_item=2, seed=seed)
     asked = queries_of(drawn, kind)
@@ -89,7 +90,7 @@ def studio_of(images: int, seed: int, bar: Bar, kind: Kind = "catalog") -> Groun
             write_wild(photos, drawn, asked, SIZE)
         with bar(f"Embedding studio {seed}") as progress:
             encoders = studio_encoders(drawn, photos, asked, progress)
-    return studio_ground_truth(drawn, encoders, asked)
+    return studio_ground_truth(drawn, encoders, asked, depth=depth)
 
 
 def bias_on_workspace(workspace: Workspace, pools: int, seed: int, bar: Bar) -> Simulated:
