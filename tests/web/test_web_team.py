@@ -1,5 +1,6 @@
 """The team, review and plan pages: who sees what, and what they say where there is nothing to say yet."""
 
+import multiprocessing
 import re
 import time
 from itertools import combinations
@@ -17,6 +18,7 @@ from lookalike.store.sql import labelling_schema as tables
 from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
 from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
+from lookalike.workflows.start.embed import embed
 
 HOUR = 3_600_000
 
@@ -230,3 +232,28 @@ def test_unknown_encoders_cannot_be_forecast(served):
     assert result.status == 400
     assert b"<script>alert" not in result.body
     assert lead.post("/plan/first").status == 400
+
+
+def test_a_forecast_whose_process_is_killed_can_be_computed_again(served):
+    images = served.workspace.catalog.image
+    served.workspace.add_labels(Labels.of(images[:4], images[4:8], [1, 0, 1, 0]), "a file")
+    embed(served.workspace, "descriptor:color")
+    lead = served.logged_in("Lead", "lead")
+    before = set(multiprocessing.active_children())
+
+    def computed() -> str:
+        lead.get("/plan")
+        assert lead.post("/plan/forecast", encoder="color").status == 303
+        while "refresh" in (page := lead.get("/plan")).headers:
+            for process in set(multiprocessing.active_children()) - before - killed:
+                if not killed:
+                    process.kill()
+                    killed.add(process)
+            time.sleep(0.05)
+        return page.text
+
+    killed: set = set()
+    assert "Compute it again." in computed()
+    page = computed()
+    assert "Compute it again." not in page
+    assert "EHR@5" in page

@@ -102,7 +102,8 @@ async def ask_first(site: SitePart, by: ActorPart) -> Response:
 
 
 def _forecaster(site: Site) -> ProcessPoolExecutor:
-    """The one process for forecasts, so that they do not slow down votes."""
-    if site.forecaster is None:
-        site.forecaster = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    """A process for one forecast, so that it does not slow down votes. The one before is done, or was killed."""
+    if site.forecaster is not None:
+        site.forecaster.shutdown(wait=False)
+    site.forecaster = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
     return site.forecaster
