@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lookalike.core.version import __version__
 
 if TYPE_CHECKING:
+    from lookalike.api.exposure import audit_exposure
     from lookalike.api.finetune import finetune
     from lookalike.api.next_pairs import pairs_to_label
     from lookalike.api.positiveness import Positiveness, positiveness
@@ -71,6 +72,7 @@ _HOME = {
     "compare": "api.significance",
     "read_labels": "api.values",
     "audit_measures": "api.trust",
+    "audit_exposure": "api.exposure",
     "pairs_to_label": "api.next_pairs",
     "positiveness": "api.positiveness",
     "find_items": "api.values",
@@ -111,6 +113,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "read_judged_ranks",
     "score_ranks",
     "audit_measures",
+    "audit_exposure",
     "pairs_to_label",
     "positiveness",
     "find_items",

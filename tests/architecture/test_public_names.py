@@ -21,6 +21,7 @@ PROMISED = [
     "Scores",
     "__version__",
     "compare",
+    "audit_exposure",
     "audit_measures",
     "embed",
     "embeddings",

@@ -6,7 +6,7 @@ from random import Random
 import ir_measures
 import numpy as np
 import pytest
-from ir_measures import AP, RR, Bpref, Judged, P, nDCG
+from ir_measures import AP, RR, Bpref, Judged, P, R, nDCG
 from oracles.scoring import Row, by_query
 from oracles.worlds import judged_of
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -96,6 +96,17 @@ def test_bpref_equals_trec_eval_for_every_proportion(positives: int, negatives: 
 def test_hit_rate_is_precision_at_k(seed: int, k: int):
     for query in by_query(labelled(seed, ties=False)):
         assert value(f"HR@{k}", query) == pytest.approx(with_ir_measures(P @ k, query), abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 5, 20, 30, 40])
+@pytest.mark.parametrize("seed", SEEDS[:4])
+def test_macro_recall_is_that_of_ir_measures_where_a_query_has_a_positive(seed: int, k: int):
+    for query in by_query(labelled(seed, ties=False)):
+        ours = value(f"Recall@{k}(average=macro)", query)
+        if isnan(ours):
+            assert not any(row.label for row in query)
+        else:
+            assert ours == pytest.approx(with_ir_measures(R @ k, query), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:4])

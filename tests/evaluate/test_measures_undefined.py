@@ -42,7 +42,7 @@ def test_no_labels(measure: str):
 
 ONE_KIND = {  # what is undefined when all labels are positive, and when all are negative
     1: {"AUC_mic", "AUC_mac"},
-    0: {"AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF", "NDCG", "ENDCG"},
+    0: {"AUC_mic", "AUC_mac", "PR-AUC_mic", "PR-AUC_mac", "BPREF", "NDCG", "ENDCG", "Recall"},
 }
 
 
@@ -94,6 +94,7 @@ def test_ehr_where_no_query_is_covered():
         ("HR@50", 2 / 50),
         ("HR@50(of=possible)", 1.0),
         ("EHR@50", 2 / 3),
+        ("Recall@50", 1.0),
         ("coverage@50", 3 / 50),
         ("MRR@50", (1 + 1 / 4) / sum(1 / place for place in range(1, 51))),
         ("MRR@999999999", (1 + 1 / 4) / (log(999_999_999) + 0.5772156649)),
@@ -118,7 +119,7 @@ def test_queries_counts_the_queries_of_the_mean(measure: str):
             for labels in ((1, 0, None), (1, None, 1), (0, 0, None), (None, None, None))
         ]
     )
-    counted = {"AUC_mac": 1, "PR-AUC_mac": 2, "BPREF": 2, "NDCG": 2, "ENDCG": 2}
+    counted = {"AUC_mac": 1, "PR-AUC_mac": 2, "BPREF": 2, "NDCG": 2, "ENDCG": 2, "Recall": 2}
     expected = 2 if of_possible(measure) else counted.get(parse(measure).family, 3)
     assert score(measure, rows).queries == expected
 

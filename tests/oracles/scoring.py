@@ -112,6 +112,16 @@ def hr(rows: Rows, k: int) -> float | None:
     return mean([in_top(query, k, (1,)) / k for query in by_query(rows)])
 
 
+def recall(rows: Rows, k: int) -> float | None:
+    """Of all positive pairs, the share in the top K: every example is scored 1 or 0 and averaged (EDS 6.3)."""
+    return mean([membership(row, k) for row in rows if row.label == 1])
+
+
+def recall_of_queries(rows: Rows, k: int) -> float | None:
+    """The same share within each query, mean over queries with a positive."""
+    return mean([recall(query, k) for query in by_query(rows)])
+
+
 def coverage(rows: Rows, k: int) -> float | None:
     """Labelled in the top K over K, mean over queries with a label."""
     return mean([in_top(query, k, (0, 1)) / k for query in by_query(rows)])

@@ -23,6 +23,7 @@ VARIANTS = [
     "BPREF(depth=1)",
     "BPREF(depth=3)",
     "HR@3(of=possible)",
+    "Recall@3(average=macro)",
     "MRR@3(of=possible)",
     "RR",
 ]

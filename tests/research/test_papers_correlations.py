@@ -189,3 +189,90 @@ def test_all_correlations_of_the_coverage_tables_but_one_grow_with_coverage():
         if np.any(np.diff([one for one in coverage(key, metric, kind).values() if np.isfinite(one)]) < 0)
     }
     assert falling == {("vsd-table-6", "DCS", "KT"), ("vsd-table-6", "DCS", "SC")}
+
+
+MEASURES = ("DCS", "EHR@5", "AUC_mic", "AUC_mac", "BPF")
+
+
+def means_of(part: str) -> dict[str, float]:
+    """The mean over the four generators, by measure, from the printed cells."""
+    column = CONSISTENCY.column(part)
+    return {
+        name: float(np.mean([float(cell) for (measure, _), cell in column.items() if measure == name]))
+        for name in MEASURES
+    }
+
+
+def test_the_means_of_vsd_table_1_are_those_of_its_cells():
+    assert [row.names for row in CONSISTENCY.means] == [(name, "mean") for name in MEASURES]
+    for row in CONSISTENCY.means:
+        for column, cell in zip(CONSISTENCY.columns, row.cells, strict=True):
+            if "Score" in column:
+                assert cell == "-"
+            else:
+                assert float(cell) == pytest.approx(means_of(column)[row.names[0]], abs=0.005 + 1e-9)
+
+
+def test_what_vsd_concludes_from_the_means_of_table_1():
+    """7.2.1: DCS is the most consistent on Furniture, then AUC and EHR; BPF is the least consistent on both."""
+    for dataset in ("Fashion", "Furniture"):
+        for kind in ("SC", "KT", "r"):
+            found = means_of(f"{dataset} / Bias / {kind}")
+            assert min(found, key=found.get) == "BPF"
+    order = {
+        kind: sorted(MEASURES, key=lambda name, kind=kind: -means_of(f"Furniture / Bias / {kind}")[name])
+        for kind in ("SC", "KT", "r")
+    }
+    assert order["SC"] == ["DCS", "AUC_mac", "EHR@5", "AUC_mic", "BPF"]
+    assert order["KT"] == ["DCS", "AUC_mac", "AUC_mic", "EHR@5", "BPF"]
+    assert order["r"] == ["AUC_mac", "AUC_mic", "EHR@5", "DCS", "BPF"]  # against the text
+    noted_values = means_of("Furniture / Bias / r")
+    assert [round(noted_values[name], 2) for name in ("EHR@5", "AUC_mic", "AUC_mac")] == [0.92, 0.93, 0.95]
+    assert noted_values["DCS"] == pytest.approx(0.8875, abs=0.001)
+
+
+def order_of(key: str, one: str, other: str, kind: str = "") -> float:
+    """Spearman of two columns of EDS Table 5 or 6, over all models or those of one kind."""
+    table = published(key)
+    rows = [names for names in table.column(one) if kind in ("", names[0])]
+    first, second = ([float(table.cell(*names, column=column)) for names in rows] for column in (one, other))
+    return float(spearmanr(first, second).statistic)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "micro", "macro"),
+    [
+        ("eds-table-5", "", (-0.07, 0.22), (-0.06, 0.34)),
+        ("eds-table-5", "GT generators", (0.60, 0.84), (0.64, 0.71)),
+        ("eds-table-5", "New models", (0.40, 0.24), (0.38, 0.50)),
+        ("eds-table-6", "", (0.71, 0.80), (0.84, 0.93)),
+    ],
+)
+def test_the_order_by_hr_is_closer_to_that_under_neg(key, kind, micro, macro):
+    """EDS 6.4: with sampled negatives the hierarchies are closer to those of HR. For new models micro is not."""
+    for name, expected in (("Micro", micro), ("Macro", macro)):
+        found = [
+            order_of(key, "HR / @5", f"ROC-AUC / {name} / {negatives}", kind)
+            for negatives in ("Anno.", "Neg")
+        ]
+        assert found == pytest.approx(expected, abs=0.006)
+
+
+def test_identification_of_eds_table_4_against_discovery():
+    """EDS 6.5 over six models: no correlation with ROC-AUC differs from 0, nor from .8."""
+    table = published("eds-table-4").column("HR / @5")
+    names = {("AS",): "Argus", ("AS ID",): "Argus ID", ("AS ID+C",): "Argus ID+C"}
+    hr = [float(cell) for cell in table.values()]
+
+    def with_discovery(key: str, column: str) -> float:
+        cells = [published(key).cell("GT generators", names.get(one, one[0]), column=column) for one in table]
+        return float(spearmanr(hr, [float(cell) for cell in cells]).statistic)
+
+    columns = ["HR / @5", *(f"ROC-AUC / {a} / {n}" for n in ("Anno.", "Neg") for a in ("Micro", "Macro"))]
+    found = [with_discovery("eds-table-5", column) for column in columns]
+    assert found == pytest.approx([0.43, -0.20, -0.06, 0.64, 0.37], abs=0.006)
+    wild = [with_discovery("eds-table-6", column) for column in columns]
+    assert (min(wild), max(wild)) == pytest.approx((-0.60, -0.43), abs=0.006)
+    every = untied(6)[0]
+    assert p_of(31 / 35, 6) < 0.05 < p_of(0.8, 6)
+    assert np.abs(every - 31 / 35).min() < 1e-9

@@ -19,6 +19,7 @@ from lookalike.research.papers.measure_tables import (
     discovery_table,
     ground_truth_table,
     identification_table,
+    order_agreement,
     overlap_table,
 )
 from lookalike.research.papers.published import keys, published
@@ -116,9 +117,8 @@ def test_an_encoder_with_a_models_name_is_on_the_models_row():
 def test_other_encoders_follow_the_papers_models_of_their_measure():
     printed = lines("vsd-table-1", consistency())
     at = {line[:13]: number for number, line in enumerate(printed) if line[:3] in ("DCS", "EHR", "BPF")}
-    assert (
-        at["DCS      AS  "] + 1 == at["DCS      colo"] == at["DCS      late"] - 1 == at["EHR@5    DINO"] - 2
-    )
+    names = ["DCS      AS  ", "DCS      colo", "DCS      late", "DCS      mean", "EHR@5    DINO"]
+    assert [at[name] - at[names[0]] for name in names] == [0, 1, 2, 3, 4]
     assert at["BPF      colo"] == at["BPF      AS  "] + 1
     assert printed[at["DCS      colo"]].split()[:5] == ["DCS", "color", "25.00", "±", "2.00"]
 
@@ -212,6 +212,35 @@ def test_discovery_rows_are_printed_like_eds_table_5():
     assert list(values)[11] == "PR-AUC_mac(n=4,negatives=sampled)"
 
 
+def test_a_measure_ends_with_its_mean_over_the_generators():
+    """Of both sides; where a correlation is undefined, the mean is over the others, and n says over how many."""
+    printed = lines("vsd-table-1", consistency())
+    (row,) = [line for line in printed if line.startswith("DCS      mean")]
+    cells = row.split()[2:]
+    assert (cells[0], cells[7], cells[14]) == ("-", "-", "-")  # scores have no mean
+    assert [float(cell) for cell in cells[1:7]] == pytest.approx(
+        [1, 1, 0.995, 0.87, 0.7575, 0.715], abs=0.006
+    )
+    assert [float(cell) for cell in cells[8:14]] == pytest.approx(
+        [0.925, 0.8325, 0.885, 0.82, 0.7095, 0.8275], abs=0.006
+    )
+    assert cells[15:] == ["0.90", "0.80", "0.70", "0.90", "0.80", "0.70"]
+    table = {row.names: row.figures for row in consistency().rows}
+    assert table["DCS", "mean"][0] is None
+    assert [one.n for one in table["DCS", "mean"][1:]] == [2, 2, 2, 1, 1, 1]
+    assert [one.n for one in table["BPF", "mean"][1:]] == [1, 1, 1, 2, 2, 2]
+
+
+def test_the_order_of_encoders_by_two_measures_is_a_correlation_or_a_reason():
+    four = [
+        scores(name, {"HR@5": hr, "AUC_mac": 1 - hr, "AUC_mic": 0.5})
+        for name, hr in zip("abcd", (0.1, 0.3, 0.2, 0.4), strict=True)
+    ]
+    said = order_agreement(four, "HR@5", four, ("AUC_mac", "AUC_mic"))
+    assert said == "over 4 encoders: AUC_mac -1.00 (p = 0.083), AUC_mic undefined (all scores are equal)"
+    assert "fewer than 3 encoders" in order_agreement(four, "HR@5", four[:2], ("AUC_mac",))
+
+
 def test_a_table_of_other_columns_follows_the_papers():
     overlap = np.array([[np.nan, 50.0], [50.0, np.nan]])
     printed = lines("eds-table-2", overlap_table(["color", "hog"], overlap, ["Over 3 queries."]))
@@ -271,5 +300,5 @@ def test_a_part_has_no_row_without_a_cell_and_no_empty_line_of_heads():
     text = text_of(published("vsd-table-1"), consistency(), 100).splitlines()
     at = next(number for number, line in enumerate(text) if line.strip() == "this catalog")
     assert text[at + 1].split() == ["Bias", "FC"]
-    assert [line.split()[1] for line in text[at + 3 : at + 6]] == ["DINO", "color", "late"]
-    assert text[at + 9] == ""
+    assert [line.split()[1] for line in text[at + 3 : at + 7]] == ["DINO", "color", "late", "mean"]
+    assert text[at + 11] == ""

@@ -154,3 +154,11 @@ def test_depth_prints_the_grid_and_runs_no_catalog_twice(tmp_path, capsys):
     assert len(rows) == 1 + 6 * 2 * 3 * 4 * 10
     study("depth")["main"]([*where, *small])
     assert (tmp_path / "j.jsonl").read_bytes() == kept
+
+
+def test_consistency_prints_both_correlations_of_every_measure(capsys):
+    study("consistency")["main"](["--studios", "2", "--pools", "2", "--images", "400"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["DCS", "EHR@5", "AUC_mic", "AUC_mac", "BPREF"]
+    shown = [[float(cell.strip("()")) for cell in line.split()[1:] if cell != "to"] for line in lines[1:]]
+    assert all(-1 <= low <= mean <= high <= 1 for line in shown for mean, low, high in (line[:3], line[3:]))

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from lookalike.audit.leave_one_out import NOT_VALIDITY
 from lookalike.core import text
 from lookalike.core.errors import ArgumentError
 from lookalike.report.content import Report, ReportPhoto, Strip, StripGroup
@@ -132,7 +133,11 @@ def environment() -> Environment:
         verdict=verdict,
     )
     made.globals.update(
-        interval=text.rough_interval, plural=text.plural, infinity=math.inf, words=explanations
+        interval=text.rough_interval,
+        plural=text.plural,
+        infinity=math.inf,
+        words=explanations,
+        not_validity=NOT_VALIDITY,
     )
     return made
 

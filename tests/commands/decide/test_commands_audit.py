@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from lookalike.audit.leave_one_out import NOT_VALIDITY
 from lookalike.cli.decide.audit.text import no_intervals
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import audit
@@ -39,6 +40,7 @@ def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
     assert max(map(len, tables)) <= 100
     assert max(map(len, result.out[result.out.index("Caution: ") :].splitlines())) <= 100
     assert "Next: lookalike report" in result.out
+    assert " ".join(NOT_VALIDITY.split()) in " ".join(result.out.split())
 
 
 def test_what_has_a_value_but_no_interval_is_named(shop):
@@ -61,6 +63,29 @@ def test_as_json_it_holds_everything_and_no_nan(shop):
     own = spreads["EHR@5", "lbp"]
     assert own["n"] == 2
     assert own["mean"] == pytest.approx(np.mean(own["without"]))
+
+
+def test_it_says_which_items_are_shown_with_all_columns_as_json(shop):
+    found = shop("audit", "--k", 3, "--replicates", 0, "--json").json["exposure"]
+    catalog = Workspace(Path()).catalog
+    items, queries = len(set(catalog.item)), len(catalog)
+    assert [one["encoder"] for one in found] == ["color", "hog", "lbp"]
+    for one in found:
+        assert (one["k"], one["queries"], one["all_queries"], one["items"]) == (3, queries, queries, items)
+        assert one["mean"] == pytest.approx(3 * queries / items)
+        shown = sum(item["times"] for item in one["most_shown"])
+        assert shown == 3 * queries
+        assert one["never"] == pytest.approx(1 - len(one["most_shown"]) / items)
+        categories = next(column for column in one["columns"] if column["column"] == "category")
+        assert {group["group"] for group in categories["groups"]} == set(catalog.category)
+        assert sum(group["items"] for group in categories["groups"]) == items
+    lines = shop("audit", "--k", 3, "--replicates", 0).out.splitlines()
+    assert any(line.startswith("Exposure@3: ") for line in lines)
+    (row,) = [line for line in lines if line.startswith("hog ") and "%" in line]
+    hog = found[1]
+    assert row.split()[3:] == [
+        f"{hog['mean']:.1f}", str(hog["most_shown"][0]["times"]), f"{hog['gini']:.2f}",
+    ]  # fmt: skip
 
 
 def test_options_reach_the_audits(shop):

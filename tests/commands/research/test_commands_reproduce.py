@@ -44,7 +44,9 @@ def test_without_a_workspace_it_prints_the_papers_figures_and_what_to_fetch(look
         prose = result.out.split("is not part of Lookalike")[1].splitlines()
         assert all(len(line) <= 100 for line in prose if line.strip() not in source.then)
     done = lookalike("reproduce", key, "--json").json
-    assert len(done["cells"]) == (len(table.rows) * len(table.columns) or 21 * len(table.alphas))
+    assert len(done["cells"]) == (
+        (len(table.rows) + len(table.means)) * len(table.columns) or 21 * len(table.alphas)
+    )
     assert (done["missing"] is None) == (key == "vsd-figure-1")
 
 

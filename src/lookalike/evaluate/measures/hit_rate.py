@@ -1,10 +1,16 @@
-"""Top-K measures: HR@K, EHR@K and coverage@K (VSD 5)."""
+"""Top-K measures: HR@K, EHR@K and coverage@K (VSD 5), and Recall@K, as EDS 6.3 words HR@K."""
 
 import numpy as np
 from jaxtyping import Float64
 
 from lookalike.core.types import JudgedRanks, Score
-from lookalike.evaluate.measures.fold import NO_POSITIVE, mean_over_queries, per_query, queries_that_count
+from lookalike.evaluate.measures.fold import (
+    NO_POSITIVE,
+    mean_over_queries,
+    per_query,
+    queries_that_count,
+    ratio,
+)
 from lookalike.evaluate.measures.parameters import check_k, check_word
 
 
@@ -39,6 +45,20 @@ def hit_rate(judged: JudgedRanks, k: int, *, of: str = "k") -> Score:
     positives = per_query(judged, positive)
     share = _share(hits, np.clip(positives, 1, k))
     return mean_over_queries(judged, share, positives > 0, NO_POSITIVE)
+
+
+def recall(judged: JudgedRanks, k: int, *, average: str = "micro") -> Score:
+    """Recall@K = positives in the top K / all labelled positives: HR@K as EDS 6.3 words it.
+
+    micro: sum over all queries of w over positives / number of positive pairs, so every positive pair weighs the same
+    (the "average of all query-candidate examples" of EDS). macro: the share of each query's R positives, mean over
+    queries with one. It never falls with K, and cannot reach 1 where R > K. Undefined without a positive. Range 0 to 1.
+    """
+    positive = judged.label == 1
+    hits, all_of = per_query(judged, membership(judged, k) * positive), per_query(judged, positive)
+    if check_word("average", average) == "micro":
+        return ratio(judged, hits, all_of, NO_POSITIVE)
+    return mean_over_queries(judged, hits / np.maximum(all_of, 1), all_of > 0, NO_POSITIVE)
 
 
 def estimated_hit_rate(judged: JudgedRanks, k: int) -> Score:

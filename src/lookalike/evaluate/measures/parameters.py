@@ -12,7 +12,7 @@ from lookalike.core.types import DRAWN
 Value = float | int | str
 WORDS: Mapping[str, tuple[str, Collection[str], str]] = MappingProxyType(
     {  # parameter -> what has it in an error, its values, the way out
-        "average": ("DCS", ("micro", "macro"), "Use average=micro or average=macro."),
+        "average": ("A measure", ("micro", "macro"), "Use average=micro or average=macro."),
         "of": ("A measure", ("k", "possible"), "Use of=possible, or leave it out to divide by K."),
         "negatives": (
             "An area",

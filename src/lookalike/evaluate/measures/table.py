@@ -13,7 +13,7 @@ from lookalike.evaluate.measures import names as text_of
 from lookalike.evaluate.measures.auc import auc_macro, auc_micro, pr_auc_macro, pr_auc_micro
 from lookalike.evaluate.measures.bpref import bpref
 from lookalike.evaluate.measures.credit import dcs
-from lookalike.evaluate.measures.hit_rate import coverage, estimated_hit_rate, hit_rate
+from lookalike.evaluate.measures.hit_rate import coverage, estimated_hit_rate, hit_rate, recall
 from lookalike.evaluate.measures.mrr_ndcg import estimated_mrr, estimated_ndcg, mrr, ndcg, reciprocal_rank
 from lookalike.evaluate.measures.parameters import Value, one_alpha, read_value, whole
 from lookalike.evaluate.measures.visible_rows import N, undefined, why_not_drawn, with_drawn
@@ -71,6 +71,14 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 hit_rate,
                 takes_k=True,
                 optional=("of",),
+                of_list=True,
+            ),
+            Family(
+                "Recall",
+                "share of all pairs labelled similar that are in the top K",
+                recall,
+                takes_k=True,
+                optional=("average",),
                 of_list=True,
             ),
             Family(

@@ -1,13 +1,14 @@
 """Ours for the tables of the audits, in the papers' names and units."""
 
 from collections.abc import Iterable, Sequence
-from math import isnan
+from math import isfinite, isnan, nan
 
 from lookalike.audit.correlation import Correlation, Correlations
 from lookalike.audit.coverage_sweep import CoverageSweep
 from lookalike.audit.full_coverage import FullCoverage
 from lookalike.audit.leave_one_out import LeaveOneOut, Spread
 from lookalike.research.papers.computed import PERCENT, ComputedFigure, ComputedRow, ComputedTable
+from lookalike.research.papers.published import MEAN
 
 PRINTED_AS = {"DCS(alpha=10)": "DCS", "BPREF": "BPF"}
 AREAS = ("AUC_mic", "AUC_mac")
@@ -23,31 +24,35 @@ def printed_metric(name: str) -> str:
 
 
 def consistency_table(audit: LeaveOneOut, full: FullCoverage, remarks: Sequence[str] = ()) -> ComputedTable:
-    """VSD Table 1 for one catalog; an encoder that is no generator has a score alone."""
+    """VSD Table 1 for one catalog; an encoder that is no generator has a score alone.
+
+    The last row of a measure has the means of its correlations over the generators (VSD 7.2.1 concludes on them).
+    """
     kinds = ("SC", "KT", "r")
     left_out = [one.generator for one in audit.omissions]
     others = [name for name in audit.encoders if name not in left_out]
+    rows = []
+    for measure in audit.measures:
+        found = {
+            name: (
+                *_three(audit.agreement(measure, name).correlations),
+                *_three(full.agreement(measure, name).correlations),
+            )
+            for name in left_out
+        }
+        rows += [
+            ComputedRow(
+                (printed_metric(measure), name),
+                (_score(audit, measure, name), *found.get(name, (None,) * 6)),
+            )
+            for name in (*left_out, *others)
+        ]
+        means = tuple(_mean(column) for column in zip(*found.values(), strict=True))
+        rows.append(ComputedRow((printed_metric(measure), MEAN), (None, *means)))
     return ComputedTable(
         columns=("Score", *(f"Bias / {kind}" for kind in kinds), *(f"FC / {kind}" for kind in kinds)),
         decimals=(2,) * 7,
-        rows=tuple(
-            ComputedRow(
-                (printed_metric(measure), name),
-                (
-                    _score(audit, measure, name),
-                    *(
-                        (
-                            *_three(audit.agreement(measure, name).correlations),
-                            *_three(full.agreement(measure, name).correlations),
-                        )
-                        if name in left_out
-                        else (None,) * 6
-                    ),
-                ),
-            )
-            for measure in audit.measures
-            for name in (*left_out, *others)
-        ),
+        rows=tuple(rows),
         remarks=(
             *remarks,
             *_fewer_subsets(audit, audit.measures),
@@ -115,6 +120,13 @@ def _score(audit: LeaveOneOut, measure: str, name: str) -> ComputedFigure | None
     found = audit.spread(measure, name)
     reason = "; ".join(found.reasons) if isnan(found.mean) else ""
     return ComputedFigure(PERCENT * found.mean, PERCENT * found.sd, found.n, reason=reason)
+
+
+def _mean(column: Sequence[ComputedFigure]) -> ComputedFigure:
+    """The mean of the figures that are defined, and how many these are."""
+    known = [one.value for one in column if isfinite(one.value)]
+    reason = "" if known else next((one.reason for one in column), "")
+    return ComputedFigure(sum(known) / len(known) if known else nan, n=len(known), reason=reason)
 
 
 def _fewer_subsets(audit: LeaveOneOut, measures: Sequence[str]) -> tuple[str, ...]:

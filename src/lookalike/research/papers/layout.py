@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lookalike.research.papers.computed import UNDEFINED, ComputedFigure, ComputedTable
 from lookalike.research.papers.grid import LEVEL, deepest, grid
-from lookalike.research.papers.published import PublishedTable
+from lookalike.research.papers.published import MEAN, PublishedTable
 
 WIDTH = 110
 PAPER, OURS = "paper", "this catalog"
@@ -61,7 +61,7 @@ def cells_of(published: PublishedTable, ours: ComputedTable | None) -> list[Cell
     """Every cell of both sides; cells of one row and column are together."""
     theirs = {
         (_key(row.names), column): (row.names, cell)
-        for row in published.rows
+        for row in (*published.rows, *published.means)
         for column, cell in zip(published.columns, row.cells, strict=True)
     }
     mine = {
@@ -111,7 +111,7 @@ def _joined(
     groups = {
         group: at for at, group in reversed(list(enumerate(_key(_group(published, row)) for row, _ in rows)))
     }
-    rows.sort(key=lambda row: groups[_key(_group(published, row[0]))])
+    rows.sort(key=lambda row: (groups[_key(_group(published, row[0]))], row[0][-1] == MEAN))
     deeper = deepest(published.columns) - deepest(ours.columns)  # a dataset's name is between
     return columns + [OURS + LEVEL * (1 + max(0, deeper)) + column for column in ours.columns], rows
 
@@ -135,7 +135,7 @@ def _marks(published: PublishedTable) -> list[str]:
 
 
 def _marked(published: PublishedTable) -> list[tuple[tuple[str, ...], list[str]]]:
-    """The paper's rows, cells with the letters of their notes."""
+    """The paper's rows, cells with the letters of their notes; each group ends with its mean, where there is one."""
     marks: dict[tuple[int, int], str] = {}
     for mark, note in zip(_marks(published), published.notes, strict=True):
         for cell in note.cells:
@@ -143,7 +143,7 @@ def _marked(published: PublishedTable) -> list[tuple[tuple[str, ...], list[str]]
     room = {
         column: max(len(mark) for at, mark in marks.items() if at[1] == column) for _, column in marks
     }  # so that figures with and without a letter are aligned
-    return [
+    lines = [
         (
             row.names,
             [
@@ -151,8 +151,12 @@ def _marked(published: PublishedTable) -> list[tuple[tuple[str, ...], list[str]]
                 for j, cell in enumerate(row.cells)
             ],
         )
-        for i, row in enumerate(published.rows)
+        for i, row in enumerate((*published.rows, *published.means))
     ]
+    groups = list(dict.fromkeys(_group(published, names) for names, _ in lines))
+    return (
+        sorted(lines, key=lambda line: groups.index(_group(published, line[0]))) if published.means else lines
+    )
 
 
 def _undefined(ours: ComputedTable) -> tuple[str, ...]:

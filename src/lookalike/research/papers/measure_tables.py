@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lookalike.audit.correlation import correlate
 from lookalike.core.types import Scores
 from lookalike.research.papers.computed import PERCENT, ComputedFigure, ComputedRow, ComputedTable
 
@@ -51,6 +52,24 @@ def discovery_table(
         ),
         remarks=tuple(remarks),
     )
+
+
+def order_agreement(
+    first: Sequence[Scores], measure: str, second: Sequence[Scores], names: Sequence[str]
+) -> str:
+    """Spearman's correlation over encoders of one measure with others, as part of a sentence.
+
+    The encoders are those of `second`; `first` has at least these. It is 1 if both measures order them alike, and
+    undefined below three encoders or for equal scores.
+    """
+    by_name = {one.encoder: one[measure].value for one in first}
+    ours = np.array([by_name[one.encoder] for one in second])
+    parts = []
+    for name in names:
+        found = correlate(ours, np.array([one[name].value for one in second])).spearman
+        shown = f"undefined ({found.reason})" if found.reason else f"{found.value:.2f} (p = {found.p:.3f})"
+        parts.append(f"{name} {shown}")
+    return f"over {len(second)} encoders: {', '.join(parts)}"
 
 
 def ground_truth_table(discovery: tuple[int, int], wild: tuple[int, int]) -> ComputedTable:

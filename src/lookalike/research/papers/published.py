@@ -1,15 +1,17 @@
 """The golden files: each table of the papers as printed, checked when it is read."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from statistics import fmean
 from typing import Any
 
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import quoted
 
-SOURCES = "sources"
+SOURCES, MEAN = "sources", "mean"
 PAPERS = {
     "VSD": "Learning and Evaluating Visual Similarity Discovery under Incomplete Labeling",
     "EDS": "Efficient Discovery and Effective Evaluation of Visual Perceptual Similarity (ICCV 2023)",
@@ -51,7 +53,7 @@ class PublishedTable:
     """A table as a paper prints it. Levels of a column's head are parted by ` / `.
 
     `labels` are the heads of the columns that name a row; `alphas` are a figure's curves (VSD Figure 1 prints
-    no numbers, so it has no rows).
+    no numbers, so it has no rows). `means` are rows that the paper concludes on and does not print, computed here.
     """
 
     key: str
@@ -65,6 +67,7 @@ class PublishedTable:
     rows: tuple[PrintedRow, ...]
     notes: tuple[Note, ...]
     sources: tuple[DataSource, ...]
+    means: tuple[PrintedRow, ...] = ()
     alphas: tuple[float, ...] = ()
 
     def cell(self, *names: str, column: str) -> str:
@@ -124,7 +127,25 @@ def checked(key: str, given: dict[str, Any], sources: dict[str, DataSource]) -> 
         rows=rows,
         notes=tuple(_note(key, note, names, columns) for note in given.get("notes", ())),
         sources=tuple(sources[name] for name in given["data"]),
+        means=_means(rows, labels.index(given["mean_over"])) if "mean_over" in given else (),
         alphas=tuple(map(float, given.get("alphas", ()))),
+    )
+
+
+def _means(rows: Sequence[PrintedRow], over: int) -> tuple[PrintedRow, ...]:
+    """The mean of each column over the rows that differ in one name; a dash for scores with a standard deviation."""
+    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for row in rows:
+        groups.setdefault((*row.names[:over], MEAN, *row.names[over + 1 :]), []).append(row.cells)
+    return tuple(
+        PrintedRow(
+            names,
+            tuple(
+                "-" if "±" in column[0] else f"{fmean(map(float, column)):.2f}"
+                for column in zip(*cells, strict=True)
+            ),
+        )
+        for names, cells in groups.items()
     )
 
 

@@ -31,6 +31,7 @@ NOBODY = {
     "query": "No query is from outside the gallery, so nothing is wild. Add photos of another domain "
     "(lookalike catalog add PHOTOS --set role=query), then embed, pool and label them.",
 }
+DISCOVERY = ("HR@5", "AUC_mic", "AUC_mac")  # what identification is compared with (EDS 6.5)
 SWEPT = ("BPREF", "DCS", "EHR@5", "AUC_mac")  # the order of VSD Tables 5 and 6
 
 
@@ -101,9 +102,15 @@ def _identification(workspace: Workspace, progress: Progress | None) -> Computed
         workspace, untrained(workspace), FOR_IDENTIFICATION, task="identification", progress=progress
     )
     limit = "MRR is divided by H_K as in the paper: where R other photos can be found, it is at most H_R/H_K."
-    return measure_tables.identification_table(
-        found.scores, FOR_IDENTIFICATION, (*found.notes, *left_out(trained(workspace)), limit)
-    )
+    remarks = (*found.notes, *left_out(trained(workspace)), limit)
+    if workspace.label_count():
+        by_labels = evaluate(workspace, untrained(workspace), DISCOVERY).scores
+        agreed = measure_tables.order_agreement(found.scores, FOR_IDENTIFICATION[0], by_labels, DISCOVERY)
+        remarks = (
+            *remarks,
+            f"Identification is not discovery (6.5): Spearman of HR@5 here with discovery {agreed}.",
+        )
+    return measure_tables.identification_table(found.scores, FOR_IDENTIFICATION, remarks)
 
 
 def _discovery(role: str) -> Builder:
@@ -131,8 +138,11 @@ def _discovery(role: str) -> Builder:
             f"{found.labels:,} labelled pairs of {queries:,} queries, {found.labels - negatives:,} of them similar; "
             f"evaluated as in EDS (--level paper). Neg: {n} negatives sampled per query, as many as labelled ones."
         )
+        areas = [name for name in measure_tables.discovery_measures(n) if name.startswith("AUC")]
+        agreed = measure_tables.order_agreement(found.scores, "HR@5", found.scores, areas)
+        order = f"6.4 finds the order by HR closer to that under Neg. Spearman of HR@5 {agreed}."
         return measure_tables.discovery_table(
-            found.scores, found.generators, n, (counted, *found.notes, *left_out(trained(workspace)))
+            found.scores, found.generators, n, (counted, *found.notes, *left_out(trained(workspace)), order)
         )
 
     return build

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lookalike.api.exposure import audit_exposure
 from lookalike.api.trust import audit_measures
 from lookalike.audit.audits import MEASURES, Audits, AuditSettings
+from lookalike.audit.exposure import Exposure
 from lookalike.audit.verdict import Judgement
 from lookalike.core.errors import EncoderError, LabelsError
 from lookalike.core.progress import Bar, Progress, no_bar
@@ -25,9 +27,10 @@ LEAST_REPLICATES = 500  # for a measure's test, also where no intervals are requ
 
 @dataclass(frozen=True, eq=False)
 class AuditOutcome(Audits):
-    """The audits, the verdict that follows from them, and the trained encoders that were left out."""
+    """The audits, the verdict that follows, which items are shown, and the trained encoders that were left out."""
 
     verdict: Judgement
+    exposure: tuple[Exposure, ...]
     trained_left_out: tuple[str, ...]
 
 
@@ -71,7 +74,15 @@ def audit_and_verdict(
             within_splits=pool is not None and is_within_splits(workspace.catalog, pool),
             progress=progress,
         )
-    return AuditOutcome(**vars(found), verdict=judgement, trained_left_out=trained(workspace))
+    with bar("Counting shown items") as progress:
+        shown = audit_exposure(
+            workspace.catalog,
+            [vectors[name] for name in found.leave_one_out.encoders],
+            found.full_coverage.k,
+            seed=found.seed,
+            progress=progress,
+        )
+    return AuditOutcome(**vars(found), verdict=judgement, exposure=shown, trained_left_out=trained(workspace))
 
 
 def audit(

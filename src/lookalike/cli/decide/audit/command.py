@@ -8,6 +8,7 @@ import typer
 from lookalike.audit.audits import MEASURES, AuditSettings
 from lookalike.cli import options
 from lookalike.cli.console import names_of, print_json, progress, say
+from lookalike.cli.decide.audit.exposure_text import print_exposure
 from lookalike.cli.decide.audit.text import print_audits
 from lookalike.cli.decide.audit.verdict_text import print_verdict
 from lookalike.cli.lazy import result
@@ -59,6 +60,7 @@ def audit(
         print_json(outcome)
         return
     print_verdict(outcome.verdict, workspace)
+    print_exposure(outcome.exposure)
     print_audits(outcome, workspace)
     say(*left_out(outcome.trained_left_out))
 

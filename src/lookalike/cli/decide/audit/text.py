@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.correlation import FEWEST, Correlation, Correlations
-from lookalike.audit.leave_one_out import LeaveOneOut, Spread
+from lookalike.audit.leave_one_out import NOT_VALIDITY, LeaveOneOut, Spread
 from lookalike.cli.console import next_step, say, table
 from lookalike.core.text import folded, plural, quoted
 
@@ -70,7 +70,7 @@ def _table_1(found: Audits) -> None:
     same = f"the same against HR@{full.k} where all of the top {full.k} is labelled ({_covered(found)})."
     say("score: mean and standard deviation over the label sets that leave one generator out.")
     if _is_correlated(found):
-        say(folded(f"SC, KT, r: {order}"), folded(f"SC@{full.k}, KT, r: {same}"))
+        say(folded(f"SC, KT, r: {order}"), folded(f"SC@{full.k}, KT, r: {same}"), folded(NOT_VALIDITY))
         _p_and_intervals(found)
 
 

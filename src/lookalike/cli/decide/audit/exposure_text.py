@@ -1,0 +1,55 @@
+"""What `lookalike audit` prints of exposure: which items no query's top K shows, and by which column items differ."""
+
+from collections.abc import Sequence
+
+from lookalike.audit.exposure import ColumnExposure, Exposure
+from lookalike.cli.console import say, table
+from lookalike.core.text import folded, percent, plural, value
+
+MOST = 4  # groups of a column; of more, the first and the last ones
+
+
+def print_exposure(found: Sequence[Exposure]) -> None:
+    """One line per encoder, then its column with the largest difference."""
+    if not found or not found[0].items:
+        return
+    first = found[0]
+    sample = f"a sample of {first.queries:,}" if first.queries < first.all_queries else "all"
+    asked = plural(first.all_queries, "query image")
+    say(
+        "",
+        folded(
+            f"Exposure@{first.k}: which of {plural(first.items, 'item')} are shown to {sample} of {asked}"
+        ),
+    )
+    rows = [
+        [
+            one.encoder,
+            percent(one.never),
+            percent(one.by_chance),
+            value(one.mean, 1),
+            f"{one.most_shown[0].times:,}" if one.most_shown else "0",
+            value(one.gini, 2),
+        ]
+        for one in found
+    ]
+    table(["encoder", "never shown", "by chance", "times shown", "at most", "Gini"], rows)
+    for one in found:
+        if one.columns:
+            say(folded(f"{one.encoder} by {one.columns[0].column}: {_groups(one.columns[0])}.", "  "))
+    say(
+        folded(
+            "never shown: share of items in no list; by chance: the same for random lists. Gini: 0 if all items are "
+            "shown equally often, 1 if one item has all places. --json has all columns and the items."
+        )
+    )
+
+
+def _groups(column: ColumnExposure) -> str:
+    half = MOST // 2
+    groups = column.groups if len(column.groups) <= MOST else (*column.groups[:half], *column.groups[-half:])
+    left = len(column.groups) - len(groups)
+    shown = ", ".join(
+        f"{one.group} {value(one.mean, 1)} times ({percent(one.never, 0)} never)" for one in groups
+    )
+    return shown + (f"; {plural(left, 'group')} between these" if left else "")
