@@ -49,12 +49,16 @@ def home(tmp_path_factory):
         )
     head_on(home, "on_color", "descriptor:color", 20)
     head_on(home, "on_head", "checkpoint:on_test_resnet", 12)
+    head_on(home, "residual", "checkpoint:on_test_resnet", 33)
     return home
 
 
 def head_on(home, name, text, projection):
+    """A head; one of the encoder's own dimension is residual."""
     base = open_encoder(parse(text), home)
-    keep(home / "models" / name, base.origin, Head.seeded(base.dimension, projection, seed=7))
+    head = Head.seeded(base.dimension, projection, seed=7, residual=projection == base.dimension)
+    torch.nn.init.uniform_(head.last.weight, -0.1, 0.1, generator=torch.Generator().manual_seed(8))
+    keep(home / "models" / name, base.origin, head)
 
 
 def close(found, expected, encoder):
@@ -92,10 +96,11 @@ def test_exporting_leaves_the_encoder_as_it_was(exported):
     [
         "checkpoint:on_test_vit",
         "checkpoint:on_head",
+        "checkpoint:residual",
         "timm:test_resnet?weights=test_resnet.safetensors&size=96",
     ],
 )
-def test_a_transformer_a_head_on_a_head_and_a_network_without_one(home, text, capfd):
+def test_a_transformer_heads_on_a_head_and_a_network_without_one(home, text, capfd):
     encoder = open_encoder(parse(text), home)
     ready = np.stack([encoder.prepare(photo) for photo in photos(3)])
     content = onnx_bytes(encoder)

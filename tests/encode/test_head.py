@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.rounding import gamma
 
+from lookalike.core.errors import ArgumentError
 from lookalike.encode.head import Head, apply_head, scaled
 
 
@@ -17,20 +18,49 @@ def by_hand(head: Head, vectors: np.ndarray) -> np.ndarray:
     for row in vectors.astype(np.float64):
         length = np.sqrt(sum(entry * entry for entry in row))
         s = row * np.sqrt(len(row)) / length if length else row
-        rows.append(last @ np.maximum(first @ s + a, 0) + b)
+        rows.append(last @ np.maximum(first @ s + a, 0) + b + (s if head.residual else 0))
     return np.array(rows)
 
 
-@given(st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1e-30, 1e-3, 1.0, 1e4, 1e30]))
-def test_the_formula_at_any_length_of_the_vectors(seed, features, scale):
+@given(st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1e-30, 1e-3, 1.0, 1e4, 1e30]), st.booleans())
+def test_the_formula_at_any_length_of_the_vectors(seed, features, scale, residual):
     random = np.random.default_rng(seed)
     vectors = (random.normal(size=(5, features)) * scale).astype(np.float32)
     vectors[2] = 0
-    head = Head.seeded(features, 6, seed=seed)
-    # Weights are below 1/sqrt(f) and |s| = sqrt(f), so the absolute sums of a row are below f + 2; they are
-    # 2 f products deep, with some 10 roundings for the scaling and the biases.
-    error = gamma(2 * features + 10) * (features + 2)
+    head = Head.seeded(features, features if residual else 6, seed=seed, residual=residual)
+    if residual:
+        torch.nn.init.uniform_(
+            head.last.weight,
+            -1 / features**0.5,
+            1 / features**0.5,
+            generator=torch.Generator().manual_seed(seed),
+        )
+    # Weights are below 1/sqrt(f) and |s| = sqrt(f), so the absolute sums of a row are below f + 2, and s itself adds at
+    # most sqrt(f); they are 2 f products deep, with some 10 roundings for the scaling, the biases and s.
+    error = gamma(2 * features + 11) * (features + 2 + np.sqrt(features))
     np.testing.assert_allclose(apply_head(head, vectors), by_hand(head, vectors), rtol=0, atol=error)
+
+
+def test_a_residual_head_begins_with_the_encoder_s_cosines():
+    """Every vector is a positive multiple of its own: s(v) and nothing else, to the bit."""
+    vectors = np.random.default_rng(0).normal(size=(20, 7)).astype(np.float32) * 1e3
+    head = Head.seeded(7, 7, seed=0, residual=True)
+    with torch.inference_mode():
+        expected = scaled(torch.from_numpy(vectors)).numpy()
+    assert np.array_equal(apply_head(head, vectors), expected)
+    assert torch.equal(head.first.weight, Head.seeded(7, 7, seed=0).first.weight)
+
+
+def test_a_residual_head_learns_in_its_first_step():
+    """The last layer is 0, but its gradient is not."""
+    head = Head.seeded(7, 7, seed=0, residual=True)
+    head(torch.randn(5, 7, generator=torch.Generator().manual_seed(0))).square().sum().backward()
+    assert head.last.weight.grad.abs().max() > 0
+
+
+def test_a_residual_head_of_another_dimension_is_refused():
+    with pytest.raises(ArgumentError, match="gives 7, not 8"):
+        Head.seeded(7, 8, seed=0, residual=True)
 
 
 def test_a_seed_gives_the_same_head_and_touches_no_other_generator():

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.encoder import encode_photo
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.head import Head, apply_head, scaled
 from lookalike.encode.open import open_encoder
 from lookalike.encode.sources.checkpoint import head_files, read_head
 from lookalike.encode.spec import located, parse
@@ -54,6 +54,35 @@ def test_vectors_are_the_head_s_of_the_encoder_s(home):
     assert encoder.origin.precision == base.origin.precision
     assert dict(held.learned) == LEARNED
     assert isinstance(held.learned, MappingProxyType)
+
+
+def test_a_residual_head_stays_one_and_is_refused_by_programs_that_do_not_know_it(tmp_path):
+    """Programs before residual heads read formats 1 and 2 and refuse newer ones: as a projection it gives nonsense."""
+    head = Head.seeded(6, 6, seed=2, residual=True)
+    torch.nn.init.constant_(head.last.bias, 0.5)
+    folder = keep(tmp_path / "run", Origin("descriptor:color", ""), head)
+    vectors = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
+    assert np.array_equal(apply_head(read_head(folder).head, vectors), apply_head(head, vectors))
+    assert json.loads((folder / "checkpoint.json").read_text())["format"] == 3
+
+
+def test_a_checkpoint_from_before_residual_heads_is_a_projection(tmp_path):
+    """The files of format 2, written out: of equal dimensions too it has no way around its layers."""
+    head = Head.seeded(6, 6, seed=2)
+    about = {
+        "format": 2,
+        "encoder": "descriptor:color",
+        "weights": "",
+        "preprocessing": "",
+        "precision": "float32",
+    }
+    about |= {"head": {"features": 6, "projection": 6}, "learned": {}}
+    (tmp_path / "checkpoint.json").write_text(json.dumps(about))
+    save_file(head.state_dict(), tmp_path / "head.safetensors")
+    vectors = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
+    with torch.inference_mode():
+        expected = head.last(torch.relu(head.first(scaled(torch.from_numpy(vectors))))).numpy()
+    assert np.array_equal(apply_head(read_head(tmp_path).head, vectors), expected)
 
 
 def test_a_hash_is_of_both(home):
@@ -222,6 +251,7 @@ def test_a_shape_larger_than_memory_is_refused_like_any_other(home):
         {"head": {"features": 1 << 40, "projection": 4}},
         {"format": "2"},
         {"format": None},
+        {"format": 3, "head": {"features": 4, "projection": 8}},
     ],
 )
 def test_an_edited_description_is_refused_in_words(tmp_path, changed):
@@ -243,8 +273,8 @@ def test_a_folder_that_is_no_checkpoint(tmp_path, content):
 
 
 def test_a_newer_format_is_refused(home):
-    (home / "models/run/checkpoint.json").write_text('{"format": 3}')
-    with pytest.raises(EncoderError, match=r"newer Lookalike .*format 3"):
+    (home / "models/run/checkpoint.json").write_text('{"format": 4}')
+    with pytest.raises(EncoderError, match=r"newer Lookalike .*format 4"):
         opened("checkpoint:run", home)
 
 

@@ -17,9 +17,19 @@ class World(NamedTuple):
 
 
 def world(
-    items: int = 60, *, photos: int = 1, clusters: int = 6, share: float = 0.3, wide: int = 12, seed: int = 0
+    items: int = 60,
+    *,
+    photos: int = 1,
+    clusters: int = 6,
+    share: float = 0.3,
+    wide: int = 12,
+    seed: int = 0,
+    across: bool = False,
 ) -> World:
-    """Items of clusters; a share of all pairs of items of one split is labelled by cluster, on their first photos."""
+    """Items of clusters; a share of all pairs of items of one split is labelled by cluster, on their first photos.
+
+    With `across`, so is that share of the pairs of two splits.
+    """
     random = np.random.default_rng(seed)
     cluster = random.integers(clusters, size=items)
     split = np.array(SPLITS)[np.arange(items) % len(SPLITS)]
@@ -27,7 +37,7 @@ def world(
     of = np.repeat(np.arange(items), photos)
     catalog = catalog_of(image, [f"i{item}" for item in of], split[of])
     one, other = np.triu_indices(items, 1)
-    chosen = (split[one] == split[other]) & (random.random(len(one)) < share)
+    chosen = (across | (split[one] == split[other])) & (random.random(len(one)) < share)
     one, other = one[chosen], other[chosen]
     labels = Labels.of(
         [f"i{item}-0" for item in one],

@@ -21,20 +21,42 @@ def test_it_gives_better_vectors_of_every_image():
     assert after["AUC_mac"].value > before["AUC_mac"].value
 
 
-def test_labels_of_the_test_split_teach_nothing():
+@pytest.mark.parametrize("head", ["residual", "projection"])
+def test_no_label_of_a_test_image_moves_a_bit(head):
+    """Labels inside the test split and across its border, turned round or taken away: the vectors are the same."""
+    made = world(items=100, across=True)
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    labels, split = made.labels, dict(zip(made.catalog.image, made.catalog.split, strict=True))
+    ends = np.array([(split[a], split[b]) for a, b in zip(labels.query, labels.candidate, strict=True)])
+    touched = (ends == "test").any(axis=1)
+    assert (ends[touched] == "test").all(axis=1).sum() > 5
+    assert (ends[touched] == "train").any(axis=1).sum() > 5
+    turned = Labels(
+        labels.query, labels.candidate, np.where(touched, 1 - labels.label, labels.label).astype(np.int8)
+    )
+    without = Labels(labels.query[~touched], labels.candidate[~touched], labels.label[~touched])
+    one, two, three = (
+        lookalike.finetune(made.catalog, base, some, head=head, epochs=3).vectors
+        for some in (labels, turned, without)
+    )
+    assert np.array_equal(one, two)
+    assert np.array_equal(one, three)
+
+
+def test_validation_labels_choose_the_epoch_and_teach_nothing():
+    """With the last epoch kept, they change no bit; with the best kept, they do."""
     made = world(items=100)
     base = lookalike.embeddings(made.catalog, "base", made.features)
     split = dict(zip(made.catalog.image, made.catalog.split, strict=True))
-    turned = made.labels.label.copy()
-    inside = np.array([split[query] == "test" for query in made.labels.query])
-    turned[inside] = 1 - turned[inside]
+    inside = np.array([split[query] == "validation" for query in made.labels.query])
+    turned = np.where(inside, 1 - made.labels.label, made.labels.label).astype(np.int8)
     other = Labels(made.labels.query, made.labels.candidate, turned)
-    one, two = (
-        lookalike.finetune(made.catalog, base, labels, projection=8, epochs=3).vectors
-        for labels in (made.labels, other)
-    )
-    assert inside.sum() > 5
-    assert (one == two).all()
+    for keep, same in (("last", True), ("best", False)):
+        one, two = (
+            lookalike.finetune(made.catalog, base, labels, keep=keep, epochs=8, rate=0.01).vectors
+            for labels in (made.labels, other)
+        )
+        assert np.array_equal(one, two) == same
 
 
 def test_what_cannot_be_is_refused():

@@ -54,6 +54,7 @@ def test_settings_come_back_from_json(positives, loss, rate, patience):
         ("seed", 2**63),
         ("views", 0),
         ("views", 101),
+        ("head", "identity"),
         ("projection", 0),
         ("projection", 8.5),
         ("projection", 65_537),
@@ -76,6 +77,14 @@ def test_the_bounds_themselves_are_accepted():
     TrainingRequest(
         beta=0.0, max_distance=1, margin=0.0, batch=2, seed=2**63 - 1, views=100, projection=65_536
     )
+
+
+def test_a_dimension_asks_for_a_projection_and_a_residual_head_has_none():
+    assert not TrainingRequest(projection=8).residual
+    assert not TrainingRequest(head="projection").residual
+    assert TrainingRequest(head="residual").residual
+    with pytest.raises(ArgumentError, match="projection is 8"):
+        TrainingRequest(head="residual", projection=8)
 
 
 def test_patience_waits_for_a_best_epoch():

@@ -20,7 +20,15 @@ from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph
 from lookalike.research.bias.ground_truths import as_if_encoders
 from lookalike.research.trials import run as repeated
-from lookalike.research.trials.run import Divided, Ground, Trial, method_name, run_trial, run_trials
+from lookalike.research.trials.run import (
+    Divided,
+    Ground,
+    Trial,
+    WildQueries,
+    method_name,
+    run_trial,
+    run_trials,
+)
 from lookalike.research.trials.summary import (
     View,
     as_csv,
@@ -107,6 +115,32 @@ def test_labels_of_test_images_and_the_truth_change_no_vector(ground):
     assert sum(auc) == pytest.approx(1.0)
 
 
+def test_a_residual_head_that_learns_nothing_scores_as_the_encoder(ground):
+    """At this rate no weight moves: its vectors are the encoder's, but for their length."""
+    still = replace(trial(settings=QUICK.changed(rate=1e-30)), projection=0)
+    values = run_trial(Divided(ground, 0), still)["values"]
+    assert values["last"]["truth"] == pytest.approx(values["pretrained"]["truth"], abs=1e-6)
+    moved = run_trial(Divided(ground, 0), replace(trial(), projection=0))["values"]
+    assert abs(moved["last"]["truth"]["AUC_mic"] - moved["pretrained"]["truth"]["AUC_mic"]) > 1e-4
+
+
+def test_wild_photos_are_queries_only_and_their_item_is_no_candidate(ground):
+    """Wild photos that are the shop's own photos again score as these do, and change no training."""
+    shop = ground.catalog
+    asked = np.array([f"wild/{image}" for image in shop.image], object)
+    twice = shop.take(np.tile(np.arange(len(shop)), 2))
+    role = np.repeat(np.array(["gallery", "query"], object), len(shop))
+    wild = replace(twice, image=np.concatenate([shop.image, asked]), role=role)
+    truth = Labels.of(
+        [f"wild/{image}" for image in ground.truth.query], ground.truth.candidate, ground.truth.label
+    )
+    more = replace(ground, wild=WildQueries(wild, ground.features, truth))
+    one, two = (run_trial(Divided(of, 0), trial())["values"] for of in (ground, more))
+    for chosen in ("pretrained", "last", "AUC_mic"):
+        assert two[chosen]["wild"] == two[chosen]["truth"] == one[chosen]["truth"]
+    assert trial().key(more) != trial().key(ground)
+
+
 def test_trials_learn_from_items_as_finetune_does():
     """A label on one photo is its item's: 20 items with two photos each, one pair of photos labelled of each two."""
     images = [f"{item:02d}/{photo}" for item in range(20) for photo in (1, 2)]
@@ -144,6 +178,7 @@ def test_a_key_is_everything_that_makes_a_trial_and_nothing_else(ground):
         trial(settings=QUICK.changed(positives="labels")).key(ground),
         trial(settings=QUICK.changed(rate=1e-3)).key(ground),
         replace(trial(), projection=8).key(ground),
+        replace(trial(), projection=0).key(ground),
         replace(trial(), choosers=()).key(ground),
         replace(trial(), measures=MEASURES[:1]).key(ground),
         trial().key(replace(ground, labels=turned)),

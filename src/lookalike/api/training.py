@@ -15,7 +15,7 @@ from lookalike.learn.batches import Anchors, anchors, plan_of
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Finetuned, Keeper, finetune
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.settings import PROJECTION, TrainingRequest
 from lookalike.learn.validation import Validation, validator
 from lookalike.positive.graph import label_graph
 
@@ -74,7 +74,7 @@ def train(
     Equal arguments give equal bytes on one kind of processor, however often the run is stopped and resumed.
     """
     require_learnable(given, views)
-    head = Head.seeded(views[0].shape[1], request.projection, seed=request.seed).to(device)
+    head = new_head(views[0].shape[1], request).to(device)
     examples = Examples(
         given.around, plan_of(request), request.soft, Cached(views, device), request.seed, device
     )
@@ -83,6 +83,12 @@ def train(
         head.load_state_dict(run.parameters)
     trained = head.cpu().eval().requires_grad_(False) if run.best else None
     return Trained(trained, given.validation.untrained(), run)
+
+
+def new_head(features: int, request: TrainingRequest) -> Head:
+    """The untrained head of a request, on vectors of so many numbers."""
+    projection = features if request.residual else request.projection or PROJECTION
+    return Head.seeded(features, projection, seed=request.seed, residual=request.residual)
 
 
 def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:

@@ -14,6 +14,8 @@ from lookalike.positive.positiveness import Beta, MaxDistance, Softness
 
 Positives = Literal["soft", "full", "labels"]
 PAPER = Softness()
+PROJECTION = 2048  # dimensions (VSD E)
+DEFAULT_HEAD = "projection"
 
 
 class TrainingSettings(CheckedSettings):
@@ -125,8 +127,35 @@ class TrainingRequest(TrainingSettings):
         le=100,
         description="1: use the vectors that exist. More: encode this number of augmented views of each photo first.",
     )
+    head: Literal["residual", "projection"] | None = Field(
+        None,
+        examples=["residual"],
+        description="residual: begins as the encoder itself and learns a correction; projection: begins at random, as "
+        f"in the paper (default: {DEFAULT_HEAD}, or projection if --projection is given).",
+    )
     # A wider head is larger than memory.
-    projection: int = Field(2048, ge=1, le=65_536, description="Dimension of the new encoder's vectors.")
+    projection: int | None = Field(
+        None,
+        ge=1,
+        le=65_536,
+        examples=[PROJECTION],
+        description="Dimension of a projection head's vectors "
+        f"(default: {PROJECTION:,}). A residual head keeps the dimension of the encoder.",
+    )
+
+    @model_validator(mode="after")
+    def _residual_keeps_the_dimension(self) -> "TrainingRequest":
+        if self.head == "residual" and self.projection is not None:
+            raise ArgumentError(
+                f"projection is {self.projection}, but a residual head keeps the encoder's dimension.",
+                fix="Leave out projection, or set head to projection.",
+            )
+        return self
+
+    @property
+    def residual(self) -> bool:
+        """Whether the head begins as the encoder itself."""
+        return (self.head or (DEFAULT_HEAD if self.projection is None else "projection")) == "residual"
 
 
 def choosing_measure(measure: str) -> Measure:

@@ -6,7 +6,6 @@ import shutil
 import pytest
 from test_commands_finetune import ON, bare, flat, head_of, shop, stopped_after  # noqa: F401 - fixtures by name
 
-from lookalike.encode.head import PROJECTION
 from lookalike.learn.settings import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as recipe
@@ -46,7 +45,8 @@ def require_not_resumable(lookalike) -> None:
     [
         OTHER,
         TrainingRequest(positives="labels", epochs=3, temperature=0.2, keep="last", projection=8),
-        TrainingRequest(positives="full", epochs=3),
+        TrainingRequest(positives="full", epochs=3, head="projection"),
+        TrainingRequest(epochs=3, head="residual"),
         TrainingRequest(epochs=3),
     ],
 )
@@ -95,7 +95,3 @@ def test_an_unfinished_run_is_no_encoder_yet(lookalike, shop):  # noqa: F811
     assert "checkpoint:models/better" in refused.err
     assert "unfinished" in refused.err
     assert "FileNotFoundError" not in refused.err
-
-
-def test_the_default_projection_is_the_heads_own():
-    assert TrainingRequest().projection == PROJECTION

@@ -27,7 +27,9 @@ from lookalike.encode.head import Head, apply_head, placed
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Network, share_cores
 from lookalike.encode.sources.checkpoint_file import (
-    FORMAT,
+    NETWORK,
+    PROJECTION_HEAD,
+    RESIDUAL_HEAD,
     HeadAbout,
     head_about,
     headed_origin,
@@ -97,7 +99,7 @@ def checkpoint_files(network: str, module: nn.Module, preprocessing: Preprocessi
     `network` is the encoder string the module was made from, without `weights`; only its structure is taken from it.
     They are of format 1.
     """
-    about = {"format": 1, "network": network, "preprocessing": asdict(preprocessing)}
+    about = {"format": NETWORK, "network": network, "preprocessing": asdict(preprocessing)}
     return {WEIGHTS: _tensors(module), ABOUT: _json(about)}
 
 
@@ -107,7 +109,7 @@ def head_files(base: Origin, head: Head, learned: Mapping[str, Any]) -> dict[str
     `base` is the origin of the vectors the head was trained on, `learned` anything that JSON holds.
     """
     about = {
-        "format": FORMAT,
+        "format": RESIDUAL_HEAD if head.residual else PROJECTION_HEAD,
         "encoder": base.spec,
         "weights": base.weights,
         "preprocessing": base.preprocessing,
@@ -142,7 +144,7 @@ def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec
     """
     folder = require_folder(spec, base)
     about = read_about(folder, str(spec))
-    if about["format"] < 2:
+    if about["format"] <= NETWORK:
         return _open_network(spec, folder, about)
     heads_down(spec, base)  # refuses a circle of heads
     if spec.options:
@@ -194,7 +196,7 @@ def _head(about: HeadAbout, file: Path, label: str) -> Head:
         raise _damaged(label, f"{HEAD} holds {_shapes(given)}, where {ABOUT} says {_shapes(wanted)}")
     if not all(torch.isfinite(value).all() for value in state.values()):
         raise _damaged(label, f"{HEAD} holds NaN or infinite values")
-    head = Head.empty(about.features, about.projection)
+    head = Head.empty(about.features, about.projection, residual=about.residual)
     head.load_state_dict(state)
     return head
 

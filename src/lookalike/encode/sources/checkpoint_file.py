@@ -1,6 +1,7 @@
 """The `checkpoint.json` of a checkpoint folder, read without torch, and where such folders are.
 
-Format 2 is a head on another encoder, format 1 a whole network:
+Format 1 is a whole network, format 2 a projection head on another encoder, format 3 a residual head, which programs
+that know only projection heads must refuse:
 
     encoder, weights, preprocessing, precision    the `Origin` of the vectors the head was trained on
     head                                          {"features": ..., "projection": ...}
@@ -19,7 +20,8 @@ from lookalike.core.text import quoted
 from lookalike.core.types import Origin
 from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
-FORMAT = 2
+NETWORK, PROJECTION_HEAD, RESIDUAL_HEAD = 1, 2, 3
+NEWEST = RESIDUAL_HEAD
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class HeadAbout:
     base: Origin
     features: int
     projection: int
+    residual: bool
     learned: Mapping[str, Any]
 
 
@@ -63,7 +66,7 @@ def read_about(folder: Path, label: str) -> dict[str, Any]:
             raise ValueError("its format is no number")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise not_ours(folder, label, error) from None
-    if about["format"] > FORMAT:
+    if about["format"] > NEWEST:
         raise EncoderError(
             f"{label} was written by a newer Lookalike (checkpoint format {about['format']}).",
             fix="Install the newer version of Lookalike: python3 -m pip install . in its folder",
@@ -73,18 +76,21 @@ def read_about(folder: Path, label: str) -> dict[str, Any]:
 
 def head_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout | None:
     """The description of a head, None for a whole network."""
-    if about["format"] < 2:
+    if about["format"] <= NETWORK:
         return None
+    residual = about["format"] == RESIDUAL_HEAD
     try:
         base = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
         parse(base.spec)
         features, projection = (_side(about["head"], key) for key in ("features", "projection"))
+        if residual and features != projection:
+            raise ValueError(f"a residual head takes {features} numbers and gives {projection}")
         learned = about["learned"]
         if not isinstance(learned, dict):
             raise ValueError(f"learned is no object but {learned!r:.40}")
     except (ValueError, KeyError, TypeError, EncoderError) as error:
         raise not_ours(folder, label, error) from None
-    return HeadAbout(base, features, projection, learned)
+    return HeadAbout(base, features, projection, residual, learned)
 
 
 def head_of(spec: EncoderSpec, base: Path) -> HeadAbout | None:

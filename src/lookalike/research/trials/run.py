@@ -22,12 +22,12 @@ from lookalike.catalog.split import assign_splits
 from lookalike.core.checks import fingerprint
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.encode.head import PROJECTION, Head
+from lookalike.encode.head import Head
 from lookalike.evaluate.measures.table import parse
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import better, finetune
-from lookalike.learn.settings import TrainingRequest, TrainingSettings
+from lookalike.learn.settings import PROJECTION, TrainingRequest, TrainingSettings
 from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph
 from lookalike.rank.judged import judged_ranks
@@ -36,8 +36,21 @@ from lookalike.store.journal import Entry, Journal
 
 MEASURES = ("AUC_mic", "AUC_mac", "HR@5", "EHR@5", "DCS(alpha=10)")
 PRETRAINED, LAST = "pretrained", "last"
-TRUTH, LABELS = "truth", "labels"
-_VERSION = 1  # of what an entry holds
+TRUTH, LABELS, WILD = "truth", "labels", "wild"
+_VERSION = 2  # of what an entry holds
+
+
+@dataclass(frozen=True, eq=False)
+class WildQueries:
+    """Photos of another style that are queries only: their vectors, and the true label of every pair.
+
+    They are the last rows of `catalog`, after the images of the ground. A photo belongs to the item that it shows, so
+    its item is no candidate.
+    """
+
+    catalog: Catalog
+    features: Float32[np.ndarray, "wild features"]
+    truth: Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +65,15 @@ class Ground:
     features: Float32[np.ndarray, "images features"]
     labels: Labels
     truth: Labels
+    wild: WildQueries | None = None
 
     @cached_property
     def fingerprint(self) -> str:
         """Equal exactly when everything but the name is."""
-        vectors = np.ascontiguousarray(self.features, np.float32)
         return fingerprint(
-            [self.catalog.fingerprint, vectors.shape, sha256(vectors.tobytes()).hexdigest()],
+            [self.catalog.fingerprint, self.features.shape, _bytes(self.features)],
             [_digest(self.labels), _digest(self.truth)],
+            [] if self.wild is None else [_bytes(self.wild.features), _digest(self.wild.truth)],
         )
 
 
@@ -68,7 +82,7 @@ class Trial:
     """One run on one split of the catalog, drawn by the seed `split`; the head and its batches take that seed too.
 
     `choosers` are measures on the validation split's labels, each of which chooses an epoch of the same run beside the
-    settings' own, to compare the choices.
+    settings' own, to compare the choices. A `projection` of 0 is a residual head.
     """
 
     split: int
@@ -129,24 +143,35 @@ class Divided:
         self.catalog = replace(ground.catalog, split=assign_splits(ground.catalog.item, seed=split))
         self.graph: Graph = label_graph(self.catalog, ground.labels, nodes=TrainingRequest().nodes)
         self.part = {name: _Part(self.catalog, ground, name) for name in ("validation", "test")}
+        self.wild = None if ground.wild is None else _WildPart(self.catalog, ground.wild)
         self._scores: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def size(self, name: str) -> int:
         """How many images a split has."""
         return int(np.count_nonzero(self.catalog.split == name))
 
+    @property
+    def tested(self) -> Float32[np.ndarray, "images features"]:
+        """The features that are scored: of the test split, then of the wild photos of its items."""
+        test = self.part["test"].features
+        return test if self.wild is None else np.concatenate([test, self.wild.features])
+
     def scores(self, vectors: np.ndarray, measures: tuple[str, ...]) -> dict[str, dict[str, float]]:
-        """Measures of vectors of the test split, on the truth and on the labels."""
+        """Measures of vectors of `tested`: the test split on the truth and on the labels, wild photos on the truth."""
         part = self.part["test"]
-        return {
-            TRUTH: part.values(vectors, part.truth, measures),
-            LABELS: part.values(vectors, part.labels, measures),
+        shop = vectors[: len(part.features)]
+        found = {
+            TRUTH: part.values(shop, part.truth, measures),
+            LABELS: part.values(shop, part.labels, measures),
         }
+        if self.wild is not None:
+            found[WILD] = _values(self.wild.inside, vectors, self.wild.truth, measures)
+        return found
 
     def pretrained(self, measures: tuple[str, ...]) -> dict[str, Any]:
         """The same of the encoder's own vectors."""
         if measures not in self._scores:
-            self._scores[measures] = self.scores(self.part["test"].features, measures)
+            self._scores[measures] = self.scores(self.tested, measures)
         return self._scores[measures]
 
 
@@ -162,11 +187,27 @@ class _Part:
 
     def values(self, vectors: np.ndarray, pairs: JudgedPairs, measures: Iterable[str]) -> dict[str, float]:
         """Measures of vectors of the split's images; NaN where there is no pair."""
-        if not len(pairs):
-            return dict.fromkeys(measures, math.nan)
-        made = Embeddings("made", self.inside.image, vectors)
-        ranks = judged_ranks(self.inside, made, pairs)
-        return {name: float(parse(name)(ranks).value) for name in measures}
+        return _values(self.inside, vectors, pairs, measures)
+
+
+class _WildPart:
+    """The test split's images as candidates, and the wild photos of its items as queries."""
+
+    def __init__(self, divided: Catalog, wild: WildQueries) -> None:
+        split = dict(zip(divided.item, divided.split, strict=True))
+        is_test = np.array([split[item] == "test" for item in wild.catalog.item])
+        self.inside = wild.catalog.take(np.flatnonzero(is_test))
+        self.features = np.array(wild.features[is_test[len(divided) :]], np.float32)
+        self.truth = judged_pairs(self.inside, _among(wild.truth, self.inside), Rule())
+
+
+def _values(
+    inside: Catalog, vectors: np.ndarray, pairs: JudgedPairs, measures: Iterable[str]
+) -> dict[str, float]:
+    if not len(pairs):
+        return dict.fromkeys(measures, math.nan)
+    ranks = judged_ranks(inside, Embeddings("made", inside.image, vectors), pairs)
+    return {name: float(parse(name)(ranks).value) for name in measures}
 
 
 def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
@@ -179,10 +220,11 @@ def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
     around = anchors(divided.graph, np.flatnonzero(divided.catalog.split == "train"))
     views = Cached([ground.features], here)
     examples = Examples(around, BatchPlan(settings.batch), settings.soft, views, settings.seed, here)
-    head = Head.seeded(ground.features.shape[1], trial.projection, seed=settings.seed)
+    size = ground.features.shape[1]
+    head = Head.seeded(size, trial.projection or size, seed=settings.seed, residual=not trial.projection)
     watch = _Watch(divided, tuple(dict.fromkeys((settings.measure, *trial.choosers))))
     run = finetune(head, examples, settings, watch, Unkept())
-    undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in (TRUTH, LABELS)}
+    undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in divided.pretrained(trial.measures)}
     made = dict.fromkeys((*watch.choosers, LAST), undefined)
     for name, vectors in watch.chosen(None if run.stopped else head):
         made[name] = divided.scores(vectors, trial.measures)
@@ -213,7 +255,7 @@ class _Watch:
     """After each epoch: measures of the validation split, and the test split's vectors wherever one of them is best."""
 
     def __init__(self, divided: Divided, choosers: tuple[str, ...]) -> None:
-        self.part, self.test = divided.part["validation"], divided.part["test"].features
+        self.part, self.test = divided.part["validation"], divided.tested
         self.choosers, self.epoch = choosers, 0
         self.best: dict[str, _Best] = {}
 
@@ -246,6 +288,10 @@ def _among(labels: Labels, inside: Catalog) -> Labels:
         len(labels),
     )
     return Labels(labels.query[keep], labels.candidate[keep], labels.label[keep])
+
+
+def _bytes(features: np.ndarray) -> str:
+    return sha256(np.ascontiguousarray(features, np.float32).tobytes()).hexdigest()
 
 
 def _digest(labels: Labels) -> str:

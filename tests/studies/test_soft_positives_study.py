@@ -1,0 +1,89 @@
+"""The trial of soft positives: it resumes, its two processes agree with one, and its means are Student's."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
+
+def study(name: str) -> dict:
+    return runpy.run_path(str(ROOT / "studies" / f"{name}.py"))
+
+
+def test_soft_positives_tells_what_is_finished_and_resumes(tmp_path, capsys):
+    """Two catalogs and the first two stages: the primary test, one table, and the same journal a second time."""
+    journal = tmp_path / "j.jsonl"
+    few = [
+        "--journal",
+        str(journal),
+        "--catalogs",
+        "2",
+        "--items",
+        "200",
+        "--workers",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    made = study("soft_positives")
+    made["main"]([*few, "--stages", "1"])
+    assert (
+        "ahead on" in capsys.readouterr().out.partition("Primary: middling, residual, third, supcon, SPA")[2]
+    )
+    assert len(journal.read_text().splitlines()) == 2 * 2 * 3
+    made["main"]([*few, "--stages", "2"])
+    kept = journal.read_bytes()
+    assert len(kept.splitlines()) == 2 * 12 * 3
+    made["main"]([*few, "--stages", "2"])
+    made["main"]([*few, "--tell"])
+    assert journal.read_bytes() == kept
+    text = (tmp_path / "soft-positives.md").read_text()
+    assert text.count("| trpl NSPA | 2 |") == 1
+    assert text.count("| middling, residual, third, ") == 3 * 3 - 1
+
+
+def test_soft_positives_in_two_processes_make_the_same_entries(tmp_path):
+    for workers in (1, 2):
+        few = ["--catalogs", "2", "--items", "200", "--stages", "1", "--workers", str(workers)]
+        command = [sys.executable, str(ROOT / "studies" / "soft_positives.py"), *few]
+        subprocess.run([*command, "--journal", str(tmp_path / f"{workers}.jsonl")], check=True)
+    one, two = ((tmp_path / f"{workers}.jsonl").read_text() for workers in (1, 2))
+    assert one == two
+
+
+def test_thinned_labels_are_whole_pairs():
+    from lookalike.core.types import Labels
+
+    a, b = np.divmod(np.arange(400), 20)
+    labels = Labels.of(a[a != b], b[a != b], ((a + b) % 2)[a != b].astype(np.int8))
+    made = study("soft_positives")
+    few = made["thinned"](labels, 30, 0)
+    assert (made["pairs"](few), len(few)) == (30, 60)
+    assert all(
+        (int(x) + int(y)) % 2 == label
+        for x, y, label in zip(few.query, few.candidate, few.label, strict=True)
+    )
+
+
+def test_the_mean_of_fresh_catalogs_is_student_s_and_the_rate_the_best_by_validation():
+    from scipy.stats import ttest_1samp
+
+    made = study("soft_positives_tables")
+    values = np.array([0.002, 0.001, np.nan, -0.0005, 0.0012])
+    found, known = made["mean_of"](values), values[~np.isnan(values)]
+    peer = ttest_1samp(known, 0.0)
+    assert (found.low, found.high) == pytest.approx(tuple(peer.confidence_interval(0.95)))
+    assert found.p == pytest.approx(peer.pvalue)
+    assert found.alike == all(abs(end) < 0.003 for end in peer.confidence_interval(0.90))
+    assert made["mean_of"](known + 0.003).alike is False
+    entry = {
+        rate: {"validation": {"DCS(alpha=10)": value}}
+        for rate, value in ((1e-3, 0.8), (3e-4, 0.9), (3e-3, 0.9))
+    }
+    assert made["best"](entry) is entry[3e-4]
