@@ -23,7 +23,7 @@ class Head(nn.Module):
 
     >>> Head.seeded(4, 3, seed=0)(torch.ones(2, 4)).shape
     torch.Size([2, 3])
-    >>> Head.seeded(4, 4, seed=0, residual=True)(torch.tensor([[3.0, 0.0, 4.0, 0.0]]))
+    >>> Head.seeded(4, 4, seed=0, residual=True)(torch.tensor([[3.0, 0.0, 4.0, 0.0]])).detach()
     tensor([[1.2000, 0.0000, 1.6000, 0.0000]])
     """
 
