@@ -102,7 +102,7 @@ def within_strata(
     """
     parts = [_about_means(x, y, stratum == one, weights) for one in np.unique(stratum)]
     xx, yy, xy = np.sum(parts, axis=0) if parts else np.zeros((3, len(weights)))
-    both = xx * yy
+    both = np.maximum(xx * yy, 0.0)
     is_defined = (xx > 1e-12) & (yy > 1e-12)
     return np.divide(xy, np.sqrt(both), out=np.full(len(weights), np.nan), where=is_defined)
 

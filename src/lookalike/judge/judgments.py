@@ -22,6 +22,7 @@ class JudgeExample:
     query: str
     candidate: str
     label: int
+    note: str = ""
 
 
 @dataclass(frozen=True)

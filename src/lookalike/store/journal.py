@@ -13,7 +13,7 @@ Entry = Mapping[str, Any]
 
 
 class Journal:
-    """Entries by their `key`. Each is on the disk when `add` returns. An incomplete last line is cut off."""
+    """Entries by their `key`. They are on the disk when `add` returns. An incomplete last line is cut off."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,13 +39,13 @@ class Journal:
         """The entry with a key; None if there is none."""
         return self._entries.get(key)
 
-    def add(self, entry: Entry) -> None:
-        """Add an entry, which has a `key`."""
+    def add(self, *entries: Entry) -> None:
+        """Add entries, each with a `key`."""
         with disk_errors("adding to the journal", self.path), self.path.open("ab") as file:
-            file.write(json.dumps(entry).encode() + b"\n")
+            file.write(b"".join(json.dumps(entry).encode() + b"\n" for entry in entries))
             file.flush()
             os.fsync(file.fileno())
-        self._entries[entry["key"]] = entry
+        self._entries |= {entry["key"]: entry for entry in entries}
 
     def _read(self, line: bytes, number: int) -> Entry:
         try:

@@ -1,5 +1,8 @@
 """`lookalike judge`."""
 
+import math
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,23 +10,35 @@ import typer
 
 from lookalike.annotate.agreement.figure import Figure
 from lookalike.cli import options
-from lookalike.cli.console import print_json, say, table
+from lookalike.cli.console import err, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import coefficient, folded, interval, percent, plural, rough, rough_interval
+from lookalike.core.text import (
+    coefficient,
+    duration,
+    folded,
+    interval,
+    percent,
+    plural,
+    rough,
+    rough_interval,
+)
 from lookalike.judge.agreement import JudgeAgreement
+from lookalike.judge.endpoint import EndpointSettings
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.judge.endpoint import judge_by_endpoint
 from lookalike.workflows.decide.judge.local import judge_by_encoder, judge_by_file
 from lookalike.workflows.decide.judge.questions import JudgeScope
-from lookalike.workflows.decide.judge.result import JudgeResult
+from lookalike.workflows.decide.judge.result import JudgePlan, JudgeResult
 
-ALL_OPEN = JudgeScope()
+ALL_OPEN, NO_ENDPOINT = JudgeScope(), EndpointSettings()
+STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
 SOURCES = ("--endpoint", "--encoder", "--file")
 
 
-@result(JudgeResult)
+@result(JudgeResult | JudgePlan)
 def judge(
     encoder_lists: Annotated[
         list[str] | None,
@@ -41,11 +56,18 @@ def judge(
             "--file", "Take the scores (0 to 1) of a table with the columns query, candidate and score."
         ),
     ] = None,
+    endpoint: EndpointSettings = NO_ENDPOINT,
     name: Annotated[
         str | None,
         typer.Option(help="Name of the judge.", metavar="NAME", show_default="made from its source"),
     ] = None,
     scope: JudgeScope = ALL_OPEN,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the number of pairs and calls, and make no call.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before the calls to an endpoint are made.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Let a machine judge pairs, so that each label tells more about the true quality of encoders.
@@ -54,23 +76,68 @@ def judge(
     them.
     """
     opened = Workspace(workspace, pool=pool)
-    given = [
-        option for option, value in zip(SOURCES, (None, encoder, file), strict=True) if value is not None
-    ]
-    if len(given) != 1:
+    sources = dict(zip(SOURCES, (endpoint.endpoint, encoder, file), strict=True))
+    given = [option for option, source in sources.items() if source is not None]
+    if len(given) != 1 or (dry_run and endpoint.endpoint is None):
         raise ArgumentError(
-            f"{' and '.join(given) or 'No source of judgments'} given.",
+            "--dry-run is for --endpoint."
+            if len(given) == 1
+            else f"Sources of judgments given: {len(given)}.",
             fix=f"Give one of {', '.join(SOURCES)}.",
         )
     names = encoder_lists or opened.encoders
+    found: JudgeResult | JudgePlan
     if encoder is not None:
-        found = judge_by_encoder(opened, name or encoder, encoder, names, scope)
+        found = judge_by_encoder(opened, name, encoder, names, scope)
     elif file is not None:
         found = judge_by_file(opened, name, file)
+    else:
+        found = judge_by_endpoint(
+            opened,
+            name,
+            names,
+            scope,
+            endpoint,
+            confirm=partial(_confirm, yes=yes, quiet=json),
+            dry_run=dry_run,
+            bar=partial(progress, quiet=json),
+            stopping=lambda: err.print(STOPPING),
+        )
     if json:
         print_json(found)
+    elif isinstance(found, JudgePlan):
+        _print_plan(found)
+    else:
+        print_result(found)
+
+
+def _confirm(plan: JudgePlan, *, yes: bool, quiet: bool) -> None:
+    """Show what the calls that are left take, and ask."""
+    if not quiet:
+        _print_plan(plan)
+    if yes or (not quiet and sys.stdin.isatty() and typer.confirm("Make these calls?")):
         return
-    print_result(found)
+    raise ArgumentError(
+        f"{plan.calls:,} calls are not confirmed. The answers of the first calls are kept.",
+        fix="Run the same command again with --yes.",
+    )
+
+
+def _print_plan(plan: JudgePlan) -> None:
+    """What the calls take, as far as it is known."""
+    drawn = plan.questions * plan.probability
+    say(
+        folded(
+            f"{plan.model} at {plan.host} judges {plural(plan.pairs, 'pair')}: {drawn:,.0f} of "
+            f"{plural(plan.questions, 'open question')}, and {plan.pairs - drawn:,.0f} with a label. "
+            f"Calls, two per pair: {plan.calls:,} to make, {plan.known:,} known."
+        )
+    )
+    if math.isfinite(plan.tokens_in):
+        cost = f" Cost: {plan.cost:,.2f}." if math.isfinite(plan.cost) else " Cost: unknown without --price."
+        time = f" Time: about {duration(plan.seconds)}." if math.isfinite(plan.seconds) else ""
+        say(f"Tokens per call: {plan.tokens_in:,.0f} in, {plan.tokens_out:,.0f} out.{cost}{time}")
+    say(*map(folded, plan.notes))
 
 
 def print_result(found: JudgeResult) -> None:
@@ -84,6 +151,10 @@ def print_result(found: JudgeResult) -> None:
     say(*(f"  No judgment for {plural(count, 'pair')}: {reason}." for reason, count in found.failed.items()))
     if found.flips.count:
         say(f"Pairs with another answer in the other order: {percent(found.flips.value)}.")
+    if found.calls:
+        one = found.calls
+        cost = f", cost {one.cost:,.2f}" if math.isfinite(one.cost) else ""
+        say(f"{plural(one.calls, 'call')} in {duration(one.seconds)}, {one.known:,} known before{cost}.")
     whole = found.agreement
     if not whole.correlation.count:
         say("No judged pair has a label, so the agreement with the experts is unknown.")

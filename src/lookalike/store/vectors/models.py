@@ -29,6 +29,7 @@ CHANGED = {  # by the fingerprints of run.json
     "images": "the catalog has changed",
     "split": "the splits have changed",
     "labels": "the labels have changed",
+    "prompt": "the guidelines or the examples have changed",
     "graph": "the graph of labels has changed",
     "encoder weights": "the encoder's weights have changed",
     "encoder preprocessing": "the encoder's preprocessing has changed",

@@ -18,6 +18,29 @@ from lookalike.workflows.decide.judge.questions import labels_of
 
 
 @dataclass(frozen=True)
+class JudgePlan:
+    """What judging takes. `calls` are left to make, two for each pair; `known` answers cost nothing.
+
+    Tokens are per call. NaN: unknown before the first calls, or without --price. `cost` and `seconds` are of the calls
+    that are left.
+    """
+
+    name: str
+    host: str
+    model: str
+    pairs: int
+    questions: int
+    probability: float
+    calls: int
+    known: int
+    tokens_in: float
+    tokens_out: float
+    cost: float
+    seconds: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class JudgeCalls:
     """The calls of this command and what they took. `known` answers were there before and cost nothing.
 
