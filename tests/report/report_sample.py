@@ -7,6 +7,7 @@ from random import Random
 
 from furniture import KINDS, thumbnail
 from report_audits import sample_audits
+from report_exposure import exposure_part, galleries
 from report_findings import around, findings, groups, judgement
 from report_lessons import learning_part
 
@@ -71,6 +72,8 @@ def sample_report() -> Report:
         verdict=judgement(GENERATORS, OTHERS),
         audit=sample_audits(GENERATORS, GENERATORS + OTHERS),
         strips=strip_groups(),
+        pairs=galleries(),
+        exposure=exposure_part(GENERATORS + OTHERS),
         learning=learning_part(_strips),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),
         notes=("Seed 7; cosine similarity; distinct items; `lookalike evaluate` took 4 seconds.",),

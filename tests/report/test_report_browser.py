@@ -63,7 +63,7 @@ def test_the_file_opens_by_itself(browser, file, width, scheme):
     open_parts(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") == width
 
-    for thumb in (tab.locator(".samples svg.thumb").nth(0), tab.locator(".samples svg.thumb").nth(2)):
+    for thumb in (tab.locator("#catalog .samples svg.thumb").nth(at) for at in (0, 2)):
         with Image.open(BytesIO(thumb.screenshot())) as shot:
             middle = shot.convert("RGB").getpixel((shot.width // 2, shot.height // 2))
         assert max(abs(a - b) for a, b in zip(middle, PURPLE, strict=True)) <= 6

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lookalike.audit.audits import Audits
+from lookalike.audit.exposure import Exposure
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
@@ -54,6 +55,34 @@ class StripGroup:
     title: str
     explanation: str
     rows: tuple[Strip, ...]
+
+
+@dataclass(frozen=True)
+class PhotoPair:
+    """Two photos side by side: their cosine, and their label, if they have one."""
+
+    first: ReportPhoto
+    second: ReportPhoto
+    score: float
+    label: int | None = None
+
+
+@dataclass(frozen=True)
+class PairGroup:
+    """Pairs that belong together, such as photos of one item that look different."""
+
+    title: str
+    explanation: str
+    pairs: tuple[PhotoPair, ...]
+
+
+@dataclass(frozen=True)
+class ExposurePart:
+    """Which items are shown, by encoder; of the first one, items never shown, and the most shown with how often."""
+
+    found: tuple[Exposure, ...]
+    never: tuple[ReportPhoto, ...]
+    most: tuple[tuple[ReportPhoto, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +207,8 @@ class Report:
     audit: Audits | None = None
     decisive: StripGroup | None = None
     strips: tuple[StripGroup, ...] = ()
+    pairs: tuple[PairGroup, ...] = ()
+    exposure: ExposurePart | None = None
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

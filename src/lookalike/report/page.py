@@ -19,6 +19,7 @@ from lookalike.report.parts.audit import shown_audit
 from lookalike.report.parts.cards import cards
 from lookalike.report.parts.cells import kind
 from lookalike.report.parts.decision import shown_decision
+from lookalike.report.parts.exposure import shown_exposure
 from lookalike.report.parts.findings import shown_findings, shown_groups
 from lookalike.report.parts.learning import shown_learning, strips_of
 from lookalike.report.parts.summary import summary
@@ -54,6 +55,7 @@ def render(report: Report) -> str:
             cards=cards(table) if table else (),
             verdict=shown_verdict(report.verdict) if report.verdict else None,
             audit=shown_audit(report.audit) if report.audit else None,
+            exposure=shown_exposure(report.exposure) if report.exposure else None,
             overlap=_overlap(report),
             lessons=shown_learning(report.learning) if report.learning else (),
             learned_level=confidence(report.learning.settings) if report.learning else "",
@@ -82,6 +84,10 @@ def photos(report: Report) -> Iterator[ReportPhoto]:
         for strip in group.rows:
             yield strip.query
             yield from (hit.photo for hit in strip.hits)
+    for pair in (pair for pairs in report.pairs for pair in pairs.pairs):
+        yield from (pair.first, pair.second)
+    if report.exposure is not None:
+        yield from (*report.exposure.never, *(photo for photo, _ in report.exposure.most))
 
 
 def by_query(group: StripGroup) -> list[tuple[ReportPhoto, list[Strip]]]:

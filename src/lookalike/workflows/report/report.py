@@ -17,7 +17,7 @@ from lookalike.core.types import Catalog, Labels, Pool, Scores
 from lookalike.discover.random_pairs import RandomPairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.evaluate.measures.table import DEFAULT
-from lookalike.report.content import PoolPart, Report
+from lookalike.report.content import PairGroup, PoolPart, Report
 from lookalike.report.page import render
 from lookalike.store.disk import make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
@@ -26,10 +26,12 @@ from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
 from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures, labelled
+from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts
+from lookalike.workflows.report.galleries import galleries
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
-from lookalike.workflows.report.strips import Photos, between, strips
+from lookalike.workflows.report.strips import Photos, Vectors, between, strips
 from lookalike.workflows.start.status import EVALUATE, status
 
 SAMPLES = 18
@@ -113,11 +115,27 @@ def gather(
         decisive=between(gallery, vectors, found, *ranked[:2])
         if found is not None and len(ranked) > 1
         else None,
+        pairs=_galleries(gallery, vectors, encoders, found, ranked, settings.seed),
+        exposure=None if audits is None else exposure_part(gallery, audits.exposure, ranked),
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
         next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
+
+
+def _galleries(
+    gallery: Photos,
+    vectors: Vectors,
+    encoders: Sequence[str],
+    found: Evaluation | None,
+    ranked: Sequence[str],
+    seed: int,
+) -> tuple[PairGroup, ...]:
+    """The galleries of the best encoder, or of the first one."""
+    judged = {one.encoder: one for one in found.judged} if found is not None else {}
+    name = next(iter((*ranked, *judged, *encoders)), None)
+    return () if name is None else galleries(gallery, vectors(name), judged.get(name), seed)
 
 
 def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained: bool) -> tuple[str, ...]:
