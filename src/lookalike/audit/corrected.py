@@ -8,7 +8,7 @@ single generator. The correction extrapolates this to candidates of no generator
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isnan
 
 import numpy as np
@@ -30,12 +30,14 @@ ERROR, MORE_ERROR = 1.2, 0.6
 class Correction:
     """HR@K corrected: its score, the share u of the top K places that are unjudged, and the curve's mean P for these.
 
-    `chance` is NaN where nothing is unjudged or no curve could be fitted.
+    `chance` is NaN where nothing is unjudged or no curve could be fitted. `each` is P of every unjudged candidate, in
+    the order of `open_query`; without a curve it is empty.
     """
 
     score: Score
     unjudged: float
     chance: float
+    each: Float64[np.ndarray, " open"] = field(default_factory=lambda: np.empty(0))
 
     def interval(self, sampling: Interval) -> Interval:
         """The interval of the score. `sampling` is that of the draw of queries; the error of the curve is added.
@@ -136,7 +138,7 @@ def corrected_hit_rate(
     found = added(judged, k, open_query, worth)
     found = replace(found, numerator=found.numerator + _of_curve(judged, seen, weights, pull))
     unjudged = len(worth) / (k * len(judged.query_codes[0]))
-    return Correction(found, unjudged, float(worth.mean()) if len(worth) else np.nan)
+    return Correction(found, unjudged, float(worth.mean()) if len(worth) else np.nan, worth)
 
 
 def _of_curve(

@@ -119,15 +119,14 @@ def wilson(rate: float, n: float, level: float = 0.95) -> tuple[float, float]:
     >>> [round(end, 3) for end in wilson(0.0, 10.0, 0.95)]
     [0.0, 0.278]
     """
-    low, high = wilson_ends(np.array(rate), np.array(n), level)
+    low, high = wilson_ends(np.array(rate), np.array(n), float(ndtri((1.0 + level) / 2.0)))
     return float(low), float(high)
 
 
 def wilson_ends(
-    rate: Float64[np.ndarray, "*each"], n: Float64[np.ndarray, "*each"], level: float
+    rate: Float64[np.ndarray, "*each"], n: Float64[np.ndarray, "*each"], z: float
 ) -> tuple[Float64[np.ndarray, "*each"], Float64[np.ndarray, "*each"]]:
-    """`wilson` of many rates at once."""
-    z = float(ndtri((1.0 + level) / 2.0))
+    """`wilson` of many rates at once, for the quantile z."""
     n, none = np.maximum(n, 1e-300), n <= 0
     middle = rate + z * z / (2 * n)
     half = z * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n) / n)

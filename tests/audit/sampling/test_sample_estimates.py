@@ -11,6 +11,7 @@ from lookalike.audit.sampling.estimate import estimate, estimates
 from lookalike.audit.trust import wilson
 
 WEIGHT = np.array([0.1, 0.1, 0.2, 0.1, 0.2, -0.1, -0.1, -0.2])
+EQUAL = np.array([0.1] * 5 + [-0.2] * 3)
 STRATUM = np.array([0, 0, 0, 0, 0, 1, 1, 1])
 LABEL = np.array([1.0, 0, 1, 0, 1, 1, 0, 1])
 GUESS = np.array([0.9, 0.2, 0.7, 0.4, 0.5, 0.8, 0.1, 0.6])
@@ -24,59 +25,83 @@ def every_sample(of_first: int, of_second: int):
 
 
 def test_without_a_covariate_the_mean_over_all_samples_is_the_true_value():
-    units = Units(WEIGHT, STRATUM, known=0.25)
+    units = Units(EQUAL, STRATUM, known=0.25)
     found = [estimate(units, design, LABEL[design.unit]).value for design in every_sample(3, 2)]
-    assert np.mean(found) == pytest.approx(0.25 + WEIGHT @ LABEL)
+    assert np.mean(found) == pytest.approx(0.25 + EQUAL @ LABEL)
 
 
-def test_the_variance_is_that_of_all_samples_or_more():
-    units = Units(WEIGHT, STRATUM)
+def test_known_sums_of_unequal_weights_make_the_value_vary_less_with_next_to_no_bias():
+    units = Units(WEIGHT, STRATUM, known=0.25)
+    found = [estimate(units, design, LABEL[design.unit]).value for design in every_sample(4, 2)]
+    plain = [0.25 + ((WEIGHT * LABEL)[d.unit] / d.probability).sum() for d in every_sample(4, 2)]
+    assert np.mean(plain) == pytest.approx(0.25 + WEIGHT @ LABEL)
+    assert abs(np.mean(found) - np.mean(plain)) < 0.1 * np.std(found)
+    assert np.std(found) < np.std(plain)
+    everything = [estimate(units, design, np.ones(6)).value for design in every_sample(4, 2)]
+    assert everything == pytest.approx([0.25 + WEIGHT.sum()] * len(everything))
+
+
+@pytest.mark.parametrize("weight", [EQUAL, WEIGHT])
+def test_the_variance_is_that_of_all_samples_or_more(weight):
+    units = Units(weight, STRATUM)
     found = [estimate(units, design, LABEL[design.unit]) for design in every_sample(3, 2)]
     assert np.mean([one.error**2 for one in found]) >= np.var([one.value for one in found])
 
 
-def plainly(units: Units, design: Design, label: np.ndarray, level: float) -> tuple[float, float, float]:
-    """SPEC 17 with loops: the value, its interval, lambda."""
-    strata = sorted(set(units.stratum))
-    v, f = units.weight, units.covariate
-    cov = var = 0.0
-    for h in strata:
-        mine = [i for i, u in enumerate(design.unit) if units.stratum[u] == h]
-        there, n = int(np.sum(units.stratum == h)), len(mine)
-        times = there**2 * (1 - n / there) / n
-        g = [v[design.unit[i]] * f[design.unit[i]] for i in mine]
-        z = [v[design.unit[i]] * label[i] for i in mine]
-        matrix = np.cov(z, g)
-        cov, var = cov + times * matrix[0, 1], var + times * matrix[1, 1]
-    slope = cov / var
-    value = units.known + slope * sum(v * f)
-    variance = 0.0  # the two labels more are those of the stratum's mean unit
-    for h in strata:
-        mine = [i for i, u in enumerate(design.unit) if units.stratum[u] == h]
-        there, n = int(np.sum(units.stratum == h)), len(mine)
-        e = [v[design.unit[i]] * (label[i] - slope * f[design.unit[i]]) for i in mine]
-        value += sum(e) * there / n
-        mean_v = np.mean([v[u] for u in range(len(v)) if units.stratum[u] == h])
-        mean_g = np.mean([v[u] * f[u] for u in range(len(v)) if units.stratum[u] == h])
-        more = [*e, mean_v - slope * mean_g, -slope * mean_g]
-        variance += there**2 * (1 - n / there) * max(np.var(more, ddof=1), np.var(e, ddof=1)) / n
-    freedom = len(design.unit) - len(strata) - 1
-    half = student.ppf((1 + level) / 2, freedom) * np.sqrt(variance * (freedom + 1) / freedom)
-    return value, half, slope
+def plainly(
+    units: Units, design: Design, label: np.ndarray, level: float
+) -> tuple[float, float, float, float]:
+    """The formulas of `estimates` with loops: the value, its interval, lambda. Every side is a stratum."""
+    v, f = np.abs(units.weight), units.covariate
+    sides = {}
+    for sign in sorted({int(np.sign(w)) for w in units.weight}):
+        everybody = [u for u in range(len(v)) if np.sign(units.weight[u]) == sign]
+        mine = [(i, u) for i, u in enumerate(design.unit) if u in everybody]
+        there, n = len(everybody), len(mine)
+        heavy = sum(v[u] for _, u in mine)
+        mean_y, mean_f = (sum(v[u] * x for u, x in rows) / heavy for rows in (
+            [(u, label[i]) for i, u in mine], [(u, f[u]) for _, u in mine]))  # fmt: skip
+        z = [v[u] * (label[i] - mean_y) for i, u in mine]
+        g = [v[u] * (f[u] - mean_f) for _, u in mine]
+        sides[sign] = everybody, there, n, there**2 * (1 - n / there) / n, mean_y, mean_f, z, g
+    zz, zg, gg = (
+        sum(side[3] * np.cov(side[a], side[b])[0, 1] for side in sides.values())
+        for a, b in ((6, 6), (6, 7), (7, 7))
+    )
+    labels = sum(side[2] for side in sides.values()) - len(sides)
+    slope = zg / gg * max(0.0, 1 - (gg * zz - zg**2) / (zg**2 * (labels - 1)))
+    t = student.ppf((1 + level) / 2, labels - 1)
+    value, below, above = units.known, 0.0, 0.0
+    for sign, (everybody, there, n, times, mean_y, mean_f, z, g) in sides.items():
+        total = sum(v[u] for u in everybody)
+        rate = mean_y + slope * (sum(v[u] * f[u] for u in everybody) / total - mean_f)
+        e = [a - slope * b for a, b in zip(z, g, strict=True)]
+        typical = total / there
+        more = [*e, typical * (1 - rate), -typical * rate]
+        variance = times * max(np.var(more, ddof=1), np.var(e, ddof=1)) * labels / (labels - 1)
+        plus = (n * rate + 1) / (n + 2)
+        worth = plus * (1 - plus) * total**2 / variance
+        middle, scale = rate + t * t / (2 * worth), 1 + t * t / worth
+        half = t * np.sqrt(rate * (1 - rate) / worth + t * t / (4 * worth**2))
+        ends = total * (rate - (middle - half) / scale), total * ((middle + half) / scale - rate)
+        value += sign * total * rate
+        below, above = np.hypot(below, ends[sign < 0]), np.hypot(above, ends[sign > 0])
+    return value, value - below, value + above, slope
 
 
-def test_the_difference_estimator_is_the_specification_s():
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_difference_estimator_is_the_formula_s(mixed):
     random = np.random.default_rng(3)
-    weight = random.choice([0.01, 0.02, -0.01], 120)
+    weight = random.choice([0.01, 0.02, -0.01] if mixed else [0.01, 0.02], 120)
     guess = random.uniform(size=120)
     label = (random.uniform(size=120) < guess).astype(float)
     units = Units(weight, (weight > 0).astype(int), 0.3, guess)
     design = draw(units, 50, 4)
     found = estimate(units, design, label[design.unit], level=0.9)
-    value, half, slope = plainly(units, design, label[design.unit], 0.9)
-    assert [found.value, found.low, found.high] == pytest.approx([value, value - half, value + half])
-    assert (found.method, found.coefficient) == ("t+", pytest.approx(slope))
-    assert slope > 0.5
+    expected = plainly(units, design, label[design.unit], 0.9)
+    assert [found.value, found.low, found.high, found.coefficient] == pytest.approx(expected)
+    assert found.method == ("MOVER" if mixed else "Wilson")
+    assert found.coefficient > 0.5
 
 
 def test_a_covariate_that_says_nothing_gets_next_to_no_weight_and_one_that_misleads_a_negative_one():
@@ -89,6 +114,15 @@ def test_a_covariate_that_says_nothing_gets_next_to_no_weight_and_one_that_misle
         assert low < estimate(units, design, label[design.unit]).coefficient < high
 
 
+def test_a_covariate_whose_coefficient_is_noise_is_left_out():
+    """Answers and guesses that do not go together: the coefficient is 0, and the value that without a covariate."""
+    label, guess = np.tile([1.0, 0.0], 30), np.repeat([0.2, 0.4, 0.3], 20)
+    units = Units(np.full(90, 0.01), np.zeros(90, int), 0.0, np.concatenate([guess, np.full(30, 0.9)]))
+    design = Design(np.arange(60), np.full(60, 2 / 3), 0)
+    found = estimate(units, design, label)
+    assert (found.coefficient, found.value) == (0.0, pytest.approx(0.45))
+
+
 def test_all_units_labelled_give_the_exact_value():
     units = Units(WEIGHT, STRATUM, 0.25, GUESS)
     design = draw(units, 8, 0)
@@ -97,20 +131,27 @@ def test_all_units_labelled_give_the_exact_value():
     assert (found.method, found.error) == ("exact", 0.0)
 
 
-def test_one_side_is_wilson_s_and_two_sides_are_joined_by_squares():
+def test_one_side_of_equal_weights_is_wilson_s_for_the_labels_by_the_finite_stratum():
     label = np.tile([1.0, 0.0, 0.0, 0.0], 25)
-    one = Units(np.full(1000, 0.001), np.zeros(1000, int))
-    design = draw(one, 100, 0)
-    found = estimate(one, design, label)
-    low, high = wilson(0.25, 100 * 999 / 900, 0.95)
-    assert (found.method, found.low, found.high) == ("Wilson", pytest.approx(low), pytest.approx(high))
-    two = Units(np.repeat([0.001, -0.001], 1000), np.repeat([0, 1], 1000))
-    design = draw(two, 200, 0)
-    found = estimate(two, design, np.where(two.weight[design.unit] > 0, 0.5, 0.25))
-    first, second = wilson(0.5, 100 * 999 / 900, 0.95), wilson(0.25, 100 * 999 / 900, 0.95)
-    below, above = np.hypot(0.5 - first[0], second[1] - 0.25), np.hypot(first[1] - 0.5, 0.25 - second[0])
-    assert [found.low, found.high] == pytest.approx([0.25 - below, 0.25 + above])
-    assert found.method == "MOVER"
+    units = Units(np.full(1000, 0.001), np.zeros(1000, int))
+    found = estimate(units, draw(units, 100, 0), label)
+    low, high = wilson(0.25, 100 * 1000 / 900, 0.95)
+    assert [found.low, found.high] == pytest.approx([low, high], abs=0.002)
+
+
+def test_no_similar_label_and_none_but_similar_ones_leave_room_on_one_side():
+    units = Units(np.full(1000, 0.001), np.zeros(1000, int))
+    design = draw(units, 50, 0)
+    none, every = (estimate(units, design, np.full(50, answer)) for answer in (0.0, 1.0))
+    assert (none.value, none.low) == (0.0, pytest.approx(0.0, abs=1e-12))
+    assert 0.05 < none.high < 0.1
+    assert [1 - every.high, 1 - every.low] == pytest.approx([none.low, none.high], abs=1e-12)
+
+
+def test_nothing_open_is_exact():
+    units = Units(np.empty(0), np.empty(0, int), 0.4)
+    found = estimate(units, Design(np.empty(0, int), np.empty(0), 0), np.empty(0))
+    assert (found.value, found.low, found.high, found.method) == (0.4, 0.4, 0.4, "exact")
 
 
 def test_drawn_units_without_an_answer_widen_the_interval_to_both_extremes():
@@ -155,11 +196,6 @@ def test_whatever_part_the_covariate_is_there_for_the_value_has_no_bias_at_a_fix
         for d in every_sample(3, 2)
     ]
     assert np.mean(total) == pytest.approx(WEIGHT @ LABEL)
-    one = Design(np.array([0, 2, 3, 6, 7]), np.array([0.6, 0.6, 0.6, 2 / 3, 2 / 3]), 0)
-    found = estimate(Units(WEIGHT, STRATUM, 0.0, f), one, LABEL[one.unit])
-    by_hand = found.coefficient * (WEIGHT @ f)
-    by_hand += ((WEIGHT * (LABEL - found.coefficient * f))[one.unit] / one.probability).sum()
-    assert found.value == pytest.approx(by_hand)
 
 
 def test_many_draws_at_once_are_the_single_ones():

@@ -90,7 +90,7 @@ def test_an_answer_that_serves_two_queries_counts_in_both_parts():
 
 
 def test_half_widths_join_by_squares():
-    fixed = Estimate(0.5, 0.41, 0.60, "t+", 50, 0, 0.7, 0.04)
+    fixed = Estimate(0.5, 0.41, 0.60, "MOVER", 50, 0, 0.7, 0.04)
     found = with_queries_drawn(fixed, 0.0009, 2000)
     half = 1.961149 * 0.03
     assert [found.low, found.high] == pytest.approx(

@@ -45,8 +45,8 @@ def test_a_round_that_takes_all_that_is_left_is_the_value():
 
 
 def test_bounds_of_drawn_pairs_without_an_answer_do_not_cancel():
-    one = Estimate(0.5, 0.4, 0.6, "t+", 40, 10, 1.0, 0.05)
-    two = Estimate(0.6, 0.5, 0.8, "t+", 50, 0, 0.5, 0.05)
+    one = Estimate(0.5, 0.4, 0.6, "MOVER", 40, 10, 1.0, 0.05)
+    two = Estimate(0.6, 0.5, 0.8, "MOVER", 50, 0, 0.5, 0.05)
     found = combined([one, two], [0.5, 0.5])
     assert (found.value, found.low, found.high) == pytest.approx((0.55, 0.45, 0.70))
     assert (found.labels, found.open, found.coefficient) == (90, 10, 0.75)
@@ -59,6 +59,6 @@ def test_rounds_that_cannot_be_are_refused(labels):
 
 
 def test_weights_that_do_not_add_up_are_refused():
-    one = Estimate(0.5, 0.4, 0.6, "t+", 40, 0, 1.0, 0.05)
+    one = Estimate(0.5, 0.4, 0.6, "MOVER", 40, 0, 1.0, 0.05)
     with pytest.raises(ArgumentError):
         combined([one, one], [0.5, 0.4])

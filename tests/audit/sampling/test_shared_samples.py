@@ -42,7 +42,7 @@ def test_with_known_weights_the_mean_over_all_samples_is_near_the_truth_and_the_
     assert abs(values.mean() - weight @ label) < 0.1 * values.std()
     assert values.std() < np.std(plain)
     assert np.mean([one.error**2 for one in found]) > 0.9 * np.var(values)
-    assert {one.method for one in found} == {"t+"}
+    assert {one.method for one in found} == {"MOVER"}
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """The true value of HR@K, or of a difference of two, from a drawn sample of open questions."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +12,7 @@ from lookalike.audit.trust import wilson_ends
 from lookalike.core.checks import at_least
 
 LEVEL = 0.95
-Method = Literal["t", "t+", "Wilson", "MOVER", "exact"]
+Method = Literal["t", "Wilson", "MOVER", "exact"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def estimate(
     >>> drawn = Design(np.arange(20), np.full(20, 0.5), seed=0)
     >>> found = estimate(units, drawn, np.tile([1.0, 0.0], 10))
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.method
-    (0.5, 0.44, 0.56, 'Wilson')
+    (0.5, 0.436, 0.564, 'Wilson')
     """
     unknown = np.isnan(label)
     rising = units.weight[design.unit] > 0
@@ -107,50 +106,64 @@ def estimates(
 ) -> Estimates:
     """The estimates of draws of one design. A draw's units are in order of strata, which have the same sizes in all.
 
-    Difference estimator with covariate f and weights v, pi the inclusion probabilities (SPEC 17; Saerndal 1992, 6.3):
+    Difference estimator with covariate f, weights v and inclusion probabilities pi (SPEC 17; Saerndal, Swensson and
+    Wretman 1992, 6.3), the sums of |v| of the units that raise and of those that lower the value (`side` +, -) being
+    known (Hajek's ratio, 5.7 there):
 
-        known + lambda sum_U v f + sum_drawn v (y - lambda f) / pi
+        known + sum over sides of +-V (lambda F + m),    m = sum_drawn |v| (y - lambda f) / pi / sum_drawn |v| / pi
 
-    lambda = design covariance of v y and v f / design variance of v f, both within strata (0 without covariate).
-    Where strata hold units of other weights' signs, or of weight 0 (drawn for another value), v itself is a covariate
-    too: then lambda are two numbers, and the sum of v over the drawn is as good as known.
+    V = sum_U |v| and F = sum_U |v| f / V over the side; its rate lambda F + m is kept within 0 to 1. With equal weights
+    and one stratum per side this is known + lambda sum_U v f + sum_drawn v (y - lambda f) / pi. lambda (0 without
+    covariate) is the design covariance of v (y - mean) and v (f - mean) over the design variance of the latter, times
+    max(0, 1 - its own squared relative error): a covariate that says nothing costs next to nothing.
 
-    The interval is t with sum (n_h - 1) degrees of freedom, one less for each covariate; residuals' variances are
-    divided by as many. Each stratum's variance is computed as if it had one similar and one dissimilar label of mean
-    weight more, if that is larger ("t+"); not for whole queries ("t"). Without a covariate the interval is Wilson's
-    (all weights of one sign) or, for a difference, Wilson's of both sides joined by their squares (MOVER; Zou and
-    Donner 2008).
+    Each side's variance is that of its residuals v (y - lambda f - m) within the strata, or that with one similar and
+    one dissimilar label of mean weight more if it is larger. The interval of a side is Wilson's, for as many labels as
+    would give this variance at the estimated rate, with t's quantile for sum (n_h - 1) degrees of freedom, one less
+    with a covariate. Two sides are joined by the squares of their half-widths (MOVER; Zou and Donner 2008). Whole
+    queries have the plain t interval.
 
     >>> units = Units(np.full(40, 0.01), np.zeros(40, int), 0.3, np.tile([0.8, 0.1], 20))
     >>> found = estimates(units, np.array([np.arange(20)]), np.tile([1.0, 0.0], 10)[None])
     >>> found.value.round(3).tolist(), found.coefficient.round(2).tolist(), found.method
-    ([0.5], [1.43], 't+')
+    ([0.5], [1.43], 'Wilson')
     """
-    strata = _Strata(units, unit)
-    draws = len(unit)
-    if (strata.count == 0).any():
-        nothing = np.full(draws, np.nan)
-        return Estimates(nothing, nothing, nothing, "t+", nothing, nothing)
-    g = _covariates(units)
-    z, moved = units.weight[unit] * label, g[:, unit]
-    slope = strata.slope(z, moved)
-    e = z - np.einsum("dc,cdn->dn", slope, moved)
-    value = units.known + slope @ g.sum(axis=1) + e @ strata.each
-    own = slope[:, -1] if units.covariate is not None else np.zeros(draws)
+    v, nothing = units.weight[unit], np.zeros(len(unit))
     if unit.shape[1] == len(units):
-        return Estimates(value, value, value, "exact", own, np.zeros(draws))
-    variance = strata.variance(e)
-    if not units.whole:
-        variance = np.maximum(variance, strata.with_two_more(e, *_typical(units, g, slope)))
-    answers = float((strata.count - 1.0).sum())
-    freedom = max(answers - len(g), 1.0)
-    error = np.sqrt(variance @ strata.spread * max(answers, 1.0) / freedom)
-    if len(g) == 0 and not units.whole:
-        below, above = _without_covariate(units, unit, label, strata, level)
-        method: Method = "Wilson" if (units.weight > 0).all() or (units.weight < 0).all() else "MOVER"
-        return Estimates(value, value - below, value + above, method, own, error)
-    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
-    return Estimates(value, value - half, value + half, "t" if units.whole else "t+", own, error)
+        exact = units.known + (v * label).sum(axis=1)
+        return Estimates(exact, exact, exact, "exact", nothing, nothing)
+    strata = _Strata(units, unit)
+    sides = [_Side(units, v, strata.each, sign) for sign in (1.0, -1.0) if (sign * units.weight > 0).any()]
+    if (strata.count == 0).any():
+        nothing = nothing * np.nan
+        return Estimates(nothing, nothing, nothing, "t", nothing, nothing)
+    f = np.zeros_like(v) if units.covariate is None else units.covariate[unit]
+    z, g = (v * sum(side.here * (x - side.mean(x)[:, None]) for side in sides) for x in (label, f))
+    answers = max(float((strata.count - 1.0).sum()), 1.0)
+    freedom = max(answers - (units.covariate is not None), 1.0)
+    coefficient = strata.slope(z, g, freedom)
+    e = z - coefficient[:, None] * g
+    t = float(stdtrit(freedom, (1.0 + level) / 2.0))
+    value, below, above, square = (np.zeros(len(unit)) for _ in range(4))
+    for side in sides:
+        rate = side.mean(label)
+        if units.covariate is not None:
+            rate = rate + coefficient * (side.known_mean(units.covariate) - side.mean(f))
+        rate = rate if units.whole else np.clip(rate, 0.0, 1.0)
+        variance = strata.variance(e * side.here)
+        if not units.whole:
+            variance = np.maximum(variance, strata.with_two_more(e * side.here, side.typical, rate))
+        spread = variance @ strata.spread * answers / freedom
+        value, square = value + side.sign * side.total * rate, square + spread
+        if not units.whole:
+            low, high = wilson_ends(rate, side.worth(rate, spread), t)
+            ends = side.total * (rate - low), side.total * (high - rate)
+            below, above = np.hypot(below, ends[side.sign < 0]), np.hypot(above, ends[side.sign > 0])
+    value, error = units.known + value, np.sqrt(square)
+    if units.whole:
+        return Estimates(value, value - t * error, value + t * error, "t", coefficient, error)
+    method: Method = "Wilson" if len(sides) == 1 else "MOVER"
+    return Estimates(value, value - below, value + above, method, coefficient, error)
 
 
 class _Strata:
@@ -182,78 +195,60 @@ class _Strata:
         return self.total(self.centred(x) ** 2) / np.maximum(self.count - 1.0, 1.0)
 
     def slope(
-        self, z: Float64[np.ndarray, "draws drawn"], g: Float64[np.ndarray, "covariates draws drawn"]
-    ) -> Float64[np.ndarray, "draws covariates"]:
-        """The coefficients with the least estimated variance; 0 for a covariate that does not vary."""
-        if not len(g):
-            return np.zeros((len(z), 0))
+        self, z: Float64[np.ndarray, "draws drawn"], g: Float64[np.ndarray, "draws drawn"], freedom: float
+    ) -> Float64[np.ndarray, " draws"]:
+        """The coefficient with the least estimated variance, shrunk by its own noise; 0 where g does not vary."""
         heavy = (self.spread / np.maximum(self.count - 1.0, 1.0))[self.of]
         own, other = self.centred(g), self.centred(z)
-        square = np.einsum("cdn,edn,n->dce", own, own, heavy)
-        product = np.einsum("cdn,dn,n->dc", own, other, heavy)
-        return np.einsum("dce,de->dc", np.linalg.pinv(square, rcond=1e-9, hermitian=True), product)
+        moving, along, square = (own * own) @ heavy, (own * other) @ heavy, (other * other) @ heavy
+        some = along**2 > 1e-12 * moving * square
+        noise = np.divide(moving * square - along**2, along**2 * freedom, out=np.ones(len(z)), where=some)
+        raw = np.divide(along, moving, out=np.zeros(len(z)), where=some)
+        return raw * np.clip(1.0 - noise, 0.0, 1.0)
 
     def with_two_more(
         self,
         e: Float64[np.ndarray, "draws drawn"],
-        similar: Float64[np.ndarray, "draws strata"],
-        dissimilar: Float64[np.ndarray, "draws strata"],
+        weight: Float64[np.ndarray, " strata"],
+        rate: Float64[np.ndarray, " draws"],
     ) -> Float64[np.ndarray, "draws strata"]:
-        """The variance within each stratum with these two values more."""
+        """The variance within each stratum with a similar and a dissimilar label of this weight more."""
+        similar, dissimilar = np.outer(1.0 - rate, weight), np.outer(-rate, weight)
         total, square = self.total(e) + similar + dissimilar, self.total(e * e) + similar**2 + dissimilar**2
         return (square - total**2 / (self.count + 2.0)) / (self.count + 1.0)
 
 
-def is_mixed(units: Units) -> bool:
-    """Whether some stratum holds weights of several signs, 0 being one of them."""
-    signs = np.unique(np.stack([units.stratum, np.sign(units.weight)], axis=1), axis=0)
-    return len(np.unique(signs[:, 0])) < len(signs)
+class _Side:
+    """The units whose answers raise the value (`sign` 1) or lower it (-1), of all strata."""
 
+    def __init__(
+        self,
+        units: Units,
+        v: Float64[np.ndarray, "draws drawn"],
+        each: Float64[np.ndarray, " drawn"],
+        sign: float,
+    ) -> None:
+        self.sign, self.here = sign, sign * v > 0
+        self.heavy = np.abs(v) * self.here * each
+        size = self.heavy.sum(axis=1)
+        self.size = np.where(size > 0, size, np.nan)
+        self.weight = np.maximum(sign * units.weight, 0.0)
+        self.total = float(self.weight.sum())
+        place = np.unique(units.stratum, return_inverse=True)[1]
+        self.typical = np.bincount(place, self.weight) / np.maximum(np.bincount(place, self.weight > 0), 1.0)
 
-def _covariates(units: Units) -> Float64[np.ndarray, "covariates units"]:
-    """What is known of the units before the draw, times their weights."""
-    weights = [units.weight] if is_mixed(units) and not units.whole else []
-    guesses = [] if units.covariate is None else [units.weight * units.covariate]
-    return np.array([*weights, *guesses]).reshape(-1, len(units))
+    def mean(self, x: Float64[np.ndarray, "draws drawn"]) -> Float64[np.ndarray, " draws"]:
+        """The mean over the drawn by weight and 1 / pi."""
+        return (self.heavy * x).sum(axis=1) / self.size
 
+    def known_mean(self, x: Float64[np.ndarray, " units"]) -> float:
+        """The mean over all units by weight."""
+        return float(self.weight @ x) / self.total
 
-def _typical(
-    units: Units, g: Float64[np.ndarray, "covariates units"], slope: Float64[np.ndarray, "draws covariates"]
-) -> tuple[Float64[np.ndarray, "draws strata"], Float64[np.ndarray, "draws strata"]]:
-    """The residuals of a similar and of a dissimilar label of a stratum's mean unit, units of weight 0 left out."""
-    names, place = np.unique(units.stratum, return_inverse=True)
-    sign = np.sign(units.weight)
-    sums = [np.bincount(place, weights=sign * x, minlength=len(names)) for x in (sign, units.weight, *g)]
-    weight, *moved = np.array(sums[1:]) / np.maximum(sums[0], 1.0)
-    turned = np.where(np.bincount(place, weights=sign, minlength=len(names)) < 0, -1.0, 1.0)
-    dissimilar = -(slope @ np.reshape(moved, (len(g), len(names)))) * turned
-    return weight * turned + dissimilar, dissimilar
-
-
-def _without_covariate(
-    units: Units,
-    unit: Int64[np.ndarray, "draws drawn"],
-    label: Float64[np.ndarray, "draws drawn"],
-    strata: _Strata,
-    level: float,
-) -> tuple[Float64[np.ndarray, " draws"], Float64[np.ndarray, " draws"]]:
-    """How far Wilson's interval goes below and above: units that raise the value, less those that lower it."""
-    below, above = np.zeros(len(unit)), np.zeros(len(unit))
-    for sign in (1.0, -1.0):
-        mine, drawn = sign * units.weight > 0, sign * units.weight[unit[0]] > 0
-        if not mine.any():
-            continue
-        weight = np.abs(units.weight[unit[:, drawn]])
-        whole = float(np.abs(units.weight[mine]).sum())
-        rate = np.minimum((weight * label[:, drawn]) @ strata.each[drawn] / whole, 1.0)
-        low, high = wilson_ends(rate, _worth(weight, int(mine.sum())), level)
-        ends = whole * (rate - low), whole * (high - rate)
-        below, above = np.hypot(below, ends[sign < 0]), np.hypot(above, ends[sign > 0])
-    return below, above
-
-
-def _worth(weight: Float64[np.ndarray, "draws drawn"], there: int) -> Float64[np.ndarray, " draws"]:
-    """How many labels of equal weight and of an endless stratum these are worth: Kish's size by the finite stratum."""
-    kish = weight.sum(axis=1) ** 2 / (weight**2).sum(axis=1)
-    left = there - weight.shape[1]
-    return kish * (there - 1) / left if left > 0 else np.full(len(weight), math.inf)
+    def worth(
+        self, rate: Float64[np.ndarray, " draws"], variance: Float64[np.ndarray, " draws"]
+    ) -> Float64[np.ndarray, " draws"]:
+        """How many labels of equal weight, drawn from endlessly many, would give this variance."""
+        n = self.here.sum(axis=1)
+        rate = (n * rate + 1.0) / (n + 2.0)
+        return rate * (1.0 - rate) * self.total**2 / np.maximum(variance, 1e-300)

@@ -49,9 +49,9 @@ def forecast(
     the covariate of each question, as in `units`. `alike` is the correlation of two answers of one query given
     `chance` (`alike_within_queries`).
 
-    With E z = sum w p and Var z = sum w^2 p (1 - p), for a whole query also alike x the sum over its pairs of places,
-    a stratum's expected variance is that of E z - lambda g over its units plus the mean of Var z. Half-width:
-    t x sqrt(sum of N_h^2 (1 - n_h / N_h) / n_h x that).
+    A stratum's variance is that of v (E y - lambda f), each less its side's mean, plus the mean of v^2 Var y. For a
+    pair E y = p and Var y = p (1 - p). For a whole query v y = sum of w y; its variance adds alike x the covariances of
+    its places. Half-width: t x sqrt(sum of N_h^2 (1 - n_h / N_h) / n_h x that).
 
     >>> rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
     >>> units = Units(np.full(200, 0.005), np.zeros(200, int))
@@ -61,18 +61,18 @@ def forecast(
     """
     share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
     p = chance[which]
-    pairs = _half_width(units, units.weight * p, units.weight**2 * p * (1 - p), labels, share)
+    pairs = _half_width(units, p, p * (1 - p), labels, share)
     w, each, spread = by_query.weight, chance[by_query.question], np.sqrt(chance * (1 - chance))
     whole, queries = by_query.units(guess)
-    noise = w * spread[by_query.question]
-    alone = by_query.sums(noise**2)
-    together = alone + alike * (by_query.sums(noise) ** 2 - alone)
+    own = w * spread[by_query.question]
+    alone = by_query.sums(own**2)
+    together = alone + alike * (by_query.sums(own) ** 2 - alone)
     asked = len(np.unique(by_query.question)) / max(len(queries), 1)
     affordable = min(int(labels / asked), len(queries)) if asked else 0
-    expected = by_query.sums(w * each)[queries]
-    of_queries = (
-        _half_width(whole, expected, together[queries], affordable, share) if affordable > 1 else math.nan
-    )
+    if affordable < 2:
+        return Forecast(pairs, math.nan, affordable)
+    mean, noise = by_query.sums(w * each)[queries] / whole.weight, together[queries] / whole.weight**2
+    of_queries = _half_width(whole, mean, noise, affordable, share)
     return Forecast(pairs, of_queries, affordable)
 
 
@@ -99,28 +99,34 @@ def alike_within_queries(
 
 def _half_width(
     units: Units,
-    mean: Float64[np.ndarray, " units"],
+    expected: Float64[np.ndarray, " units"],
     noise: Float64[np.ndarray, " units"],
     labels: int,
     level: float,
 ) -> float:
-    """t x the expected standard error, if a unit adds `mean` with a variance of `noise` to the value."""
+    """t x the expected standard error, if answers have these means and variances."""
     taken = sizes(units, labels)
     if taken.sum() >= len(units):
         return 0.0
     names, place = np.unique(units.stratum, return_inverse=True)
     there = np.bincount(place, minlength=len(names)).astype(np.float64)
     spread = there**2 * (1.0 - taken / there) / taken
+    side, heavy = (units.weight > 0).astype(np.int64), np.abs(units.weight)
+
+    def away(x: np.ndarray) -> np.ndarray:
+        """Weight x the distance from the side's mean."""
+        mean = np.bincount(side, heavy * x, 2) / np.maximum(np.bincount(side, heavy, 2), 1e-300)
+        return np.asarray(units.weight * (x - mean[side]))
 
     def covariance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        away = [x - (np.bincount(place, weights=x) / there)[place] for x in (a, b)]
-        return np.asarray(np.bincount(place, weights=away[0] * away[1]) / np.maximum(there - 1.0, 1.0))
+        left = [x - (np.bincount(place, weights=x) / there)[place] for x in (a, b)]
+        return np.asarray(np.bincount(place, weights=left[0] * left[1]) / np.maximum(there - 1.0, 1.0))
 
-    e = mean
+    e = away(expected)
     if units.covariate is not None:
-        g = units.weight * units.covariate
+        g = away(units.covariate)
         moving = float(spread @ covariance(g, g))
-        e = mean - g * (float(spread @ covariance(mean, g)) / moving if moving > 0 else 0.0)
-    variance = spread @ (covariance(e, e) + np.bincount(place, weights=noise) / there)
+        e = e - g * (float(spread @ covariance(e, g)) / moving if moving > 0 else 0.0)
+    variance = spread @ (covariance(e, e) + np.bincount(place, weights=units.weight**2 * noise) / there)
     freedom = max(float((taken - 1).sum()) - (units.covariate is not None), 1.0)
     return float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(float(variance))

@@ -76,8 +76,8 @@ def between_queries(
 ) -> float:
     """The variance of the value if its queries are drawn from endlessly many: Q x variance of the queries' true parts.
 
-    `question` of `by_query` are places among `units` here. With r = y - lambda f of the drawn, m the mean of r in the
-    unit's stratum by weight, and w the weights of a query's rows, its part is estimated as
+    `question` of `by_query` are places among `units` here. With r = y - lambda f of the drawn, m the mean of r over the
+    units of the same sign by weight / pi, and w the weights of a query's rows, its part is estimated as
 
         t = known + sum w (lambda f + m) + sum_drawn w (r - m) / pi
 
@@ -95,15 +95,17 @@ def between_queries(
         return math.nan
     guess = np.zeros(len(units)) if units.covariate is None else coefficient * units.covariate
     names, place = np.unique(units.stratum, return_inverse=True)
-    heavy, of = np.abs(units.weight[design.unit]), place[design.unit]
-    r = label - guess[design.unit]
-    sums = [np.bincount(of, weights=x, minlength=len(names)) for x in (heavy * r, heavy)]
+    there, count = (np.bincount(x, minlength=len(names)) for x in (place, place[design.unit]))
+    pi = (count / there)[place[design.unit]]
+    side = (units.weight > 0).astype(np.int64)
+    heavy, r = np.abs(units.weight[design.unit]) / pi, label - guess[design.unit]
+    sums = [np.bincount(side[design.unit], weights=x, minlength=2) for x in (heavy * r, heavy)]
     mean = sums[0] / np.maximum(sums[1], 1e-300)
     away, excess = np.zeros(len(units)), np.zeros(len(units))
-    away[design.unit] = (r - mean[of]) / design.probability
-    excess[design.unit] = away[design.unit] ** 2 * (1.0 - design.probability)
+    away[design.unit] = (r - mean[side[design.unit]]) / pi
+    excess[design.unit] = away[design.unit] ** 2 * (1.0 - pi)
     w, at = by_query.weight, by_query.question
-    part = by_query.known + by_query.sums(w * (guess + mean[place] + away)[at])
+    part = by_query.known + by_query.sums(w * (guess + mean[side] + away)[at])
     added = float((w**2 * excess[at]).sum())
     return max(float(((part - part.mean()) ** 2).sum()) * size / (size - 1) - added, 0.0)
 
