@@ -14,8 +14,8 @@ from lookalike.core.version import __version__
 if TYPE_CHECKING:
     from lookalike.api.exposure import audit_exposure
     from lookalike.api.finetune import finetune
-    from lookalike.api.next_pairs import pairs_to_label
     from lookalike.api.positiveness import Positiveness, positiveness
+    from lookalike.api.sampled_values import draw_sample, estimate_sample
     from lookalike.api.significance import compare, intervals
     from lookalike.api.trust import audit_measures
     from lookalike.api.values import (
@@ -73,7 +73,8 @@ _HOME = {
     "read_labels": "api.values",
     "audit_measures": "api.trust",
     "audit_exposure": "api.exposure",
-    "pairs_to_label": "api.next_pairs",
+    "draw_sample": "api.sampled_values",
+    "estimate_sample": "api.sampled_values",
     "positiveness": "api.positiveness",
     "find_items": "api.values",
     "finetune": "api.finetune",
@@ -114,7 +115,8 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "score_ranks",
     "audit_measures",
     "audit_exposure",
-    "pairs_to_label",
+    "draw_sample",
+    "estimate_sample",
     "positiveness",
     "find_items",
     "finetune",
@@ -124,7 +126,6 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
 
 
 def __getattr__(name: str) -> object:
-    name = {"settle_encoders": "pairs_to_label"}.get(name, name)  # its name before 0.9
     if name not in _HOME:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
     return getattr(import_module(f"lookalike.{_HOME[name]}"), name)

@@ -45,7 +45,7 @@ def test_the_commands_of_the_tutorial(lookalike, photos, tmp_path):
     (tmp_path / "catalog.csv").write_text("image,item\n" + "\n".join(rows) + "\n")
     np.save(tmp_path / "vectors.npy", np.random.default_rng(0).standard_normal((36, 8)))
     written = commands(TUTORIAL)
-    assert len(written) == 18
+    assert len(written) == 20
     for line in written:
         if line.startswith(("lookalike users", "lookalike serve")):  # these wait for a person
             continue

@@ -35,6 +35,8 @@ COMMANDS_OF_A_WORKSPACE = [
     ("reproduce", "eds-table-2"),
     ("report",),
     ("compare", "color", "hog"),
+    ("compare", "color", "hog", "-k", "8", "--labels", "50"),
+    ("estimate", "color", "-k", "8", "--labels", "50"),
     ("audit", "--replicates", "100"),
     ("judge", "color", "--encoder", "hog"),
     ("labels", "agreement"),

@@ -157,8 +157,8 @@ def test_the_plan_page_begins_with_the_next_step(team):
     [(["better", "alike"], 0, "decided"), (["better", "open"], 9, "first"), (["open"], 0, "done")],
 )
 def test_the_next_step_follows_the_last_comparison(team, decisions, pairs, expected):
-    standings = [SimpleNamespace(decision=one) for one in decisions]
-    forecast = LabelForecast(None, {}, SimpleNamespace(standings=standings, next=range(pairs)))
+    values = [SimpleNamespace(decision=one) for one in decisions]
+    forecast = LabelForecast(None, {}, SimpleNamespace(values=values, wanted=pairs or None))
     with team.workspace.database.write() as connection:
         connection.execute(update(tables.progress).values(state="settled"))
     found = plan(team.workspace.database, Campaign(), team.clock())

@@ -1,7 +1,7 @@
 """The places of encoders' top K lists, and the questions that an annotator answers for them (SPEC 17)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from lookalike.audit.sampling.design import Units, shared
 from lookalike.audit.sampling.queries import ByQuery
 from lookalike.core.checks import at_least, fingerprint
 from lookalike.core.errors import ArgumentError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Basis, Catalog, Embeddings, Labels, Rule
 from lookalike.evaluate.measures.hit_rate import membership
 from lookalike.evaluate.measures.mrr_ndcg import discounted
@@ -36,6 +37,7 @@ class Places:
     1 / log2(rank + 2), it is the candidate's mean gain over the tie orders. Rows of one `question` are answered
     together: (a, b) and (b, a) are one. `photos` are the catalog rows of query and photo shown for each question,
     `label` is 1, 0, or -1 for an open row.
+    `score` is that of each encoder, NaN outside its list (None: not kept).
     """
 
     encoders: tuple[str, ...]
@@ -47,6 +49,7 @@ class Places:
     question: Int64[np.ndarray, " rows"]
     photos: Int64[np.ndarray, "questions 2"]
     measure: SampledMeasure = "HR"
+    score: Float64[np.ndarray, "encoders rows"] | None = None
 
     def __len__(self) -> int:
         return len(self.query)
@@ -137,26 +140,30 @@ def places(
     k: int,
     rule: Rule | None = None,
     measure: SampledMeasure = "HR",
+    progress: Progress | None = None,
 ) -> Places:
     """The places of the top K lists of some queries, catalog rows without repetition, by several encoders."""
-    gain = membership if measure == "HR" else discounted
     rule = rule or Rule()
     rows = np.unique(query_rows)
     names, code = units_of(catalog, rule)
-    listed = [_candidates(catalog, one, rows, at_least(k, 1, "k"), rule) for one in encoders]
-    shown = np.concatenate(
-        listed
-    )  # (query row, photo row): of an item the photo that the first encoder found
-    key = shown[:, 0] * len(names) + code[shown[:, 1]]
-    key, first = np.unique(key, return_index=True)
+    listed = []
+    for done, one in enumerate(encoders):
+        listed.append(_candidates(catalog, one, rows, at_least(k, 1, "k"), rule, measure))
+        if progress is not None:
+            progress(done + 1, len(encoders))
+    # (query row, photo row): of an item the photo that the first encoder found
+    shown = np.concatenate([pairs for pairs, *_ in listed])
+    keys, first, row = np.unique(
+        shown[:, 0] * len(names) + code[shown[:, 1]], return_index=True, return_inverse=True
+    )
     shown = shown[first]
-    query, unit = np.divmod(key, len(names))
-    pairs = _unlabelled(catalog, query, unit, rule)
-    weight = np.stack([gain(judged_ranks(catalog, one, pairs), k) for one in encoders])
-    there = weight.any(axis=0)
-    low, high = shown.min(axis=1)[there], shown.max(axis=1)[there]
+    weight, score = np.zeros((len(listed), len(keys))), np.full((len(listed), len(keys)), np.nan)
+    ends = np.cumsum([len(pairs) for pairs, *_ in listed])[:-1]
+    for e, (mine, (_, gain, scored)) in enumerate(zip(np.split(row, ends), listed, strict=True)):
+        weight[e, mine], score[e, mine] = gain, scored
+    low, high = shown.min(axis=1), shown.max(axis=1)
     _, first, question = np.unique(low * len(catalog) + high, return_index=True, return_inverse=True)
-    label = _labels(catalog, labels, rule, len(names), key[there])
+    label = _labels(catalog, labels, rule, len(names), keys)
     of_question = np.full(len(first), NONE, np.int8)
     known = label >= 0
     of_question[question[known]] = label[known]
@@ -164,24 +171,35 @@ def places(
         tuple(one.encoder for one in encoders),
         k,
         len(rows),
-        query[there],
-        weight[:, there],
+        shown[:, 0],
+        weight,
         np.where(known, label, of_question[question]).astype(np.int8),
         question,
-        shown[there][first],
+        shown[first],
         measure,
+        score,
     )
 
 
 def _candidates(
-    catalog: Catalog, encoder: Embeddings, rows: Int64[np.ndarray, " queries"], k: int, rule: Rule
-) -> Int64[np.ndarray, "found 2"]:
-    """(query row, photo row) of everything with a share in a top K: lists are made longer until no tie goes on."""
+    catalog: Catalog,
+    encoder: Embeddings,
+    rows: Int64[np.ndarray, " queries"],
+    k: int,
+    rule: Rule,
+    measure: SampledMeasure,
+) -> tuple[Int64[np.ndarray, "found 2"], Float64[np.ndarray, " found"], Float64[np.ndarray, " found"]]:
+    """(query row, photo row), gain and score of everything with a share in a top K.
+
+    Lists are made longer until no tie goes on. Ranks count duplicates of a photo, so these lists show them too.
+    """
+    every = replace(catalog, duplicate=np.full(len(catalog), NONE))
     _, code = units_of(catalog, rule)
     units = int(code.max(initial=-1)) + 1
     found, left, depth = [], rows, k + SPARE
+    gains, scores = [], []
     while len(left):
-        lists = top_lists(catalog, encoder, left, depth, rule).row
+        lists = top_lists(every, encoder, left, depth, rule).row
         q, place = np.nonzero(lists >= 0)
         pairs = np.stack([left[q], lists[q, place]], axis=1)
         key = pairs[:, 0] * units + code[pairs[:, 1]]
@@ -195,9 +213,14 @@ def _candidates(
         wanted = np.zeros(len(left))
         wanted[at] = np.minimum(judged.candidates, k)
         short = (wanted - total > 1e-9) & (depth < units)
-        found.append(pairs[(share > 0) & ~short[at]])
+        kept = (share > 0) & ~short[at]
+        found.append(pairs[kept])
+        gains.append(share[kept] if measure == "HR" else discounted(judged, k)[kept])
+        scores.append(judged.score[kept].astype(np.float64))
         left, depth = left[short], min(4 * depth, units)
-    return np.concatenate(found) if found else np.empty((0, 2), np.int64)
+    if not found:
+        return np.empty((0, 2), np.int64), np.empty(0), np.empty(0)
+    return np.concatenate(found), np.concatenate(gains), np.concatenate(scores)
 
 
 def _unlabelled(

@@ -27,6 +27,25 @@ ERROR, MORE_ERROR = 1.2, 0.6
 
 
 @dataclass(frozen=True, eq=False)
+class Curve:
+    """P(similar) of candidates that no generator proposed, by the encoder's own score; see `corrected_hit_rate`."""
+
+    weights: Float64[np.ndarray, " features"]
+    middle: float
+    spread: float
+
+    def features(
+        self, score: Float64[np.ndarray, " rows"], share: Float64[np.ndarray, " rows"]
+    ) -> Float64[np.ndarray, "features rows"]:
+        """1, the standardised score, and the share of the generators."""
+        return np.stack([np.ones(len(score)), (score - self.middle) / self.spread, share])
+
+    def at(self, score: Float64[np.ndarray, " rows"]) -> Float64[np.ndarray, " rows"]:
+        """P at a share of 0."""
+        return chance(self.features(score, np.zeros(len(score))), self.weights)
+
+
+@dataclass(frozen=True, eq=False)
 class Correction:
     """HR@K corrected: its score, the share u of the top K places that are unjudged, and the curve's mean P for these.
 
@@ -38,6 +57,7 @@ class Correction:
     unjudged: float
     chance: float
     each: Float64[np.ndarray, " open"] = field(default_factory=lambda: np.empty(0))
+    curve: Curve | None = None
 
     def interval(self, sampling: Interval) -> Interval:
         """The interval of the score. `sampling` is that of the draw of queries; the error of the curve is added.
@@ -128,17 +148,17 @@ def corrected_hit_rate(
         nothing = np.zeros(len(judged.query_codes[0]))
         return Correction(ratio(judged, nothing, nothing, ONE_KIND), np.nan, np.nan)
     score = judged.score.astype(np.float64)
-    middle, spread = score.mean(), max(float(score.std()), 1e-12)
-    one = np.ones(len(label))
-    seen = np.stack([one, (score - middle) / spread, np.asarray(share, np.float64)])
+    curve = Curve(np.zeros(3), float(score.mean()), max(float(score.std()), 1e-12))
+    seen = curve.features(score, np.asarray(share, np.float64))
     weights = logistic(seen, label.astype(np.float64))
-    x = np.stack([np.ones(len(open_score)), (open_score - middle) / spread, np.zeros(len(open_score))])
+    x = curve.features(np.asarray(open_score, np.float64), np.zeros(len(open_score)))
     worth = chance(x, weights)
     pull = (x * (worth * (1 - worth))).sum(axis=1) / k
     found = added(judged, k, open_query, worth)
     found = replace(found, numerator=found.numerator + _of_curve(judged, seen, weights, pull))
     unjudged = len(worth) / (k * len(judged.query_codes[0]))
-    return Correction(found, unjudged, float(worth.mean()) if len(worth) else np.nan, worth)
+    middle = float(worth.mean()) if len(worth) else np.nan
+    return Correction(found, unjudged, middle, worth, replace(curve, weights=weights))
 
 
 def _of_curve(

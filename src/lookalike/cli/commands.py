@@ -75,9 +75,12 @@ COMMANDS = {
     ),
     "compare": Entry(
         "decide.compare:compare",
-        "Plan which pairs to label to separate encoders",
+        "Find out which encoder is better from a few drawn labels",
         "Decide",
         COMPARE,
+    ),
+    "estimate": Entry(
+        "decide.compare:estimate", "Estimate the true HR@K of an encoder from a few drawn labels", "Decide"
     ),
     "judge": Entry("decide.judge:judge", "Let a machine judge pairs, beside the experts", "Decide"),
     "settle": Entry("decide.compare:compare", "The former name of compare", HIDDEN, COMPARE),

@@ -104,6 +104,45 @@ Top = Annotated[
     ),
 ]
 
+# ---- drawn samples
+Labels = Annotated[
+    int | None, typer.Option("--labels", help="Draw pairs for this number of labels.", min=1, metavar="N")
+]
+Width = Annotated[
+    float | None,
+    typer.Option(
+        "--width",
+        help="Draw as many pairs as an interval of this width is expected to need.",
+        min=0.001,
+        max=1.999,
+    ),
+]
+Round = Annotated[bool, typer.Option("--round", help="Draw more pairs for a question that has a sample.")]
+Unit = Annotated[
+    Literal["pair", "query"] | None,
+    typer.Option(
+        help="Draw single pairs, or whole queries with all their pairs.", show_default="the more precise one"
+    ),
+]
+Population = Annotated[
+    Literal["fixed", "sample"],
+    typer.Option(help="fixed: the queries are all there are. sample: they are a sample of more queries."),
+]
+Covariate = Annotated[
+    str,
+    typer.Option(
+        help="Guess of the answers that makes the interval narrower: corrected, none, or judge:NAME.",
+        metavar="NAME",
+    ),
+]
+Measure = Annotated[
+    str | None,
+    typer.Option("--measure", help="HR@K or DCG@K.", metavar="MEASURE", show_default="HR@K with -k"),
+]
+InterimLooks = Annotated[
+    int, typer.Option(help="How often you will read the estimate, after equal parts of the labels.", min=1)
+]
+
 # ---- generated photos
 Photo = Annotated[int, typer.Option("--photos", help="Number of photos to draw.", min=200, max=1_000_000)]
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from lookalike.store.sql.rows import (
     write_catalog,
     write_signatures,
 )
+from lookalike.store.sql.samples import DrawnDesign, keep_designs
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.vectors.arrays import (
     MANIFEST,
@@ -264,10 +265,12 @@ class Workspace:
         with self.database.read() as connection:
             return _label_count(connection) + len(due_labels(connection))
 
-    def add_labels(self, labels: Labels, source: str, *, replace: bool = False) -> int:
+    def add_labels(
+        self, labels: Labels, source: str, *, replace: bool = False, drawn: Iterable[DrawnDesign] = ()
+    ) -> int:
         """Add labels in one transaction and return how many are new.
 
-        `replace` first deletes the labels of the same pairs.
+        `replace` first deletes the labels of the same pairs. `drawn` are the designs of pairs that a sample drew.
         """
         own = schema.label.c
         columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
@@ -282,6 +285,7 @@ class Workspace:
                 execute_all(connection, delete(schema.label).where(*same), gone)
             before = _label_count(connection)
             execute_all(connection, insert_new(connection, schema.label), rows)
+            keep_designs(connection, drawn)
             return _label_count(connection) - before
 
     # Pool

@@ -1,66 +1,339 @@
-"""`lookalike compare`: from "cannot be separated" to a decision, by labelling the pairs it names."""
+"""`lookalike compare` and `estimate`: a forecast, a drawn sample in the queue, and what its labels tell."""
 
 import csv
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from sqlalchemy import select
 
-from lookalike.audit.next_pairs import Standing
+from lookalike.api.sampled_values import SampledValue
 from lookalike.cli.decide.compare import sentence
+from lookalike.core.types import Labels
+from lookalike.store.disk import lock
+from lookalike.store.labelling.queue import add_gold, withdraw_missing
+from lookalike.store.sql.labelling_schema import question
+from lookalike.store.sql.samples import read_samples
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.queue import queue_pairs
 
 
-def fill(path):
-    """Answer every pair by its category and end."""
+def fill(path, rows=None):
+    """Answer the first rows of a file (all by default) by the category of both ends."""
     with path.open() as file:
-        rows = list(csv.DictReader(file))
+        listed = list(csv.DictReader(file))
     with path.open("w", newline="") as file:
         out = csv.DictWriter(file, ["query", "candidate", "label"], extrasaction="ignore")
         out.writeheader()
-        for row in rows:
+        for row in listed[:rows]:
             same = row["query"].split("/")[0] == row["candidate"].split("/")[0]
             out.writerow(row | {"label": int(same)})
-    return len(rows)
+    return len(listed)
 
 
-def test_labelling_what_it_names_decides(lookalike, workspace):
-    before = lookalike("compare", "color", "hog", "--width", "1", "--pairs", "next.csv", "--json").json
-    assert before["queries"] == 36
-    assert (before["judged"], before["encoders"][0]["decision"]) == (0, "open")
-    assert before["next"]["pairs"] == before["wanted"]["labels"] == fill(workspace / "next.csv")
+def true_rate(workspace, name, k=5):
+    """The share of the same category in the top K, by sorting every row."""
+    catalog, found = Workspace(workspace).catalog, Workspace(workspace).embeddings(name)
+    unit = found.vectors / np.linalg.norm(found.vectors, axis=1, keepdims=True)
+    rates = []
+    for row, scores in enumerate(unit @ unit.T):
+        seen, hits = set(), 0
+        for other in np.argsort(-scores, kind="stable"):
+            if catalog.item[other] != catalog.item[row] and catalog.item[other] not in seen:
+                seen.add(catalog.item[other])
+                hits += catalog.category[other] == catalog.category[row]
+                if len(seen) == k:
+                    break
+        rates.append(hits / k)
+    return float(np.mean(rates))
+
+
+def test_before_a_draw_it_forecasts_and_changes_nothing(lookalike, workspace):
+    found = lookalike("compare", "color", "hog", "--json").json
+    assert (found["sample"], found["values"], found["queries"]) == (None, [], 36)
+    assert found["steps"][-1]["labels"] == found["open"]
+    halves = [step["pairs"] for step in found["steps"]]
+    assert halves == sorted(halves, reverse=True)
+    assert f"--labels {min(200, found['open'])}" in lookalike("compare", "color", "hog").out
+    assert Workspace(workspace).database.fetch(read_samples) == []
+
+
+def test_labelling_the_drawn_pairs_gives_the_true_difference(lookalike, workspace):
+    drawn = lookalike("compare", "color", "hog", "--labels", 1000, "--pairs", "next.csv", "--json").json
+    assert drawn["sample"]["pairs"] == fill(workspace / "next.csv")
+    assert (drawn["sample"]["answered"], drawn["sample"]["look"], drawn["values"]) == (0, 0, [])
     assert lookalike("labels", "import", "next.csv").status == 0
-    after = lookalike("compare", "color", "hog", "--width", "1", "--json").json
-    assert after["judged"] >= before["wanted"]["queries"]
-    one = after["encoders"][0]
-    assert one["least"] <= one["most"]
-    assert (one["first"], one["second"], one["decision"]) == ("color", "hog", "worse")
-    assert after["next"]["pairs"] == 0
-    result = " ".join(lookalike("compare", "color", "hog", "--width", "1").out.split())
+    (one,) = lookalike("compare", "color", "hog", "--json").json["values"]
+    truth = true_rate(workspace, "color") - true_rate(workspace, "hog")
+    assert one["value"] == pytest.approx(truth, abs=1e-9)
+    assert (one["first"], one["second"], one["method"]) == ("color", "hog", "exact")
+    result = " ".join(lookalike("compare", "color", "hog").out.split())
     assert result.startswith("hog is better than color")
-    assert (result.count(". "), result.count(": ")) == (0, 1)  # one sentence, and no table
-    assert [float(number) for number in re.findall(r"[+-]?\d\.\d+", result)] == pytest.approx(
-        [-one["difference"], -one["high"], -one["low"]], abs=0.0005
-    )
-    turned = lookalike("compare", "hog", "color", "--width", "1").out
+    assert float(re.findall(r"higher by (\d\.\d+)", result)[0]) == pytest.approx(-truth, abs=0.0005)
+    turned = lookalike("compare", "hog", "color").out
     assert " ".join(turned.split()) == result
 
 
-def test_mistakes_are_errors(lookalike, workspace):
-    assert "takes two" in lookalike("compare", "color").err
-    assert "takes two" in lookalike("compare", "color", "color").err
-    assert "'nobody'" in lookalike("compare", "color", "nobody").err
-    assert "width" in lookalike("compare", "color", "hog", "--width", "0").err
+def test_an_estimate_of_one_encoder_goes_through_its_looks(lookalike, workspace):
+    how = ("--unit", "pair", "--covariate", "none")
+    lookalike("estimate", "color", "--labels", 80, *how, "--interim-looks", 1, "--pairs", "next.csv")
+    asked = Workspace(workspace).database.fetch(read_samples)[0]
+    assert (asked.name, len(asked.pairs), asked.looks) == ("HR@5 of color", 80, (80,))
+    fill(workspace / "next.csv", 70)
+    lookalike("labels", "import", "next.csv")
+    waiting = lookalike("estimate", "color", "--json").json
+    assert (waiting["sample"]["answered"], waiting["sample"]["left"], waiting["values"]) == (70, 10, [])
+    lookalike("estimate", "color", "--pairs", "rest.csv")
+    assert fill(workspace / "rest.csv") == 10
+    lookalike("labels", "import", "rest.csv")
+    found = lookalike("estimate", "color", "--json").json
+    (one,) = found["values"]
+    assert (one["second"], one["decision"], one["method"], one["labels"]) == ("", "", "Wilson", 80)
+    assert one["low"] <= true_rate(workspace, "color") <= one["high"]
+    assert f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" in lookalike("estimate", "color").out
 
 
-def test_a_width_that_labels_cannot_reach(lookalike, workspace):
-    never = ("compare", "color", "hog", "--width", "0.01")
-    assert lookalike(*never, "--json").json["wanted"] is None
-    assert "--width" in lookalike(*never).out
+def test_the_same_command_again_draws_nothing_and_a_round_needs_labels(lookalike, workspace):
+    for _ in range(2):
+        assert lookalike("compare", "color", "hog", "--labels", 60).status == 0
+    assert len(Workspace(workspace).database.fetch(read_samples)) == 1
+    assert "--round" in lookalike("compare", "color", "hog", "--labels", 60).out
+    refused = lookalike("compare", "color", "hog", "--labels", 60, "--round")
+    assert "not labelled yet" in refused.err
+    assert "'HR@5 of color, hog'" in refused.err
 
 
-@pytest.mark.parametrize(("low", "high"), [(-0.04, 0.09), (float("nan"), float("nan"))])
-def test_an_end_without_a_decision_asks_for_no_more_labels(low, high):
-    one = Standing("a", "b", 60, 2, 0.025, low, high, "open", -0.1, 0.2)
-    words = sentence(one, "HR@5", 0.02, is_done=True)
-    assert words.count(".") - len(re.findall(r"\d\.\d", words)) == 1
-    assert "+0.200" not in words
-    assert "+0.200" in sentence(one, "HR@5", 0.02, is_done=False)
+def test_a_second_round_draws_other_pairs_and_both_are_one_estimate(lookalike, workspace):
+    truth, found = true_rate(workspace, "color"), []
+    for round_ in (1, 2):
+        more = ("--round",) if round_ > 1 else ()
+        lookalike(
+            "estimate", "color", "--labels", 50, "--unit", "pair", "--interim-looks", 1, "--covariate", "none",
+            "--pairs", f"{round_}.csv", *more,
+        )  # fmt: skip
+        fill(workspace / f"{round_}.csv")
+        assert lookalike("labels", "import", f"{round_}.csv").status == 0
+        found.append(lookalike("estimate", "color", "--json").json)
+    first, second = Workspace(workspace).database.fetch(read_samples)
+    assert {pair.ends for pair in first.pairs}.isdisjoint(pair.ends for pair in second.pairs)
+    assert second.name == "HR@5 of color, round 2"
+    assert [one["sample"]["rounds"] for one in found] == [1, 2]
+    one, both = (each["values"][0] for each in found)
+    assert both["labels"] == 2 * one["labels"] == 100
+    assert both["low"] <= truth <= both["high"]
+
+
+def test_drawn_pairs_are_asked_first_and_those_in_the_queue_move(lookalike, workspace):
+    opened = Workspace(workspace)
+    queue_pairs(opened)
+    lookalike("compare", "color", "hog", "--labels", 60)
+    (drawn,) = opened.database.fetch(read_samples)
+    columns = (question.c.low, question.c.high, question.c.kind)
+    with opened.database.read() as connection:
+        asked = connection.execute(select(*columns).order_by(question.c.place)).all()
+    ends = [(row.low, row.high) for row in asked]
+    assert ends[: len(drawn.pairs)] == [pair.ends for pair in drawn.pairs]
+    assert len(set(ends)) == len(ends)
+    assert {row.kind for row in asked} == {"pool", "sample"}
+
+
+def test_pairs_that_nobody_can_answer_are_bounds(lookalike, workspace):
+    opened = Workspace(workspace)
+    lookalike(
+        "estimate", "color", "--labels", 60, "--unit", "pair", "--interim-looks", 1, "--pairs", "next.csv"
+    )
+    (drawn,) = opened.database.fetch(read_samples)
+    fill(workspace / "next.csv")
+    rows = (workspace / "next.csv").read_text().splitlines()
+    (workspace / "next.csv").write_text("\n".join(rows[:-3]) + "\n")
+    lookalike("labels", "import", "next.csv")
+    with opened.database.write() as connection:
+        connection.execute(
+            question.update().where(question.c.low == drawn.pairs[-1].ends[0]).values(state="excluded")
+        )
+    found = lookalike("estimate", "color", "--json").json
+    assert found["sample"]["answered"] == len(drawn.pairs) - 3
+    assert 1 <= found["sample"]["excluded"] <= 3
+    (one,) = found["values"]
+    assert (one["unanswered"], one["labels"]) == (3, len(drawn.pairs) - 3)
+    assert "could not decide" in lookalike("estimate", "color").out
+
+
+def test_labels_catalog_and_vectors_that_change_after_the_draw_do_not_change_it(lookalike, workspace):
+    opened = Workspace(workspace)
+    lookalike("compare", "color", "hog", "--labels", 60, "--unit", "pair", "--pairs", "next.csv")
+    (drawn,) = opened.database.fetch(read_samples)
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    before = lookalike("compare", "color", "hog", "--json").json
+    assert before["values"]
+    others = [pair for pair in zip(opened.pool().query, opened.pool().candidate, strict=True)]
+    mine = {pair.ends for pair in drawn.pairs}
+    items = {(pair.query, pair.item) for pair in drawn.pairs}
+    row = opened.catalog.row
+    late = [
+        (a, b)
+        for a, b in others
+        if (min(a, b), max(a, b)) not in mine and (a, opened.catalog.item[row[b]]) not in items
+    ]
+    opened.add_labels(Labels.of(*zip(*late, strict=True), [1] * len(late)), "later")
+    after = lookalike("compare", "color", "hog", "--json").json
+    assert after == before
+    gone = next(
+        image for image in opened.catalog.image if image not in {end for ends in mine for end in ends}
+    )
+    assert lookalike("catalog", "remove", gone).status == 0
+    changed = lookalike("compare", "color", "hog", "--json").json
+    assert changed["values"] == before["values"]
+    assert ["catalog" in note for note in changed["notes"]].count(True) == 1
+    lookalike("embed", "--remove", "hog")
+    assert lookalike("compare", "color", "hog", "--json").json["values"] == before["values"]
+    assert "hog: the vectors changed" in " ".join(lookalike("compare", "color", "hog").out.split())
+
+
+def test_a_photo_that_is_removed_leaves_its_drawn_pairs_without_an_answer(lookalike, workspace):
+    opened = Workspace(workspace)
+    lookalike("estimate", "color", "--labels", 1000)
+    (drawn,) = opened.database.fetch(read_samples)
+    assert lookalike("catalog", "remove", drawn.pairs[0].query).status == 0
+    with opened.database.write() as connection:
+        assert withdraw_missing(connection, 1) > 0
+    assert lookalike("estimate", "color", "--json").json["sample"]["excluded"] > 0
+
+
+def test_a_gold_pair_that_is_drawn_is_never_asked(lookalike, workspace):
+    opened = Workspace(workspace)
+    queue_pairs(opened)
+    with opened.database.write() as connection:
+        row = connection.execute(select(question)).first()
+        connection.execute(question.delete().where(question.c.id == row.id))
+        from lookalike.store.labelling.queue import NewPair
+
+        pair = NewPair(row.query, row.candidate, row.item, "", "gold", 0)
+        add_gold(connection, pair, "similar", "", None, 1)
+    lookalike("compare", "color", "hog", "--labels", 1000)
+    states = {}
+    with opened.database.read() as connection:
+        for found in connection.execute(select(question)):
+            states[found.low, found.high] = found.state
+    assert states[row.low, row.high] == "excluded"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("compare", "color"), "takes two"),
+        (("compare", "color", "color"), "takes two"),
+        (("compare", "color", "nobody"), "'nobody'"),
+        (("estimate", "nobody"), "'nobody'"),
+        (("compare", "color", "hog", "--width", "0"), "width"),
+        (("compare", "color", "hog", "--labels", "20"), "--labels"),
+        (("estimate", "color", "--measure", "NDCG@5"), "all similar items"),
+        (("estimate", "color", "--covariate", "judge:nobody"), "'nobody'"),
+        (("estimate", "color", "--covariate", "magic"), "--covariate"),
+        (("estimate", "color", "--pairs", "next.csv"), "--labels"),
+    ],
+)
+def test_mistakes_are_errors(lookalike, workspace, arguments, words):
+    refused = lookalike(*arguments)
+    assert refused.status in (1, 2)
+    assert words in " ".join(refused.err.split())
+    assert Workspace(workspace).database.fetch(read_samples) == []
+
+
+def test_two_commands_at_once_draw_one_sample(lookalike, workspace):
+    with lock(workspace, "samples", "another draw"):
+        refused = lookalike("compare", "color", "hog", "--labels", 60)
+    assert (refused.status, "another draw" in refused.err) == (1, True)
+    assert Workspace(workspace).database.fetch(read_samples) == []
+
+
+def test_three_encoders_and_whole_queries(lookalike, workspace):
+    assert lookalike("embed", "descriptor:lbp").status == 0
+    names = ("color", "hog", "lbp")
+    lookalike("compare", *names, "--labels", 1000, "--unit", "query", "--pairs", "next.csv")
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    found = lookalike("compare", *names, "--json").json["values"]
+    assert [(one["first"], one["second"]) for one in found] == [
+        ("color", "hog"),
+        ("color", "lbp"),
+        ("hog", "lbp"),
+    ]
+    rates = {name: true_rate(workspace, name) for name in names}
+    for one in found:
+        assert one["value"] == pytest.approx(rates[one["first"]] - rates[one["second"]], abs=1e-9)
+
+
+def test_dcg_is_linear_in_the_answers(lookalike, workspace):
+    lookalike("estimate", "color", "--measure", "DCG@3", "--labels", 1000, "--pairs", "next.csv")
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    (one,) = lookalike("estimate", "color", "--measure", "DCG@3", "--json").json["values"]
+    gains = [1 / np.log2(place + 2) for place in range(3)]
+    rates = [0.0, *(true_rate(workspace, "color", k) * k for k in (1, 2, 3))]
+    assert one["value"] == pytest.approx(
+        sum(g * d for g, d in zip(gains, np.diff(rates), strict=True)), abs=1e-9
+    )
+
+
+def test_the_correction_is_the_covariate_where_the_labels_show_a_curve(lookalike, labelled):
+    found = lookalike("compare", "color", "hog", "-k", 8, "--labels", 60, "--json").json
+    assert found["question"]["covariate"] == "corrected"
+    assert (
+        lookalike("compare", "color", "hog", "-k", 9, "--covariate", "none", "--json").json["question"][
+            "covariate"
+        ]
+        == "none"
+    )
+
+
+def test_without_labels_there_is_no_curve(lookalike, workspace):
+    assert lookalike("compare", "color", "hog", "--json").json["question"]["covariate"] == "none"
+
+
+def test_a_judge_is_the_covariate_that_it_was_at_the_draw(lookalike, labelled):
+    assert lookalike("judge", "color", "hog", "--encoder", "hog", "--name", "eye", "-k", 8).status == 0
+    found = lookalike("estimate", "color", "-k", 8, "--covariate", "judge:eye", "--labels", 50, "--json").json
+    assert found["question"]["covariate"].startswith("judge:eye")
+    (drawn,) = Workspace(labelled).database.fetch(read_samples)
+    assert drawn.question["covariate"] == found["question"]["covariate"]
+
+
+def test_a_label_that_says_both_is_no_answer(lookalike, workspace):
+    opened = Workspace(workspace)
+    lookalike("estimate", "color", "--labels", 1000)
+    (drawn,) = opened.database.fetch(read_samples)
+    pair = drawn.pairs[0]
+    opened.add_labels(Labels.of([pair.query] * 2, [pair.candidate] * 2, [0, 1]), "votes")
+    assert lookalike("estimate", "color", "--json").json["sample"]["answered"] == 0
+    other = drawn.pairs[1]
+    opened.add_labels(Labels.of([other.candidate], [other.query], [1]), "votes")
+    assert lookalike("estimate", "color", "--json").json["sample"]["answered"] == 1
+
+
+OPEN = SampledValue("a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open")
+
+
+def test_a_sentence_is_about_the_better_encoder():
+    lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0)
+    assert sentence(lost, "HR@5", 0.02) == (
+        "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 labels (MOVER)."
+    )
+    assert "cannot be separated yet" in sentence(OPEN, "HR@5", 0.02)
+    assert "2 more without an answer" in sentence(OPEN, "HR@5", 0.02)
+
+
+def test_a_sample_that_was_imported_cannot_be_read(lookalike, workspace):
+    lookalike("estimate", "color", "--labels", 60)
+    lookalike("labels", "export", "votes.csv", "--format", "votes")
+    with Workspace(workspace).database.write() as connection:
+        from lookalike.store.sql import schema
+
+        connection.execute(schema.sample_pair.delete())
+        connection.execute(schema.sample.delete())
+    assert lookalike("labels", "import", "votes.csv").status == 0
+    (kept,) = Workspace(workspace).database.fetch(read_samples)
+    assert kept.frame is None
+    assert lookalike("estimate", "color", "--json").json["sample"] is None

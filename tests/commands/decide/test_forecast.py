@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from lookalike.api.samples import SampleQuestion
 from lookalike.core.types import Labels
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import compare_encoders
+from lookalike.workflows.decide.compare import sample_encoders
 from lookalike.workflows.label.forecast import forecast_labels
 
 
@@ -36,10 +37,8 @@ def test_it_forecasts_the_share_of_similar_pairs_and_each_encoders_measures(labe
 
 def test_comparing_two_encoders_is_what_compare_says(labelled):
     found = forecast_labels(labelled, ["color", "hog"]).comparison
-    wanted = compare_encoders(labelled, ["color", "hog"])
-    assert repr((found.standings, found.plan)) == repr(
-        (wanted.standings, wanted.plan)
-    )  # NaN equals itself here
+    wanted = sample_encoders(labelled, SampleQuestion(("color", "hog"), covariate="corrected"))
+    assert repr(found) == repr(wanted)  # NaN equals itself here
     assert forecast_labels(labelled, ["color"]).comparison is None
     assert forecast_labels(labelled).measures == {}
 
@@ -50,4 +49,4 @@ def test_without_labels_there_is_no_forecast_yet_and_no_error(workspace):
     assert "no query" in found.similar.value.reason
     assert found.similar.value.count == 0
     assert found.measures == {}
-    assert found.comparison.judged == 0
+    assert found.comparison.sample is None

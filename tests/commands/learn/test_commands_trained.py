@@ -181,14 +181,16 @@ def test_the_papers_tables_leave_them_out(lookalike, shop):
 
 
 def test_compare_selects_pairs_of_the_test_split(lookalike, taught, tmp_path):
-    result = lookalike("compare", "plain", "run-7", "-k", 3, "--pairs", "next.csv", "--json").json
-    assert (result["split"], result["queries"]) == ("test", 24)
+    result = lookalike(
+        "compare", "plain", "run-7", "-k", 3, "--labels", 50, "--pairs", "next.csv", "--json"
+    ).json
+    assert (result["question"]["split"], result["queries"]) == ("test", 24)
     assert "run-7 was trained" in result["notes"][0]
     rows = [line.split(",") for line in (tmp_path / "next.csv").read_text().splitlines()[1:]]
     assert rows
     assert {split_of(int(image[1:])) for row in rows for image in row[:2]} == {"test"}
     alone = lookalike("compare", "plain", "other", "-k", 3, "--json").json
-    assert (alone["split"], alone["queries"], alone["notes"]) == (None, 48, [])
+    assert (alone["question"]["split"], alone["queries"], alone["notes"]) == (None, 48, [])
 
 
 def test_status_marks_them(lookalike, taught):

@@ -1,11 +1,13 @@
-"""`lookalike compare`."""
+"""`lookalike compare` and `lookalike estimate`."""
 
-import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lookalike.audit.next_pairs import Standing
+from lookalike.api.sampled_values import MARGIN, SampledValue
+from lookalike.api.samples import Population, SampleQuestion
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
@@ -13,101 +15,155 @@ from lookalike.cli.options import HERE
 from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import CompareResult, compare_encoders, compare_result
+from lookalike.workflows.decide.compare import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
+from lookalike.workflows.decide.sample_state import SampleState
+
+ADVISED = 200  # labels that the next step names
 
 
-@result(CompareResult)
+@result(SampledResult)
 def compare(
     encoder: Annotated[list[str], typer.Argument(help="Names of two or more encoders.", metavar="ENCODER")],
     workspace: options.Workspace = HERE,
     pool: options.Pool = MAIN_POOL,
     k: options.K = 5,
-    width: Annotated[
-        float, typer.Option(help="Wanted width of the interval of a difference.", min=0.001, max=1.999)
-    ] = 0.1,
+    measure: options.Measure = None,
+    labels: options.Labels = None,
+    width: options.Width = None,
+    round: options.Round = False,
+    unit: options.Unit = None,
+    population: options.Population = "fixed",
+    covariate: options.Covariate = "corrected",
+    interim_looks: options.InterimLooks = LOOKS,
     negligible: Annotated[
         float, typer.Option(help="Largest difference that does not matter.", min=0.0, max=0.999)
-    ] = 0.02,
-    interim_looks: Annotated[
-        int, typer.Option(help="How often you will run this command before you stop labelling.", min=1)
-    ] = 5,
+    ] = MARGIN,
     pairs: options.Pairs = None,
     seed: options.WorkspaceSeed = None,
     json: options.Json = False,
 ) -> None:
-    """Plan which pairs to label to separate encoders, what that costs, and when to stop.
+    """Find out which encoder is better from a few labels of pairs that are drawn at random.
 
-    Queries are in a random order. For each query, you label every result that only one of the encoders has in its top
-    K. The comparison does not favour the encoders that fed the pool.
+    Without a sample, this prints what more labels would tell. --labels draws a sample and puts its pairs in front of
+    the queue of the labelling app. Run the command again to read the result. It does not favour the encoders that fed
+    the pool.
     """
+    question = _question(encoder if len(encoder) > 1 else encoder * 2, k, measure, population, covariate)
+    how = DrawOptions(labels, width, unit, interim_looks, round, seed)
+    _run(Workspace(workspace, pool=pool), question, how, negligible, pairs, workspace, json)
 
+
+@result(SampledResult)
+def estimate(
+    encoder: Annotated[str, typer.Argument(help="Name of an encoder.", metavar="ENCODER")],
+    workspace: options.Workspace = HERE,
+    pool: options.Pool = MAIN_POOL,
+    k: options.K = 5,
+    measure: options.Measure = None,
+    labels: options.Labels = None,
+    width: options.Width = None,
+    round: options.Round = False,
+    unit: options.Unit = None,
+    population: options.Population = "fixed",
+    covariate: options.Covariate = "corrected",
+    interim_looks: options.InterimLooks = LOOKS,
+    pairs: options.Pairs = None,
+    seed: options.WorkspaceSeed = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate the true HR@K or DCG@K of an encoder from a few labels of pairs that are drawn at random.
+
+    Without a sample, this prints what more labels would tell. --labels draws a sample and puts its pairs in front of
+    the queue of the labelling app. Run the command again to read the result.
+    """
+    question = _question([encoder], k, measure, population, covariate)
+    how = DrawOptions(labels, width, unit, interim_looks, round, seed)
+    _run(Workspace(workspace, pool=pool), question, how, MARGIN, pairs, workspace, json)
+
+
+def _question(
+    encoders: Sequence[str], k: int, measure: str | None, population: Population, covariate: str
+) -> SampleQuestion:
+    return SampleQuestion(tuple(encoders), measure or f"HR@{k}", population=population, covariate=covariate)
+
+
+def _run(
+    opened: Workspace,
+    question: SampleQuestion,
+    how: DrawOptions,
+    margin: float,
+    pairs: Path | None,
+    workspace: Path,
+    json: bool,
+) -> None:
     with progress("Searching", quiet=json) as bar:
-        found = compare_encoders(
-            Workspace(workspace, pool=pool),
-            encoder,
-            k=k,
-            width=width,
-            margin=negligible,
-            interim_looks=interim_looks,
-            pairs=pairs,
-            seed=seed,
-            progress=bar,
-        )
-    shown = compare_result(found)
+        found = sample_encoders(opened, question, how, margin=margin, pairs=pairs, progress=bar)
     if json:
-        print_json(shown)
+        print_json(found)
         return
-    say(*map(folded, shown.notes))
-    is_done = not shown.next.pairs
-    say(*(folded(sentence(one, shown.measure, negligible, is_done=is_done)) for one in shown.encoders))
-    if is_done:
-        return
-    _print_forecast(shown)
-    judged = plural(shown.next.queries, "query", "queries")
-    say(f"To label next: {plural(shown.next.pairs, 'pair')}. Then the first {judged} are judged.")
+    say(*map(folded, found.notes))
+    measure = found.question.measure
+    say(*(folded(sentence(one, measure, margin)) for one in found.values))
     if pairs is not None:
-        say(f"The pairs are in {pairs}.")
-    following = (
-        f"labels import {pairs}" if pairs is not None else f"compare {' '.join(encoder)} --pairs next.csv"
+        say(f"The drawn pairs without a label are in {pairs}.")
+    command = (
+        f"lookalike {'estimate' if len(question.encoders) == 1 else 'compare'} {' '.join(question.encoders)}"
     )
-    next_step(f"lookalike {following}", workspace=workspace)
+    if found.sample is not None:
+        _print_sample(found.sample)
+        if found.sample.answered + found.sample.excluded < found.sample.pairs:
+            step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
+            next_step(step, workspace=workspace)
+    elif found.open:
+        _print_forecast(found)
+        next_step(f"{command} --labels {min(ADVISED, found.open)}", workspace=workspace)
 
 
-def _print_forecast(found: CompareResult) -> None:
+def _print_sample(one: SampleState) -> None:
+    """The labels of a sample so far, and when it is read next."""
+    drawn = "drawn pairs" if one.question.unit == "pair" else "pairs of drawn queries"
+    say(f"{one.answered:,} of {one.pairs:,} {drawn} have a label ({one.name}).")
+    if one.excluded:
+        say(
+            folded(
+                f"Annotators could not decide about {plural(one.excluded, 'pair')}. The interval holds whatever the "
+                "answers are."
+            )
+        )
+    if one.left:
+        following = next(look for look in one.looks if look > one.look)
+        say(f"The next result is at {plural(following, 'pair')}: {one.left:,} are left to label.")
+
+
+def _print_forecast(found: SampledResult) -> None:
     """The precision that more labels give."""
-    queries = plural(found.queries, "query", "queries")
-    say(f"Judged so far: the first {found.judged:,} of {queries} in random order.")
-    if found.judged == 0 and found.steps:
-        first = found.steps[0]
-        say(f"The first {first.queries} queries take {plural(first.labels, 'label')}. Then run this again.")
-    say("", "Precision that more labels give:")
-    steps = [(f"{step.queries:,}", f"{step.labels:,}", f"± {step.half_width:.3f}") for step in found.steps]
-    table(["queries judged", "labels needed", "expected interval"], steps, left=0)
-    if found.wanted is None:
-        say("The interval stays wider than --width even if all queries are judged.")
+    pairs = plural(found.open, "open pair")
+    say(f"{found.question.measure} on {plural(found.queries, 'query', 'queries')} depends on {pairs}.")
+    rows = [
+        (f"{step.labels:,}", f"± {step.pairs:.3f}", f"± {step.whole_queries:.3f}") for step in found.steps
+    ]
+    say("", "Expected interval:")
+    table(["labels", "drawn pairs", "drawn queries"], rows, left=0)
+    best = next((step for step in found.steps if step.labels >= ADVISED), found.steps[-1])
+    what = "Whole queries" if best.unit == "query" else "Single pairs"
+    say(f"{what} give the narrower interval at {plural(best.labels, 'label')}.")
+    if found.wanted is not None:
+        say(f"An interval of ± {WIDTH / 2:g} needs about {plural(found.wanted.labels, 'label')}.")
 
 
-def sentence(one: Standing, measure: str, margin: float, *, is_done: bool) -> str:
-    """How two encoders compare so far, in words. A difference is that of the better encoder, so it is above 0."""
-    sign = -1 if one.decision == "worse" else 1
+def sentence(one: SampledValue, measure: str, margin: float) -> str:
+    """A value in words. A difference is that of the better encoder, so it is above 0."""
+    labels = f"from {plural(one.labels, 'label')} ({one.method})" if one.method != "exact" else "exactly"
+    if one.unanswered:
+        labels += f", {one.unanswered:,} more without an answer"
+    if not one.second:
+        return f"{measure} of {one.first} is {one.value:.3f} {bracketed(one.low, one.high)}, {labels}."
+    sign = -1 if one.value < 0 else 1
     better, other = (one.first, one.second)[::sign]
-    both = f"{one.first} and {one.second}"
     low, high = sorted((sign * one.low, sign * one.high))
-    unlabelled = f", {plural(one.left_open, 'pair')} of these without a label" if one.left_open else ""
-    where = f"on {plural(one.queries, 'query', 'queries')}{unlabelled}"
-    figures = f"{sign * one.difference:+.3f} {bracketed(low, high)} {where}"
+    figures = f"{sign * one.value:.3f} {bracketed(low, high)}, {labels}"
     if one.decision in ("better", "worse"):
-        return f"{better} is better than {other}, so you can stop labelling: its {measure} is higher by {figures[1:]}."
+        return f"{better} is better than {other}: its {measure} is higher by {figures}."
     if one.decision == "alike":
-        return f"{both} differ by less than {margin:g}, so you can stop labelling: {measure} differs by {figures}."
-    is_unknown = math.isnan(one.low)
-    if is_done:
-        why = "too few queries are judged" if is_unknown else f"{measure} differs by {figures}"
-        return f"{both} cannot be separated, and no pair is left to label: {why}."
-    problem = (
-        "too few queries are judged to compare them" if is_unknown else f"{measure} differs by {figures}"
-    )
-    return (
-        f"{both} cannot be separated yet: {problem}. Over all queries the difference is between {one.least:+.3f} and "
-        f"{one.most:+.3f}, whatever the labels of the unjudged pairs are."
-    )
+        return f"{better} and {other} differ by less than {margin:g}: {measure} differs by {figures}."
+    return f"{better} and {other} cannot be separated yet: {measure} differs by {figures}."

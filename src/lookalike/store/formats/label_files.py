@@ -10,15 +10,19 @@ from lookalike.core.errors import ArgumentError, LabelsError
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool
 from lookalike.discover.random_pairs import RandomPairs
+from lookalike.store.formats.designs import DesignOfPair
 from lookalike.store.formats.label_formats import (
     BLANK,
+    NO_DESIGNS,
     SAME_NAMES,
     TABLE,
     UNJUDGED,
+    Designs,
     LabelEntry,
     format_in,
     format_out,
     read_label_table,
+    write_label_table,
 )
 from lookalike.store.formats.tables import write_table
 
@@ -37,7 +41,8 @@ class LabelFile:
     """The labels of a file that can be used, and the rows that cannot.
 
     Not used are `blank` rows without a label, `on_left_out` rows with images that the catalog left out, the
-    `unjudged` lines of qrels, whose relevance is below 0, and rows `repeated` with the same label.
+    `unjudged` lines of qrels, whose relevance is below 0, and rows `repeated` with the same label. `designs` are those
+    of labelled pairs that were drawn: query, candidate, design.
     """
 
     labels: Labels
@@ -47,6 +52,7 @@ class LabelFile:
     notes: tuple[str, ...]
     unjudged: int = 0
     repeated: int = 0
+    designs: tuple[tuple[str, str, DesignOfPair], ...] = ()
 
 
 def read_label_file(
@@ -70,6 +76,7 @@ def read_label_file(
     gone = {image.image for image in catalog.left_out}
     used: dict[tuple[str, str, int], None] = {}
     faults: dict[str, list[int]] = {}
+    designs: list[tuple[str, str, DesignOfPair]] = []
     on_left_out = blank = unjudged = repeated = 0
     for at, one in enumerate(entries):
         is_left_out = one.query in gone or one.candidate in gone
@@ -81,13 +88,17 @@ def read_label_file(
             on_left_out += 1
         elif one.label == UNJUDGED:
             unjudged += 1
-        elif (label := (one.query, one.candidate, one.label)) in used:
-            repeated += 1
         else:
+            label = (one.query, one.candidate, one.label)
+            repeated += label in used and one.design is None
             used[label] = None
+            if one.design is not None:
+                designs.append((one.query, one.candidate, one.design))
     labels = Labels.of(*([label[part] for label in used] for part in range(3)))
     listed = (_fault(reason, places, entries, table) for reason, places in faults.items())
-    return LabelFile(labels, tuple(listed), on_left_out, blank, table.notes, unjudged, repeated)
+    return LabelFile(
+        labels, tuple(listed), on_left_out, blank, table.notes, unjudged, repeated, tuple(designs)
+    )
 
 
 def _wrong(one: LabelEntry, catalog: Catalog, is_left_out: bool) -> str:
@@ -113,9 +124,15 @@ def require_faultless(faults: Sequence[Fault], name: str, what: str = "row") -> 
         )
 
 
-def write_label_file(labels: Labels, path: Path, format: str | None = None) -> None:
-    """Write labels in their order. The same labels give the same bytes."""
-    format_out(path, format).write(labels, path)
+def write_label_file(
+    labels: Labels, path: Path, format: str | None = None, designs: Designs = NO_DESIGNS
+) -> None:
+    """Write labels in their order. The same labels give the same bytes. Tables keep the designs of drawn pairs."""
+    found = format_out(path, format)
+    if found.name == TABLE:
+        write_label_table(labels, path, designs)
+    else:
+        found.write(labels, path)
 
 
 def write_provenance_file(pool: Pool, drawn: RandomPairs, path: Path) -> None:

@@ -14,8 +14,9 @@ from lookalike.core.checks import one_of
 from lookalike.core.errors import LabelsError, LookalikeError
 from lookalike.core.types import Labels
 from lookalike.store.disk import write_file
+from lookalike.store.formats.designs import DESIGN, NO_DESIGN, DesignOfPair, design_from
 from lookalike.store.formats.tables import ENDINGS as TABLES
-from lookalike.store.formats.tables import read_json, require_ending, write_table
+from lookalike.store.formats.tables import read_json, require_ending, write_rows, write_table
 from lookalike.store.formats.trec import WHOLE, read_lines, require_fields, write_lines
 
 COLUMNS = ("query", "candidate", "label")
@@ -28,13 +29,16 @@ VALUES = {word: label for label, words in WORDS for word in words}
 UNJUDGED, BLANK = -1, -2
 QRELS, JSON = (".qrels", ".qrels.gz", ".qrel", ".qrel.gz"), (".json",)
 TAGS = ({"key", "value"}, {"query", "gallery", "value"})  # the two published forms of VSD-Fashion
+Designs = Mapping[tuple[str, str], Sequence[DesignOfPair]]
+"""The designs of drawn pairs, by their two images in alphabetical order."""
+NO_DESIGNS: Designs = MappingProxyType({})
 SAME_NAMES: Mapping[str, str] = MappingProxyType({})
 NO_LABEL = "the label is not 0 or 1, nor a word such as yes, no, similar or dissimilar"
 _HEAD, _LINES = 16_384, 20  # characters and lines by which a format is recognised
 
 
 class LabelEntry(NamedTuple):
-    """One labelled pair of a file, and why it cannot be used ("": it can).
+    """One labelled pair of a file, why it cannot be used ("": it can), and the design if it was drawn.
 
     `label` is 1 for similar, 0 for dissimilar, `UNJUDGED`, or `BLANK` if it is still to be labelled.
     """
@@ -44,6 +48,7 @@ class LabelEntry(NamedTuple):
     text: str
     label: int
     reason: str = ""
+    design: DesignOfPair | None = None
 
 
 Entries = tuple[list[LabelEntry], TextTable]
@@ -114,16 +119,26 @@ def format_out(path: Path, format: str | None = None) -> Format:
 def read_label_table(table: object, columns: Mapping[str, str] = SAME_NAMES) -> Entries:
     """A table with the columns query, candidate and label: a CSV or Parquet file, or one in memory.
 
+    Its columns sample, stratum, probability and seed, if it has them, are the design of pairs that were drawn.
+
     `columns` says which column is what under another name: `{"candidate": "gallery"}`.
     """
     for name in columns:
         one_of(name, COLUMNS, "--column")
     table = as_text_table(table, wanted=columns.get("query", "query"))
-    read = [_column(table, name, columns) for name in COLUMNS]
+    names = (*COLUMNS, *DESIGN) if set(DESIGN) <= set(table.columns) else COLUMNS
+    read = [_column(table, name, columns) for name in names]
     return [_row(*cells) for cells in zip(*read, strict=True)], table
 
 
-def _row(query: str, candidate: str, text: str) -> LabelEntry:
+def _row(query: str, candidate: str, text: str, *cells: str) -> LabelEntry:
+    try:
+        return _plain_row(query, candidate, text)._replace(design=design_from(cells))
+    except ValueError:
+        return LabelEntry(query, candidate, text, UNJUDGED, NO_DESIGN)
+
+
+def _plain_row(query: str, candidate: str, text: str) -> LabelEntry:
     word = " ".join(text.lower().split())
     label = VALUES.get(word)
     if label is None and word not in ("", UNSURE):
@@ -131,10 +146,19 @@ def _row(query: str, candidate: str, text: str) -> LabelEntry:
     return LabelEntry(query, candidate, text, BLANK if label is None else label)
 
 
-def write_label_table(labels: Labels, path: Path) -> None:
-    """Write labels as CSV or Parquet, in their order."""
+def write_label_table(labels: Labels, path: Path, designs: Designs = NO_DESIGNS) -> None:
+    """Write labels as CSV or Parquet, in their order. A pair of several samples has a row for each."""
     columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
-    write_table(dict(zip(COLUMNS, columns, strict=True)), path)
+    if not designs:
+        write_table(dict(zip(COLUMNS, columns, strict=True)), path)
+        return
+    nothing = [("", None, None, None)]
+    rows = (
+        (q, c, y, *design)
+        for q, c, y in zip(*columns, strict=True)
+        for design in designs.get((min(q, c), max(q, c)), nothing)
+    )
+    write_rows((*COLUMNS, *DESIGN), rows, path, "labels")
 
 
 def read_qrels(path: Path) -> Entries:

@@ -1,21 +1,24 @@
 """The whole history of the labelling as rows of one table. The same history gives the same rows in every workspace.
 
-The questions come first, by their place in the queue, then the events in time order. Rows of one kind keep the order in
-which they were written, also if a clock was set back.
+The questions come first, by their place in the queue, then the designs of drawn pairs, then the events in time
+order. Rows of one kind keep the order in which they were written, also if a clock was set back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import merge
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, Table, case, func, literal, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, Table, and_, case, func, literal, select
 
+from lookalike.store.formats.designs import DESIGN, DesignOfPair
 from lookalike.store.sql.labelling_schema import annotator, check, comment, gold, question, verdict, vote
+from lookalike.store.sql.schema import sample, sample_pair
 
-QUESTION, VOTE, SKIP, UNDO = "question", "vote", "skip", "undo"
+QUESTION, DRAWN, VOTE, SKIP, UNDO = "question", "drawn", "vote", "skip", "undo"
 PROPOSAL, DECISION, COMMENT, CHECK, GOLD = "proposal", "decision", "comment", "check", "gold"
-EVENTS = (QUESTION, VOTE, SKIP, UNDO, PROPOSAL, DECISION, COMMENT, CHECK, GOLD)
+EVENTS = (QUESTION, DRAWN, VOTE, SKIP, UNDO, PROPOSAL, DECISION, COMMENT, CHECK, GOLD)
 ROWS_AT_ONCE = 5_000
 BEGAN = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -24,9 +27,10 @@ MILLISECOND = timedelta(milliseconds=1)
 class Row(NamedTuple):
     """One row. Columns that an event does not have are "" or None. `at` is in milliseconds; a file has a time.
 
-    `place` is the place of a question in the queue, the number of earlier answers of the annotator for a vote, and the
-    number of answers after which a check is due. Questions and checks (repeat, gold) have a `kind`. `text` is a comment
-    or the note of a gold pair. Votes and checks can have a `reason`.
+    `place` is the place of a question in the queue, that of a drawn pair in its sample, the number of earlier answers
+    of the annotator for a vote, and the number of answers after which a check is due. Questions and checks (repeat,
+    gold) have a `kind`. `text` is a comment, the note of a gold pair or the design of a drawn pair. Votes and checks
+    can have a `reason`.
     """
 
     event: str
@@ -89,6 +93,7 @@ def history(connection: Connection) -> Iterator[Row]:
     listed = select(*(question.c[name] for name in names)).order_by(question.c.place, *pair)
     for row in _stream(connection, listed):
         yield Row(QUESTION, None, "", **row)
+    yield from _drawn(connection, (text(sample.c.name), sample_pair.c.place))
     is_vote = vote.c.answer.not_in((SKIP, UNDO))
     event = case((is_vote, VOTE), else_=vote.c.answer).label("event")
     answer = case((is_vote, vote.c.answer), else_="").label("answer")
@@ -115,6 +120,19 @@ def history(connection: Connection) -> Iterator[Row]:
     )
     timed = [_timed(Row(**row) for row in _stream(connection, statement)) for statement in streams]
     yield from (row for _, row in merge(*timed, key=lambda pair: pair[0]))
+
+
+def _drawn(connection: Connection, order: Sequence[ColumnElement[Any]]) -> Iterator[Row]:
+    """The designs of drawn pairs that are in the queue, each sample by its places."""
+    own, same = sample_pair.c, (question.c.low == sample_pair.c.low, question.c.high == sample_pair.c.high)
+    design = (sample.c.name.label("sample"), own.stratum, own.probability, sample.c.seed)
+    listed = select(own.query, own.candidate, own.item, *design).join_from(sample_pair, sample)
+    places: Counter[str] = Counter()
+    for row in _stream(connection, listed.join(question, and_(*same)).order_by(*order)):
+        found = DesignOfPair(*(row[name] for name in DESIGN))
+        pair = {name: row[name] for name in ("query", "candidate", "item")}
+        yield Row(DRAWN, None, "", **pair, place=places[found.sample], text=found.text)
+        places[found.sample] += 1
 
 
 def _timed(rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:

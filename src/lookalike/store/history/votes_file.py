@@ -10,12 +10,14 @@ from lookalike.annotate.question import REOPEN, VERDICTS
 from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog
+from lookalike.store.formats.designs import NO_DESIGN, design_from_text
 from lookalike.store.formats.tables import write_rows
 from lookalike.store.history.rows import (
     CHECK,
     COLUMNS,
     COMMENT,
     DECISION,
+    DRAWN,
     EVENTS,
     GOLD,
     NUMBERS,
@@ -41,6 +43,7 @@ ALLOWED: Mapping[str, Sequence[str]] = {
 }
 NEEDED: Mapping[str, Sequence[str]] = {  # numbers that an event cannot do without
     QUESTION: ("needed", "both", "place"),
+    DRAWN: ("place",),
     VOTE: ("place", "side", "took"),
     SKIP: ("place", "side", "took"),
     UNDO: ("place", "side", "took"),
@@ -50,7 +53,7 @@ NEEDED: Mapping[str, Sequence[str]] = {  # numbers that an event cannot do witho
 
 @dataclass
 class VoteFile:
-    """A history as rows: the question of each pair, and all events in their order.
+    """A history as rows: the question of each pair, the designs of drawn pairs, and all events in their order.
 
     `wrong` has the pairs that cannot be used, each with its first reason and the place in the file. `left_out` are
     pairs with images that the catalog left out. A `borrowed` history has answers only: questions that exist here need
@@ -62,11 +65,14 @@ class VoteFile:
     wrong: dict[Pair, tuple[str, str]] = field(default_factory=dict)
     left_out: set[Pair] = field(default_factory=set)
     borrowed: bool = False
+    drawn: list[Row] = field(default_factory=list)
 
     def add(self, row: Row) -> None:
         """Add a row."""
         if row.event == QUESTION:
             self.questions[row.pair] = row
+        elif row.event == DRAWN:
+            self.drawn.append(row)
         else:
             self.events.append(row)
 
@@ -159,10 +165,19 @@ def _wrong(row: Row, catalog: Catalog, asked: Mapping[Pair, Row], tokens: set[st
         ("the reason is not one line", row.reason != reason_of(row.reason)),
         ("the token is missing", row.event in TOKENS and not row.token),
         ("an earlier row has the same token", bool(row.token) and row.token in tokens),
-        ("the time is missing", row.event != QUESTION and row.at is None),
-        ("the annotator is missing", row.event not in (QUESTION, GOLD) and not row.who.strip()),
+        ("the time is missing", row.event not in (QUESTION, DRAWN) and row.at is None),
+        ("the annotator is missing", row.event not in (QUESTION, DRAWN, GOLD) and not row.who.strip()),
+        (NO_DESIGN, row.event == DRAWN and not _is_design(row.text)),
         ("an earlier question has the same pair", row.event == QUESTION and row.pair in asked),
         ("the pair has no question before it", row.event != QUESTION and row.pair not in asked),
         ("the state is not known", row.event == QUESTION and row.state not in STATES),
     )
     return next((reason for reason, holds in rules if holds), "")
+
+
+def _is_design(text: str) -> bool:
+    try:
+        design_from_text(text)
+    except ValueError:
+        return False
+    return True

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, select, text, updat
 from lookalike.annotate.agreement.pace import HOUR_MS
 from lookalike.annotate.agreement.patterns import pattern
 from lookalike.annotate.protocol import OPEN, SETTLED
+from lookalike.store.formats.designs import design_from_text
 from lookalike.store.history.rows import (
     CHECK,
     COMMENT,
@@ -30,6 +31,7 @@ from lookalike.store.labelling.closing import label_pairs, recount, unlabel_pair
 from lookalike.store.labelling.questions import takers
 from lookalike.store.sql import labelling_schema as tables
 from lookalike.store.sql.rows import execute_all, insert_all, insert_or_add, insert_or_replace
+from lookalike.store.sql.samples import DrawnDesign, DrawnPair, keep_designs
 
 IMPORTED = "imported"
 TABLE_OF: Mapping[str, Table] = {
@@ -78,6 +80,7 @@ def add_history(connection: Connection, file: VoteFile, now: int) -> AddedHistor
     new = [row for row in file.events if id(row) in new_ids]  # in the order of the file
     questions = _write_questions(connection, changes, now)
     _write_labels(connection, changes, here)
+    keep_designs(connection, (_design(row) for row in file.drawn if row.pair not in file.wrong))
     for table in dict.fromkeys(TABLE_OF.values()):
         rows = [_table_row(row, questions, ids) for row in new if TABLE_OF[row.event] is table]
         if table is tables.check:
@@ -176,6 +179,11 @@ def _table_row(row: Row, questions: Mapping[Pair, int], ids: Mapping[str, int]) 
         planned = {"kind": row.kind, "turn": row.turn, "due": row.place}
         return {**base, **planned, "answer": row.answer, "since": (row.at or 0) - (row.took or 0)}
     return {**base, "answer": row.answer or row.event, "place": row.place}
+
+
+def _design(row: Row) -> DrawnDesign:
+    found = design_from_text(row.text)
+    return DrawnPair(row.query, row.candidate, row.item, found.stratum, found.probability), found
 
 
 def _drop_planned(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:

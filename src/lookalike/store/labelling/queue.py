@@ -14,8 +14,8 @@ from lookalike.store.sql import schema
 from lookalike.store.sql.labelling_schema import claim, gold, question
 from lookalike.store.sql.rows import BATCH, insert_new
 
-POOL, RANDOM, CHOSEN, GOLD = "pool", "random", "chosen", "gold"
-KINDS = (POOL, RANDOM, CHOSEN, GOLD)
+POOL, RANDOM, CHOSEN, SAMPLE, GOLD = "pool", "random", "chosen", "sample", "gold"
+KINDS = (POOL, RANDOM, CHOSEN, SAMPLE, GOLD)  # chosen: of databases from before there were samples
 MANY = 500  # pairs that one statement looks for
 
 
@@ -87,6 +87,16 @@ def asked_pairs(connection: Connection) -> set[tuple[str, str]]:
     """All pairs of the queue in any state, each as its two images in alphabetical order."""
     found = connection.execute(select(question.c.low, question.c.high))
     return {(low, high) for low, high in found}
+
+
+def states_of(connection: Connection, ends: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The states of pairs, by their two images in alphabetical order. Pairs that are not in the queue have none."""
+    own, found = question.c, dict[tuple[str, str], str]()
+    for first in range(0, len(ends), MANY):
+        some = tuple_(own.low, own.high).in_(ends[first : first + MANY])
+        for low, high, state in connection.execute(select(own.low, own.high, own.state).where(some)):
+            found[low, high] = state
+    return found
 
 
 def lowest_place(connection: Connection) -> int:

@@ -1,6 +1,7 @@
 """The tables of a workspace's database in their newest version."""
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Float,
     ForeignKey,
@@ -118,3 +119,33 @@ random_pair = Table(
     Column("candidate", Text, nullable=False),
     UniqueConstraint("pool", "query", "item"),
 )
+
+# Samples: questions drawn at random for one value. They are frozen at the draw, and nothing changes them later.
+sample = Table(
+    "sample",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("question", Text, nullable=False),  # what is estimated, a JSON object; {}: imported, see frame
+    Column("seed", BigInteger, nullable=False),
+    Column("looks", Text, nullable=False),  # numbers of labels at which the estimate is read, a JSON list
+    Column("catalog", Text, nullable=False),  # the fingerprint at the draw
+    Column("made", BigInteger, nullable=False),  # milliseconds since 1970
+    Column("frame", LargeBinary),  # what was drawn from; null: the pairs were imported, without it
+)
+
+sample_pair = Table(
+    "sample_pair",
+    tables,
+    Column("sample", Integer, ForeignKey("sample.id"), primary_key=True),
+    Column("place", Integer, primary_key=True),  # in the order of labelling
+    Column("query", Text, nullable=False),
+    Column("candidate", Text, nullable=False),
+    Column("low", Text, nullable=False),  # the two images in alphabetical order
+    Column("high", Text, nullable=False),
+    Column("item", Text, nullable=False),  # of the candidate
+    Column("stratum", Integer, nullable=False),
+    Column("probability", Float, nullable=False),  # of being drawn
+    UniqueConstraint("sample", "low", "high"),
+)
+Index("sample_pair_ends", sample_pair.c.low, sample_pair.c.high)

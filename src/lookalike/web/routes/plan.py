@@ -18,10 +18,10 @@ from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
+from lookalike.workflows.decide.sampled import draw_sample
 from lookalike.workflows.label.forecast import MOST_ENCODERS, ForecastProblem, LabelForecast, forecast_beside
 from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
-from lookalike.workflows.label.queue import queue_first
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
 AGAIN = "3; url=/plan?look={}#more-labels"  # a browser does not reload an address that is the same
@@ -89,15 +89,16 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
 
 @router.post("/first")
 async def ask_first(site: SitePart, by: ActorPart) -> Response:
-    """Move the pairs that best separate the chosen encoders to the front of the queue."""
+    """Draw a sample that separates the chosen encoders, and put its pairs in front of the queue."""
     found = None if site.forecast is None else site.forecast.found
     comparison = found.comparison if isinstance(found, LabelForecast) else None
-    if comparison is None or not len(comparison.next):
-        raise ArgumentError("There are no pairs to move.", fix="Compute the forecast on the plan page first.")
-    pairs = comparison.next
-    new = await run_in_threadpool(lambda: queue_first(Workspace(site.workspace.folder), pairs))
-    subject = f"{len(pairs)} pairs, {new} new"
-    await site.write(lambda connection: by.log(connection, "moved pairs to the front of the queue", subject))
+    if comparison is None or comparison.wanted is None:
+        raise ArgumentError("There are no pairs to draw.", fix="Compute the forecast on the plan page first.")
+    question, labels = comparison.question, comparison.wanted.labels
+    await run_in_threadpool(draw_sample, Workspace(site.workspace.folder), question, labels)
+    subject = f"{question.measure} of {', '.join(question.encoders)}, {labels} labels"
+    await site.write(lambda connection: by.log(connection, "drew a sample", subject))
+    site.forecast = None
     return RedirectResponse("/plan?asked=1#more-labels", 303)
 
 

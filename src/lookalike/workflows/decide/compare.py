@@ -1,94 +1,108 @@
-"""`compare`: which pairs to label next so that encoders can be separated, and whether they can be by now."""
+"""`compare` and `estimate`: a forecast, then a drawn sample, then what its labels tell."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.api.next_pairs import LabelPlan, pairs_to_label
-from lookalike.audit import next_pairs as audit
-from lookalike.audit.next_pairs import PrecisionStep, Standing
+from lookalike.api.sample_forecast import SampleStep
+from lookalike.api.sampled_values import MARGIN, SampledValue, decision_of
+from lookalike.api.samples import SampleQuestion, SampleUnit
+from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
 from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_state import SampleState, open_pairs, read_estimate
+from lookalike.workflows.decide.sampled import SamplePlan, draw_sample, plan_sample
 from lookalike.workflows.decide.trained import comparable_rule
 
-
-@dataclass(frozen=True)
-class NextLabels:
-    """The number of pairs to label next, and of the queries that are judged afterwards."""
-
-    queries: int
-    pairs: int
+WIDTH, LOOKS = 0.1, 2
 
 
 @dataclass(frozen=True)
-class CompareResult:
-    """The encoders on the queries judged so far, the precision that more labels give, and what to label next."""
+class DrawOptions:
+    """How to draw: so many labels, or as many as an interval of a width needs (None: draw nothing).
 
-    measure: str
+    `unit` None: what is expected to give the narrower interval. `again` draws another round of a question.
+    """
+
+    labels: int | None = None
+    width: float | None = None
+    unit: SampleUnit | None = None
+    looks: int = LOOKS
+    again: bool = False
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class SampledResult:
+    """A question before it has a sample: `open` pairs and what more labels buy (`steps`); then its sample so far.
+
+    `wanted` is the least number of labels for the wanted width. `values` are exact where no pair is open.
+    """
+
+    question: SampleQuestion
     queries: int
-    judged: int
-    encoders: tuple[Standing, ...]
-    steps: tuple[PrecisionStep, ...]
-    wanted: PrecisionStep | None
-    next: NextLabels
-    split: str | None
+    open: int
+    steps: tuple[SampleStep, ...]
+    wanted: SampleStep | None
+    sample: SampleState | None
+    values: tuple[SampledValue, ...]
     notes: tuple[str, ...]
 
 
-def compare_result(found: LabelPlan) -> CompareResult:
-    """A plan as published: the pairs to label by their number only."""
-    return CompareResult(
-        measure=f"HR@{found.k}",
-        queries=found.queries,
-        judged=found.judged,
-        encoders=found.standings,
-        steps=found.plan.steps,
-        wanted=found.plan.wanted,
-        next=NextLabels(found.next_queries, len(found.next)),
-        split=found.split,
-        notes=found.notes,
-    )
-
-
-def compare_encoders(
+def sample_encoders(
     workspace: Workspace,
-    encoders: Sequence[str],
+    question: SampleQuestion,
+    options: DrawOptions | None = None,
     *,
-    k: int = 5,
-    width: float = 0.1,
-    margin: float = audit.MARGIN,
-    interim_looks: int = audit.INTERIM_LOOKS,
+    margin: float = MARGIN,
     pairs: Path | None = None,
-    seed: int | None = None,
     progress: Progress | None = None,
-) -> LabelPlan:
-    """Compare two encoders or more on the pool's queries (without a pool: on all), in one seeded random order.
-
-    `width` is the wanted width of the interval of a difference in HR@K. `pairs` is a file for the pairs to label
-    to reach it; none is added if the encoders are separated already.
-    """
+) -> SampledResult:
+    """Forecast, draw or read a sample. `pairs` is a file for the drawn pairs that have no label yet."""
+    how = options or DrawOptions()
     if pairs is not None:
         earlier_rows(pairs)  # refused before long work begins
-    catalog, pool = workspace.catalog, workspace.pool()
-    rule, notes = comparable_rule(workspace, encoders, Rule())
-    queries = catalog.image[catalog.is_query()] if pool is None else pool.queries
-    allowed = set(catalog.image[catalog.is_query(rule.split)])
-    found = pairs_to_label(
-        catalog,
-        [workspace.embeddings(name) for name in encoders],
-        workspace.labels(),
-        [query for query in queries if query in allowed],
-        k=k,
-        width=width,
-        margin=margin,
-        looks=interim_looks,
-        seed=workspace.settings.seed if seed is None else seed,
-        rule=rule,
-        progress=progress,
-    )
-    found = replace(found, notes=notes)
+    found, notes = read_estimate(workspace, question, margin=margin), tuple[str, ...]()
+    wants = how.labels is not None or how.width is not None
+    if found is None or how.again:
+        if not wants and not how.again:
+            return _forecast(plan_sample(workspace, question, looks=how.looks, progress=progress), how, pairs)
+        drawn = draw_sample(
+            workspace, question, how.labels, width=how.width, unit=how.unit, looks=how.looks, seed=how.seed,
+            new_round=how.again, progress=progress,
+        )  # fmt: skip
+        if drawn is None:
+            return _forecast(plan_sample(workspace, question, progress=progress), how, None)
+        found = read_estimate(workspace, question, margin=margin)
+    elif wants:
+        notes = (
+            "A sample of this question exists, so nothing new was drawn. To draw more pairs, add --round.",
+        )
+    if found is None:
+        raise ArgumentError("The sample was deleted meanwhile.", fix="Run the command again.")
     if pairs is not None:
-        write_pair_file(found.next, pairs)
-    return found
+        write_pair_file(open_pairs(workspace, question), pairs)
+    with suppress(EmbeddingsError):
+        notes = (*comparable_rule(workspace, question.encoders, Rule())[1], *notes)
+    notes = (*notes, *found.notes)
+    return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
+
+
+def _forecast(plan: SamplePlan, how: DrawOptions, pairs: Path | None) -> SampledResult:
+    if pairs is not None:
+        raise ArgumentError("There is no sample yet, so no pairs to write.", fix="Draw one: add --labels 200")
+    forecast, values = plan.forecast, tuple[SampledValue, ...]()
+    if forecast.open == 0:
+        known = [(value, plan.places.units(*value)[0].known) for value in plan.question.values]
+        values = tuple(
+            SampledValue(a, b or "", at, at, at, "exact", 0, 0, decision_of(at, at, MARGIN) if b else "")
+            for (a, b), at in known
+        )
+    wanted = forecast.at(forecast.labels_for(WIDTH)) if forecast.open else None
+    if wanted is not None and 2 * wanted.half_width > WIDTH:
+        wanted = None
+    return SampledResult(
+        plan.question, plan.places.queries, forecast.open, forecast.steps, wanted, None, values, plan.notes
+    )

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.annotate.agreement.plan import Forecast, forecast
-from lookalike.api.next_pairs import LabelPlan
+from lookalike.api.samples import SampleQuestion
 from lookalike.core.checks import codes
 from lookalike.core.errors import LookalikeError
 from lookalike.core.types import Labels, Rule
 from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import compare_encoders
+from lookalike.workflows.decide.compare import SampledResult, sample_encoders
+from lookalike.workflows.decide.covariates import CORRECTED
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.label.discover import all_pairs
 
@@ -30,7 +31,7 @@ class LabelForecast:
 
     similar: Forecast
     measures: Mapping[tuple[str, str], Forecast]
-    comparison: LabelPlan | None
+    comparison: SampledResult | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def forecast_labels(workspace: Workspace, encoders: Sequence[str] = ()) -> Label
                     measures[scores.encoder, name] = forecast(
                         score.numerator, score.denominator, labels=len(labels), most=most
                     )
-    comparison = compare_encoders(workspace, encoders) if len(encoders) > 1 else None
+    comparison = None
+    if len(encoders) > 1:
+        comparison = sample_encoders(workspace, SampleQuestion(tuple(encoders), covariate=CORRECTED))
     return LabelForecast(_similar_share(labels, most), measures, comparison)
 
 

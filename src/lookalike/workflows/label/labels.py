@@ -16,6 +16,7 @@ from lookalike.store.formats.label_files import (
     write_label_file,
 )
 from lookalike.store.formats.label_formats import format_out
+from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import labelled
 
@@ -66,7 +67,12 @@ def import_labels(
     file = read_label_file(table, workspace.catalog, format, columns or {})
     if not skip_invalid:
         require_faultless(file.faults, str(table))
-    added = workspace.add_labels(file.labels, str(table), replace=replace)
+    items = workspace.catalog
+    drawn = [
+        (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
+        for q, c, found in file.designs
+    ]
+    added = workspace.add_labels(file.labels, str(table), replace=replace, drawn=drawn)
     now = label_statistics(workspace)
     return ImportedLabels(
         added=added,
@@ -111,7 +117,7 @@ def export_labels(
         labels, left_out = labels_used(judged_pairs(workspace.catalog, labels, Rule(level=level)))
     elif written.one_label_per_pair:
         labels, left_out = one_per_pair(labels)
-    write_label_file(labels, path, format)
+    write_label_file(labels, path, format, workspace.database.fetch(read_designs))
     return Exported(str(path), len(labels), left_out)
 
 

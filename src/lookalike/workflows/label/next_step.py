@@ -37,10 +37,12 @@ def plan_step(
     if not sum(states.values()):
         return EMPTY
     comparison = forecast.comparison if isinstance(forecast, LabelForecast) else None
-    if comparison is not None and comparison.standings:
-        if all(one.decision in ("better", "worse", "alike") for one in comparison.standings):
+    if comparison is not None:
+        if comparison.values and all(
+            one.decision in ("better", "worse", "alike") for one in comparison.values
+        ):
             return DECIDED
-        if len(comparison.next):
+        if comparison.wanted is not None:
             return FIRST
     if not plan.questions and not plan.votes:
         return DISCUSS if states.get(DISCUSSION, 0) else DONE

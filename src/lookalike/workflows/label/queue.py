@@ -1,17 +1,19 @@
 """The queue of questions: discovered pairs without a label, in the order in which annotators get them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from sqlalchemy import Connection
 
 from lookalike.annotate.order import balanced, first
 from lookalike.core.clock import now_ms
-from lookalike.core.types import Pool
+from lookalike.core.types import Catalog, Pool
 from lookalike.discover.questions import Questions
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.queue import (
-    CHOSEN,
     POOL,
     RANDOM,
+    SAMPLE,
     NewPair,
     add_pairs,
     add_pairs_first,
@@ -65,24 +67,23 @@ def count_waiting(workspace: Workspace) -> int:
         return len(pairs - asked_pairs(connection))
 
 
-def queue_first(workspace: Workspace, chosen: Questions) -> int:
-    """Put pairs in front of all others, in their order. Returns how many are new in the queue."""
-    category = _categories(workspace)
-    with workspace.database.write() as connection:
-        campaign = read_campaign(connection)
-        places = first(len(chosen), lowest_place(connection))
-        ends = zip(chosen.query, chosen.candidate, chosen.item, places, strict=True)
-        directed = set(zip(chosen.query, chosen.candidate, strict=True))
-        listed = [
-            NewPair(q, c, item, category(q), CHOSEN, place, both=(c, q) in directed)
-            for q, c, item, place in ends
-        ]
-        return add_pairs_first(connection, listed, campaign.protocol.votes, now_ms())
+def ask_first(connection: Connection, catalog: Catalog, drawn: Questions, both: Sequence[bool]) -> int:
+    """Put the pairs of a sample in front of all others, in their order. Returns how many are new in the queue.
+
+    Pairs that are open in the queue move there. Those that annotators decided, or excluded, are not asked again.
+    """
+    category, campaign = _categories(catalog), read_campaign(connection)
+    places = first(len(drawn), lowest_place(connection))
+    ends = zip(drawn.query, drawn.candidate, drawn.item, places, both, strict=True)
+    listed = [
+        NewPair(q, c, item, category(q), SAMPLE, place, both=is_both) for q, c, item, place, is_both in ends
+    ]
+    return add_pairs_first(connection, listed, campaign.protocol.votes, now_ms())
 
 
 def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iterable[NewPair]:
     """The pairs without a label, each once whatever its direction. Its kind is `POOL` if it is in the pool."""
-    category = _categories(workspace)
+    category = _categories(workspace.catalog)
     ends = list(zip(left.query.tolist(), left.candidate.tolist(), left.item.tolist(), strict=True))
     directed = {(q, c) for q, c, _ in ends}
     pooled = set(zip(pool.query, pool.item, strict=True))
@@ -93,6 +94,5 @@ def _pairs(workspace: Workspace, left: Questions, pool: Pool, seed: int) -> Iter
         yield NewPair(q, c, item, category(q), kind, place, both=(c, q) in directed)
 
 
-def _categories(workspace: Workspace) -> Callable[[str], str]:
-    catalog = workspace.catalog
+def _categories(catalog: Catalog) -> Callable[[str], str]:
     return lambda image: str(catalog.category[catalog.row[image]])

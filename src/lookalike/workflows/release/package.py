@@ -19,6 +19,7 @@ from lookalike.core.version import __version__
 from lookalike.discover.pool import united
 from lookalike.discover.random_pairs import RandomPairs, joined
 from lookalike.store.formats.label_files import write_label_file, write_provenance_file
+from lookalike.store.formats.label_formats import Designs
 from lookalike.store.formats.package_files import MANIFEST, filling, is_zip, require_free
 from lookalike.store.formats.tables import write_table
 from lookalike.store.history.rows import COMMENT, Row, history
@@ -28,6 +29,7 @@ from lookalike.store.labelling.due import apply_all_due
 from lookalike.store.sql.labelling_schema import annotator, example, guideline
 from lookalike.store.sql.pools import every_pool
 from lookalike.store.sql.rows import read_labels
+from lookalike.store.sql.samples import StoredSample, read_designs, read_samples
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labels import in_order
 from lookalike.workflows.label.team import read_votes, team_of
@@ -62,6 +64,8 @@ class _Held:
     guideline: str
     examples: tuple[tuple[str, str, int, str], ...]
     names: dict[str, str]
+    designs: Designs
+    samples: list[StoredSample]
 
 
 def estimated_size(workspace: Workspace) -> int:
@@ -99,7 +103,9 @@ def package(
             rows = write_votes(_renamed(connection, held.names, names), folder / "votes.csv")
         catalog = workspace.catalog
         _write_catalog(catalog, folder, workspace.photos is not None)
-        write_label_file(in_order(held.labels), folder / "labels.csv")
+        write_label_file(in_order(held.labels), folder / "labels.csv", designs=held.designs)
+        if held.samples:
+            _write_texts(folder, {"samples.json": _samples(held.samples)})
         if held.pool is not None:
             write_provenance_file(held.pool, held.drawn, folder / "provenance.csv")
         figures = team_of(voted, 0, seed=workspace.settings.seed)
@@ -144,7 +150,16 @@ def _held(connection: Connection, names: bool) -> _Held:
             for row in connection.execute(shown.order_by(example.c.place, example.c.id))
         ),
         names={name: name if names else f"A{at + 1}" for at, name in enumerate(people)},
+        designs=read_designs(connection),
+        samples=read_samples(connection),
     )
+
+
+def _samples(samples: list[StoredSample]) -> str:
+    """What the samples estimate and how they were drawn. Their pairs are in labels.csv and votes.csv."""
+    names = ("name", "question", "seed", "looks", "catalog")
+    listed = [{name: getattr(one, name) for name in names} | {"pairs": len(one.pairs)} for one in samples]
+    return json.dumps(listed, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
 
 def _renamed(connection: Connection, names: dict[str, str], is_named: bool) -> Iterator[Row]:

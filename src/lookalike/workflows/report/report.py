@@ -145,7 +145,7 @@ def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained
         return (due,)
     pair = advice(judgement.encoders, judgement.verdicts)
     separate = (
-        f"`lookalike compare {' '.join(pair)}` selects the pairs to label to separate these two."
+        f"`lookalike compare {' '.join(pair)}` tells which of these two is better, from a few drawn labels."
         if pair
         else ""
     )

@@ -1,0 +1,152 @@
+"""True values of encoders from a few drawn labels, from Python: draw, label, estimate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float64
+
+from lookalike.api.places import places
+from lookalike.api.sample_forecast import forecast_sample
+from lookalike.api.samples import (
+    Population,
+    Sample,
+    SampleQuestion,
+    SampleUnit,
+    Value,
+    draw,
+    measure_of,
+    questions_of,
+)
+from lookalike.audit.sampling.estimate import LEVEL, Estimate
+from lookalike.core.progress import Progress
+from lookalike.core.types import Catalog, Embeddings, Labels, Rule
+from lookalike.discover.questions import Questions
+
+MARGIN = 0.02
+LEFT_OPEN = 0.1
+"""A look is read when at most this share of its pairs has no answer; the interval has the bounds of these."""
+Decision = Literal["better", "worse", "alike", "open", ""]
+
+
+@dataclass(frozen=True)
+class SampledValue:
+    """The value of an encoder, or of the first less the second ("": there is none), with its interval.
+
+    `decision` is about the first of two: "better", "worse", "alike" (the interval is within the margin) or "open".
+    `unanswered` drawn units have no answer; the interval holds whatever these are.
+    """
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    method: str
+    labels: int
+    unanswered: int
+    decision: Decision
+
+
+def draw_sample(
+    catalog: Catalog,
+    encoders: Sequence[Embeddings],
+    labels: Labels,
+    count: int,
+    *,
+    queries: Sequence[str] | None = None,
+    measure: str = "HR@5",
+    unit: SampleUnit | None = None,
+    population: Population = "fixed",
+    looks: int = 1,
+    seed: int = 0,
+    rule: Rule | None = None,
+    progress: Progress | None = None,
+) -> tuple[Sample, Questions]:
+    """Draw about `count` pairs that tell the value of one encoder, or every difference of several; the pairs to label.
+
+    `queries` are image ids (None: all that can be queries). `labels` that are there before are used, later ones of
+    other pairs are not. `unit` None: pairs or whole queries, whichever is expected to be more precise. Label the pairs,
+    then call `estimate_sample`. See `docs/how-to/comparing.md`.
+    """
+    by = rule or Rule()
+    family, k = measure_of(measure)
+    asked = (
+        np.flatnonzero(catalog.is_query(by.split))
+        if queries is None
+        else np.array([catalog.row[query] for query in queries], np.int64)
+    )
+    found = places(catalog, encoders, labels, asked, k, by, family, progress)
+    question = SampleQuestion(found.encoders, measure, by.split, population)
+    chosen = unit or forecast_sample(found, question, looks=looks).at(count).unit
+    sample = draw(found, replace(question, unit=chosen), count, looks=looks, seed=seed)
+    return sample, questions_of(sample, catalog)
+
+
+def estimate_sample(
+    sample: Sample,
+    asked: Questions,
+    labels: Labels,
+    catalog: Catalog,
+    *,
+    level: float = LEVEL,
+    margin: float = MARGIN,
+) -> tuple[SampledValue, ...]:
+    """The values that a sample tells at the last look that its labels reach; none before the first look.
+
+    `asked` are its pairs, as `draw_sample` returned them. Looks and values share 1 - level (Bonferroni).
+    """
+    label = answers(asked, labels, catalog)
+    look = last_look(sample, label)
+    shares = len(sample.looks) * len(sample.question.values)
+    if not look:
+        return ()
+    return tuple(
+        sampled_value(value, sample.estimate(value, label, look, shares, level), margin)
+        for value in sample.question.values
+    )
+
+
+def answers(asked: Questions, labels: Labels, catalog: Catalog) -> Float64[np.ndarray, " pairs"]:
+    """The label of each drawn pair: of its two photos in either order, else of the query and the candidate's item.
+
+    NaN where there is none, or where labels contradict each other. Labels of other pairs do not matter.
+    """
+    exact = {frozenset(ends): at for at, ends in enumerate(zip(asked.query, asked.candidate, strict=True))}
+    by_item = {ends: at for at, ends in enumerate(zip(asked.query, asked.item, strict=True))}
+    found: list[tuple[set[int], set[int]]] = [(set(), set()) for _ in range(len(asked))]
+    item = dict(zip(catalog.image, catalog.item, strict=True))
+    for query, candidate, label in zip(labels.query, labels.candidate, labels.label.tolist(), strict=True):
+        if (at := exact.get(frozenset((query, candidate)))) is not None:
+            found[at][0].add(label)
+        elif (at := by_item.get((query, item.get(candidate, "")))) is not None:
+            found[at][1].add(label)
+    said = (own or other for own, other in found)
+    return np.array([float(next(iter(one))) if len(one) == 1 else np.nan for one in said], np.float64)
+
+
+def last_look(sample: Sample, label: Float64[np.ndarray, " asked"]) -> int:
+    """The last look with enough answers; 0: none yet."""
+    return max((look for look in sample.looks if np.isnan(label[:look]).mean() <= LEFT_OPEN), default=0)
+
+
+def sampled_value(value: Value, found: Estimate, margin: float) -> SampledValue:
+    """An estimate as published, with what it decides about two encoders."""
+    first, second = value
+    ends = (found.value, found.low, found.high)
+    decision = decision_of(found.low, found.high, margin) if second else ""
+    return SampledValue(first, second or "", *ends, found.method, found.labels, found.open, decision)
+
+
+def decision_of(low: float, high: float, margin: float) -> Decision:
+    """What an interval of a difference decides about the first of two encoders.
+
+    >>> decision_of(0.01, 0.2, 0.02), decision_of(-0.01, 0.02, 0.02), decision_of(-0.1, 0.2, 0.02)
+    ('better', 'alike', 'open')
+    """
+    if low > 0:
+        return "better"
+    if high < 0:
+        return "worse"
+    return "alike" if -margin <= low and high <= margin else "open"

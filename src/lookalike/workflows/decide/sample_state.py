@@ -1,0 +1,152 @@
+"""The samples of a workspace so far: how many pairs are labelled, and what they tell at the last look reached."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+
+from lookalike.annotate.protocol import EXCLUDED
+from lookalike.api.sampled_values import MARGIN, SampledValue, answers, last_look, sampled_value
+from lookalike.api.samples import Sample, SampleQuestion, Value, sample_from
+from lookalike.audit.sampling.estimate import LEVEL, Estimate
+from lookalike.audit.sampling.rounds import combined, round_weights
+from lookalike.core.checks import strings
+from lookalike.discover.questions import Questions
+from lookalike.store.labelling.queue import states_of
+from lookalike.store.sql.samples import DrawnPair, StoredSample, read_samples
+from lookalike.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SampleState:
+    """A sample of encoders' values on a number of `queries` so far.
+
+    `answered` of its `pairs` have a label; annotators could not decide about `excluded` ones. `look` is the last of the
+    `looks` that was reached (0: none yet), and `left` the number of pairs up to the next one. The values are read at
+    this look, together with those of earlier rounds.
+    """
+
+    name: str
+    question: SampleQuestion
+    queries: int
+    rounds: int
+    pairs: int
+    answered: int
+    excluded: int
+    looks: tuple[int, ...]
+    look: int
+    left: int
+    values: tuple[SampledValue, ...]
+    notes: tuple[str, ...]
+
+
+def read_estimate(
+    workspace: Workspace, question: SampleQuestion, *, margin: float = MARGIN, level: float = LEVEL
+) -> SampleState | None:
+    """The sample of a question so far: the encoders, the measure and the split decide which. None: there is none."""
+    rounds = stored_rounds(workspace, question)
+    return _state(workspace, rounds, margin, level) if rounds else None
+
+
+def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
+    """Every sample of the workspace so far, each question once."""
+    questions = dict.fromkeys(_question(one) for one in workspace.database.fetch(read_samples) if one.frame)
+    once = {_same(one): one for one in questions}.values()
+    found = (read_estimate(workspace, one) for one in once)
+    return tuple(one for one in found if one is not None)
+
+
+def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:
+    """The pairs of a question's newest sample that have no label yet, in the order of labelling."""
+    newest = stored_rounds(workspace, question)[-1]
+    label = answers(_asked(newest.pairs), workspace.labels(), workspace.catalog)
+    return _asked([pair for pair, one in zip(newest.pairs, label.tolist(), strict=True) if isnan(one)])
+
+
+def _asked(pairs: Sequence[DrawnPair]) -> Questions:
+    return Questions(*(strings(pair[end] for pair in pairs) for end in range(3)))
+
+
+def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, level: float) -> SampleState:
+    newest, labels = rounds[-1], workspace.labels()
+    same = [one for one in rounds if one.question["vectors"] == newest.question["vectors"]]
+    same = [one for one in same if one.catalog == newest.catalog]
+    given = [answers(_asked(one.pairs), labels, workspace.catalog) for one in same]
+    samples = [sample_from(one.frame or b"", _question(one), one.seed, one.looks) for one in same]
+    reached = [last_look(one, label) for one, label in zip(samples, given, strict=True)]
+    read = [at for at, look in enumerate(reached) if look]
+    question = samples[-1].question
+    shares = sum(len(one.looks) for one in samples) * len(question.values)
+
+    def of(value: Value) -> SampledValue:
+        found = [samples[at].estimate(value, given[at], reached[at], shares, level) for at in read]
+        return sampled_value(value, _joined([samples[at] for at in read], found), margin)
+
+    label = given[-1]
+    with workspace.database.read() as connection:
+        states = states_of(connection, [pair.ends for pair in newest.pairs])
+    unanswered = [pair.ends for pair, one in zip(newest.pairs, label, strict=True) if isnan(one)]
+    following = next((look for look in newest.looks if look > reached[-1]), 0)
+    return SampleState(
+        name=newest.name,
+        question=question,
+        queries=samples[-1].places.queries,
+        rounds=len(same),
+        pairs=len(newest.pairs),
+        answered=len(newest.pairs) - len(unanswered),
+        excluded=sum(states.get(ends) == EXCLUDED for ends in unanswered),
+        looks=newest.looks,
+        look=reached[-1],
+        left=int(np.isnan(label[:following]).sum()),
+        values=tuple(of(value) for value in question.values) if read else (),
+        notes=changes_since(workspace, newest),
+    )
+
+
+def _joined(samples: Sequence[Sample], found: Sequence[Estimate]) -> Estimate:
+    """The rounds of one question as one estimate, with weights by their plans."""
+    if len(found) == 1:
+        return found[0]
+    there, counts = len(samples[0].frame[0]), [len(one.design) for one in samples]
+    if len({one.question.unit for one in samples}) > 1 or sum(counts) > there:
+        there, counts = 2 * sum(len(one) for one in samples), [len(one) for one in samples]
+    return combined(found, round_weights(there, counts))
+
+
+def stored_rounds(workspace: Workspace, question: SampleQuestion) -> list[StoredSample]:
+    """The samples of a question, oldest first. The order of encoders does not matter."""
+    found = [one for one in workspace.database.fetch(read_samples) if one.frame is not None]
+    same = _same(question)
+    return [one for one in found if _same(_question(one)) == same]
+
+
+def _question(stored: StoredSample) -> SampleQuestion:
+    known = {name: value for name, value in stored.question.items() if name != "vectors"}
+    return SampleQuestion(**known | {"encoders": tuple(known["encoders"])})
+
+
+def _same(question: SampleQuestion) -> tuple[object, ...]:
+    return frozenset(question.encoders), question.measure
+
+
+def changes_since(workspace: Workspace, stored: StoredSample) -> tuple[str, ...]:
+    """What changed since a draw, which the estimate does not know."""
+    was, notes = stored.question["vectors"], []
+    now = vector_sums(workspace, was)
+    if changed := [name for name in was if now[name] != was[name]]:
+        notes.append(
+            f"{', '.join(changed)}: the vectors changed or are gone since the draw. The estimate is of the earlier "
+            "ones; draw again with --round."
+        )
+    if stored.catalog != workspace.catalog.fingerprint:
+        notes.append(
+            "The catalog changed since the draw. The estimate is of the earlier one; draw again with --round."
+        )
+    return tuple(notes)
+
+
+def vector_sums(workspace: Workspace, names: Iterable[str]) -> dict[str, int]:
+    """What identifies the vectors of encoders; 0 for those that are gone."""
+    known = set(workspace.encoders)
+    return {name: workspace.manifest(name).sum if name in known else 0 for name in names}
