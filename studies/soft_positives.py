@@ -64,19 +64,18 @@ PRIMARY = Cell("middling", "residual", "third", "supcon", "SPA")
 
 
 def stages(*, objects: bool) -> Iterator[list[Cell]]:
-    """The cells in the order in which they are run: each list on all catalogs before the next."""
-    first = [PRIMARY._replace(kind="plain"), PRIMARY]
-    yield first
-    order = [
-        ("middling", "residual", "third"),
-        ("middling", "projection", "third"),
-        ("good", "residual", "third"),
-    ]
-    order += [one for one in product(("middling", "good"), HEADS, ARMS) if one not in order]
-    order += [(OBJECTS, head, "all") for head in HEADS] if objects else []
-    for place in order:
-        cells = [Cell(*place, loss, kind) for loss in LOSSES for kind in KINDS]
-        yield [cell for cell in cells if cell not in first]
+    """The cells in the order in which they are run: each list on all catalogs before the next.
+
+    The primary comparison comes first, then the same one elsewhere, then the other losses and kinds.
+    """
+    places = [(PRIMARY.encoder, PRIMARY.head, PRIMARY.arm), ("middling", "projection", "third")]
+    places += [("good", "residual", "third"), ("good", "projection", "third")]
+    places += [one for one in product(("middling", "good"), HEADS, ARMS) if one not in places]
+    places += [(OBJECTS, head, "all") for head in HEADS] if objects else []
+    main = [(PRIMARY.loss, kind) for kind in ("plain", PRIMARY.kind)]
+    others = [one for one in product(LOSSES, KINDS) if one not in main]
+    for ways, place in product((main, others), places):
+        yield [Cell(*place, *way) for way in ways]
 
 
 def settings_of(cell: Cell, rate: float) -> TrainingSettings:

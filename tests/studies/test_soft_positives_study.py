@@ -17,7 +17,7 @@ def study(name: str) -> dict:
 
 
 def test_soft_positives_tells_what_is_finished_and_resumes(tmp_path, capsys):
-    """Two catalogs and the first two stages: the primary test, one table, and the same journal a second time."""
+    """Two catalogs and the first two stages: the primary test, its other head, and the same journal a second time."""
     journal = tmp_path / "j.jsonl"
     few = [
         "--journal",
@@ -39,13 +39,20 @@ def test_soft_positives_tells_what_is_finished_and_resumes(tmp_path, capsys):
     assert len(journal.read_text().splitlines()) == 2 * 2 * 3
     made["main"]([*few, "--stages", "2"])
     kept = journal.read_bytes()
-    assert len(kept.splitlines()) == 2 * 12 * 3
+    assert len(kept.splitlines()) == 2 * 2 * 2 * 3
     made["main"]([*few, "--stages", "2"])
     made["main"]([*few, "--tell"])
     assert journal.read_bytes() == kept
     text = (tmp_path / "soft-positives.md").read_text()
-    assert text.count("| trpl NSPA | 2 |") == 1
-    assert text.count("| middling, residual, third, ") == 3 * 3 - 1
+    assert text.count("| supcon SPA | 2 |") == 2
+    assert text.count("| middling, projection, third, supcon, SPA |") == 1
+
+
+def test_every_cell_is_run_once_and_the_primary_ones_first():
+    made = study("soft_positives")
+    listed = [cell for cells in made["stages"](objects=True) for cell in cells]
+    assert listed[:2] == [made["PRIMARY"]._replace(kind="plain"), made["PRIMARY"]]
+    assert len(set(listed)) == len(listed) == (2 * 2 * 3 + 2) * 3 * 4
 
 
 def test_soft_positives_in_two_processes_make_the_same_entries(tmp_path):

@@ -15,7 +15,7 @@ from lookalike.positive.positiveness import Beta, MaxDistance, Softness
 Positives = Literal["soft", "full", "labels"]
 PAPER = Softness()
 PROJECTION = 2048  # dimensions (VSD E)
-DEFAULT_HEAD = "projection"
+DEFAULT_HEAD = "residual"
 
 
 class TrainingSettings(CheckedSettings):

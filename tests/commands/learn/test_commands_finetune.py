@@ -329,6 +329,26 @@ def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike,
     assert "finished run 'better'" in lookalike(*ON).err
 
 
+def test_labels_of_test_images_do_not_make_a_finished_run_another(lookalike, shop):
+    """They judge the encoder: the same command reads its outcome again and trains nothing. Other labels are refused."""
+    before = lookalike(*ON, "--json").json
+    head, changed = head_of(shop), (shop / "models/better/head.safetensors").stat().st_mtime_ns
+    test, train = (np.flatnonzero(Workspace(shop).catalog.split == name)[:2] for name in ("test", "train"))
+    image = Workspace(shop).catalog.image
+    for one, other in ((test[0], test[1]), (train[0], test[0])):
+        (shop / "more.csv").write_text(f"query,candidate,label\n{image[one]},{image[other]},1\n")
+        assert lookalike("labels", "import", "more.csv", "--replace").status == 0
+        again = lookalike(*ON, "--json")
+        assert again.status == 0, again.err
+        assert {key: again.json[key] for key in ("best", "value", "history")} == {
+            key: before[key] for key in ("best", "value", "history")
+        }
+    assert (head_of(shop), (shop / "models/better/head.safetensors").stat().st_mtime_ns) == (head, changed)
+    (shop / "more.csv").write_text(f"query,candidate,label\n{image[train[0]]},{image[train[1]]},1\n")
+    assert lookalike("labels", "import", "more.csv", "--replace").status == 0
+    assert "labels have changed" in flat(lookalike(*ON).err)
+
+
 def test_an_absurd_rate_leaves_nothing(lookalike, shop):
     result = lookalike(*ON, "--rate", "1e30", "--loss", "con")
     assert result.status == 1

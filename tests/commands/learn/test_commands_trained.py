@@ -14,7 +14,7 @@ from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.store.sql import schema
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
-from lookalike.workflows.decide.trained import is_trained, trained, untrained
+from lookalike.workflows.decide.trained import is_trained, seen_labels, trained, untrained
 
 
 @pytest.fixture
@@ -116,9 +116,8 @@ def test_a_checkpoint_from_elsewhere_learned_from_other_labels(shop, tmp_path_fa
 def test_a_copy_of_a_head_elsewhere_has_seen_the_same_labels(lookalike, shop, changed):
     from lookalike.workflows.start.embed import embed
 
-    labels = shop.labels()
     seen = {
-        "labels": fingerprint(labels.query, labels.candidate, labels.label),
+        "labels": seen_labels(shop.catalog, shop.labels()),
         "split": fingerprint(["other"] if changed == "another split" else shop.catalog.split),
         "vectors": f"{shop.manifest('plain').sum:08x}",
     }

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
-from lookalike.core.types import Rule, Split
+from lookalike.core.types import Catalog, Labels, Rule, Split
 from lookalike.discover.splitting import is_within_splits
 from lookalike.encode.sources.checkpoint_file import head_of, heads_down, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
@@ -165,13 +167,23 @@ def _is_within(folder: Path, outer: Path) -> bool:
     return Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(outer))
 
 
+def seen_labels(catalog: Catalog, labels: Labels) -> str:
+    """Identifies the labels that training and the choice of an epoch may see: those of no image of the test split.
+
+    Labels that come in later to judge a trained encoder do not change it.
+    """
+    test = set(catalog.image[catalog.split == TEST])
+    ends = zip(labels.query, labels.candidate, strict=True)
+    seen = np.array([query not in test and candidate not in test for query, candidate in ends], bool)
+    return fingerprint(labels.query[seen], labels.candidate[seen], labels.label[seen])
+
+
 def _from_here(workspace: Workspace, learned: Mapping[str, Any]) -> bool:
     """Whether a head says that it learned from this workspace's labels, or from its split of its vectors.
 
     The second holds when labels were added or corrected since.
     """
-    labels = workspace.labels()
-    if learned.get("labels") == fingerprint(labels.query, labels.candidate, labels.label):
+    if learned.get("labels") == seen_labels(workspace.catalog, workspace.labels()):
         return True
     return learned.get("split") == fingerprint(workspace.catalog.split) and learned.get("vectors") in _sums(
         workspace

@@ -24,6 +24,7 @@ from lookalike.store.disk import write_file
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import Manifest, images_fingerprint
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.trained import seen_labels
 from lookalike.workflows.learn.preview import TrainingPreview
 from lookalike.workflows.learn.requirements import require_trainable
 from lookalike.workflows.learn.views import augmented_views
@@ -88,9 +89,9 @@ def finetune(
 ) -> TrainingOutcome:
     """Train a head on an encoder's vectors, choose an epoch, and keep it as the encoder `name` with its vectors.
 
-    A stopped run is resumed if the request is the same and its data has not changed. Of a finished run with the same
-    request only the ONNX file is written, if one is requested. Where the loss becomes infinite, the best epoch so far
-    is kept, and LearningError says so.
+    A stopped run is resumed if the request is the same and its data has not changed. A finished run with the same
+    request is not repeated: its outcome is read, with what labels of the test split say by now. Where the loss becomes
+    infinite, the best epoch so far is kept, and LearningError says so.
     """
     require_learning()
     from lookalike.api.training import chosen_device, material, require_learnable, train
@@ -110,8 +111,7 @@ def finetune(
     previewed = preview(workspace.catalog, given.around, request, len(given.validation.pairs))
 
     with models.running(workspace.folder, name):
-        if onnx is not None and not replace and models.is_finished(workspace.folder, name, run_id):
-            _export(workspace, spec, onnx)
+        if not replace and _is_complete(workspace, name, run_id):
             return _outcome(workspace, encoder, name, request, previewed, None, onnx)
         models.require_startable(workspace.folder, name, run_id, replace=replace)
         views = [vectors]
@@ -142,8 +142,6 @@ def finetune(
 
     if trained.run.stopped:
         raise _stopped(trained, name, encoder)
-    if onnx is not None:
-        _export(workspace, spec, onnx)
     return _outcome(workspace, encoder, name, request, previewed, resumed, onnx)
 
 
@@ -157,7 +155,7 @@ def identity(
         "vectors": f"{manifest.sum:08x}",
         "images": images_fingerprint(catalog),
         "split": fingerprint(catalog.split),
-        "labels": fingerprint(labels.query, labels.candidate, labels.label),
+        "labels": seen_labels(catalog, labels),
         "graph": _hash(graph.node, *graph.positive, *graph.negative),
         "settings": request.as_values(),
         "plan": asdict(plan_of(request)),
@@ -169,6 +167,13 @@ def _hash(*columns: np.ndarray) -> str:
     for column in columns:
         digest.update(np.ascontiguousarray(column).tobytes() + b"|")
     return digest.hexdigest()[:16]
+
+
+def _is_complete(workspace: Workspace, name: str, run_id: Mapping[str, Any]) -> bool:
+    """Whether there is a run with this name and identity that did not stop before its end."""
+    if not models.is_finished(workspace.folder, name, run_id):
+        return False
+    return not read_about(workspace.folder / MODELS / name, name)["learned"]["stopped"]
 
 
 def _restore_history(run: models.TrainingRun, request: TrainingRequest) -> int:
@@ -248,14 +253,20 @@ def _outcome(
     resumed: int | None,
     onnx: Path | None,
 ) -> TrainingOutcome:
-    """The outcome of a finished run, from its files; `resumed` is None where an earlier command did all epochs."""
+    """The outcome of a finished run, from its files; `resumed` is None where an earlier command did all epochs.
+
+    An ONNX file is written if one is requested.
+    """
+    spec = f"checkpoint:{MODELS}/{name}"
+    if onnx is not None:
+        _export(workspace, spec, onnx)
     folder = workspace.folder / MODELS / name
     learned = read_about(folder, name)["learned"]
     before, value = (math.nan if learned[key] is None else learned[key] for key in ("before", "value"))
     history = tuple(Epoch(**line) for line in models.history(workspace.folder, name))
     return TrainingOutcome(
         encoder=name,
-        spec=f"checkpoint:{MODELS}/{name}",
+        spec=spec,
         base=encoder,
         measure=request.measure,
         before=before,
