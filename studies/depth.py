@@ -26,6 +26,7 @@ from human_judgments import NETWORKS, complete_labels
 from study import write
 
 import lookalike
+from lookalike.audit.trust import KINDS
 from lookalike.research.bias.depth import (
     BY_DEPTH,
     HALVES,
@@ -125,72 +126,85 @@ def tell(entries: Sequence[Entry], asked: Namespace) -> None:
     for kind in dict.fromkeys(entry["kind"] for entry in entries):
         of_kind = [entry for entry in entries if entry["kind"] == kind]
         choosing, rest = ([e for e in of_kind if e["seed"] % 2 == odd] for odd in (0, 1))
-        seeds = {items: sum(e["items"] == items for e in rest) for items in sizes(of_kind)}
-        print(f"\n## {kind}; reported: {', '.join(f'{n} catalogs of {i:,}' for i, n in seeds.items())}")
+        if not choosing or not rest:
+            continue
+        seeds = {items: sum(e["items"] == items for e in rest) for items in sizes(rest)}
+        print(f"\n# {kind}; reported: {', '.join(f'{n} catalogs of {i:,}' for i, n in seeds.items())}")
         for source in SOURCES:
-            if not rest or not choosing:
-                continue
             print(
-                f"\n{source}: Spearman with the true HR@5, mean over tops of {TOPS}; * best on even seeds\n"
+                f"\n## {source}: Spearman with the true HR@5, mean over tops of {TOPS}; * best on even seeds\n"
             )
             print_orders(choosing, rest, source)
-            print(f"\n{source}: claims of encoders outside that are right, in % (claims)\n")
-            print_claims(rest, source, (best(choosing, source), PAPER))
+            print(
+                f"\n## {source}: claims (p < .05) that are right, in %: one encoder outside / both outside\n"
+            )
+            print_claims(rest, source)
     write(asked, "depth.csv", "\n".join([HEAD, *map(",".join, rows_of(entries)), ""]))
 
 
 def print_orders(choosing: Sequence[Entry], rest: Sequence[Entry], source: str) -> None:
-    """A row for each catalog size and share, and the mean of all."""
-    print("| items | similar | " + " | ".join(short(one) for one in MEASURES) + " |")
-    print("|---" * (len(MEASURES) + 2) + "|")
-    for items, share in product(sizes(rest), SHARES):
-        chosen = best(choosing, source, items, share)
-        means = {one: mean(rest, source, one, items, share) for one in MEASURES}
-        shown = (f"{value:.2f}{'*' if one == chosen else ''}" for one, value in means.items())
-        print(f"| {items:,} | {share:.0%} | " + " | ".join(shown) + " |")
-    overall = best(choosing, source)
-    shown = (f"{mean(rest, source, one):.3f}{'*' if one == overall else ''}" for one in MEASURES)
-    print("| all | all | " + " | ".join(shown) + " |")
-    apart = [
-        np.nanmean([c["spearman"][overall] - c["spearman"][PAPER] for c in cells_of([e], source)])
-        for e in rest
+    """A row for each catalog size and share, and means."""
+
+    def row(items: int | None, shares: Sequence[float]) -> list[str]:
+        chosen = best(choosing, source, items, shares)
+        means = {one: mean(rest, source, one, items, shares) for one in MEASURES}
+        return [f"{value:.2f}{'*' if one == chosen else ''}" for one, value in means.items()]
+
+    named = {"all": SHARES, "30% and more": SHARES[1:], "50% and more": SHARES[2:]}
+    rows = [
+        (f"{items:,}", f"{share:.0%}", *row(items, (share,))) for items, share in product(sizes(rest), SHARES)
     ]
+    print_table(MEASURES, [*rows, *(("all", name, *row(None, shares)) for name, shares in named.items())])
+    overall = best(choosing, source)
+    apart = [mean([e], source, overall) - mean([e], source, PAPER) for e in rest]
     half = 1.96 * np.std(apart, ddof=1) / len(apart) ** 0.5 if len(apart) > 1 else np.nan
     print(f"\n{overall} minus {PAPER}: {np.mean(apart):+.3f} ± {half:.3f} over {len(apart)} catalogs")
     for top in TOPS:
-        cells = [c for c in cells_of(rest, source) if c["top"] == top]
-        if cells:
-            shown = (
-                f"{short(one)} {np.nanmean([c['spearman'][one] for c in cells]):.3f}" for one in BY_DEPTH
-            )
-            print(f"top {top}: " + ", ".join(shown))
+        shown = (f"{short(one)} {mean(rest, source, one, top=top):.2f}" for one in BY_DEPTH)
+        print(f"top {top}: " + ", ".join(shown))
 
 
-def print_claims(rest: Sequence[Entry], source: str, measures: Iterable[str]) -> None:
+def print_claims(rest: Sequence[Entry], source: str) -> None:
     """By size and share: of the claims with one encoder outside, and with both, how many are right."""
-    measures = tuple(dict.fromkeys(measures))
-    heads = [f"{one}, {kind}" for one in measures for kind in ("one outside", "both outside")]
-    print("| items | similar | " + " | ".join(heads) + " |\n" + "|---" * (len(heads) + 2) + "|")
-    for items, share in product(sizes(rest), SHARES):
+
+    def right(measure: str, cells: Sequence[Entry], kind: int) -> str:
+        claims, good = (sum(c[name][measure][kind] for c in cells) for name in ("claims", "right"))
+        return f"{100 * good / claims:.0f}" if claims else "-"
+
+    rows = []
+    for items, share in [*product(sizes(rest), SHARES), *((None, share) for share in SHARES)]:
         cells = [c for c in cells_of(rest, source, items) if c["share"] == share]
-        shown = []
-        for one, kind in product(measures, (1, 2)):
-            claims, right = (sum(c[name][one][kind] for c in cells) for name in ("claims", "right"))
-            shown.append(f"{100 * right / claims:.0f} ({claims:,})" if claims else "-")
-        print(f"| {items:,} | {share:.0%} | " + " | ".join(shown) + " |")
+        shown = (f"{right(one, cells, 1)} / {right(one, cells, 2)}" for one in BY_DEPTH)
+        rows.append(("all" if items is None else f"{items:,}", f"{share:.0%}", *shown))
+    print_table(BY_DEPTH, rows)
 
 
-def best(entries: Sequence[Entry], source: str, items: int | None = None, share: float | None = None) -> str:
+def print_table(measures: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table with a column for each measure."""
+    print("| items | similar | " + " | ".join(map(short, measures)) + " |")
+    print("|---" * (len(measures) + 2) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+def best(
+    entries: Sequence[Entry], source: str, items: int | None = None, shares: Sequence[float] = SHARES
+) -> str:
     """The rank of half credit with the highest mean correlation."""
-    return max(BY_DEPTH[: len(HALVES)], key=lambda one: mean(entries, source, one, items, share))
+    return max(BY_DEPTH[: len(HALVES)], key=lambda one: mean(entries, source, one, items, shares))
 
 
 def mean(
-    entries: Sequence[Entry], source: str, measure: str, items: int | None = None, share: float | None = None
+    entries: Sequence[Entry],
+    source: str,
+    measure: str,
+    items: int | None = None,
+    shares: Sequence[float] = SHARES,
+    top: int | None = None,
 ) -> float:
     """The mean correlation of a measure over the cells of some catalogs."""
-    cells = [c for c in cells_of(entries, source, items) if share in (None, c["share"])]
-    return float(np.nanmean([c["spearman"][measure] for c in cells if c["defined"]] or [np.nan]))
+    cells = [c for c in cells_of(entries, source, items) if c["share"] in shares and top in (None, c["top"])]
+    return float(np.mean([c["spearman"][measure] for c in cells if c["defined"]]))
 
 
 def cells_of(entries: Iterable[Entry], source: str, items: int | None = None) -> list[Entry]:
@@ -209,7 +223,7 @@ def short(measure: str) -> str:
 
 
 HEAD = "catalog,items,seed,pools,source,top,share,labels,measure,spearman," + ",".join(
-    f"{name} {kind}" for kind in ("both fed", "one outside", "both outside") for name in ("claims", "right")
+    f"{name} {kind}" for kind in KINDS for name in ("claims", "right")
 )
 
 

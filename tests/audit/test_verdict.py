@@ -5,7 +5,8 @@ from math import isnan, nan
 
 import pytest
 
-from lookalike.audit.judging import kind_of, verdicts
+from lookalike.audit.depth import ADVISED, rank_of_half, too_deep
+from lookalike.audit.judging import SHALLOW, kind_of, verdicts
 from lookalike.audit.trust import trust
 from lookalike.audit.verdict import Judgement, Steadiness, advice
 from lookalike.evaluate.significance.compare import Comparison
@@ -62,6 +63,16 @@ def test_without_a_claim_the_word_is_cannot_tell():
     assert all(isnan(one.right) and not one.claims for one in found)
 
 
+def test_dcs_of_two_generators_falls_by_one_word_and_with_an_encoder_outside_it_is_at_best_with_care():
+    both, outside = ([compared("color", other, 0.1, 0.001, ADVISED)] for other in ("hog", "other"))
+    assert trust(ADVISED, "one outside", 0.95, True).word == "trusted"
+    for similar, words in ((0.7, ("trusted", "with care")), (0.3, ("with care", "not to be trusted"))):
+        found = [verdicts(one, COVERAGE, FED, similar=similar, items=900)[0] for one in (both, outside)]
+        assert tuple(one.word for one in found) == words
+        assert [one.orders[0].trust.word for one in found] == list(words)
+        assert found[1].right == (SHALLOW if similar > 0.4 else pytest.approx(nan, nan_ok=True))
+
+
 def test_what_was_never_simulated_is_unknown():
     found = verdicts([compared("color", "hog", 0.1, 0.001, "RR@7")], COVERAGE, FED)
     assert {one.word for one in found} == {"unknown"}
@@ -98,11 +109,11 @@ def test_an_undefined_difference_is_no_evidence():
 
 def test_dcs_is_a_word_lower_where_most_labels_are_dissimilar():
     one = [compared("color", "other", 0.1, 0.001, "DCS(alpha=10)")]
-    usual, dark = (verdicts(one, COVERAGE, FED, similar=share)[0] for share in (0.6, 0.3))
+    usual, dark = (verdicts(one, COVERAGE, FED, similar=share, items=900)[0] for share in (0.6, 0.3))
     assert (usual.word, dark.word) == ("with care", "not to be trusted")
     assert not isnan(usual.right)
     assert isnan(dark.right)
-    assert any("40%" in reason for reason in dark.of_measure)
+    assert any("30%" in reason for reason in dark.of_measure)
     assert usual.of_measure == ()
     area = verdicts([compared("color", "hog", 0.1, 0.001, "AUC_mic")], COVERAGE, FED, similar=0.1)
     assert area[0].of_measure == ()
@@ -116,7 +127,41 @@ def test_dcs_is_a_word_lower_in_a_large_catalog_unless_nearly_all_labels_are_sim
     one = [compared("color", "other", 0.1, 0.001, "DCS(alpha=10)")]
     found = verdicts(one, COVERAGE, FED, similar=similar, items=items)[0]
     assert found.word == word
-    assert any("3,000" in reason for reason in found.of_measure) == (word != "with care")
+    assert any(ADVISED in reason for reason in found.of_measure) == (word != "with care")
+
+
+@pytest.mark.parametrize(
+    ("measure", "items", "rank"),
+    [
+        ("DCS(half=7)", 10, 7),
+        ("DCS(alpha=10)", 10_001, 693.1),
+        ("DCS(alpha=0)", 101, 50),
+        ("AUC_mic", 101, nan),
+    ],
+)
+def test_the_depth_of_dcs_is_the_rank_of_half_credit(measure, items, rank):
+    assert rank_of_half(measure, items) == pytest.approx(rank, abs=0.1, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("measure", "similar", "items", "advice"),
+    [
+        (ADVISED, 0.5, 30_000, ""),
+        (ADVISED, 0.3, 100, "AUC_mic"),
+        ("DCS(alpha=10)", 0.5, 30_000, ADVISED),
+        ("DCS(alpha=3000)", 0.5, 30_000, ""),
+        ("DCS(half=500)", 0.5, 1_000, ADVISED),
+        ("DCS(half=500)", 0.9, 1_000, ""),
+        ("DCS(half=50)", 0.7, 1_000, ""),
+        ("DCS(half=50)", 0.5, 1_000, ADVISED),
+        ("EHR@5", 0.1, 30_000, ""),
+        ("DCS(alpha=10)", nan, 30_000, ""),
+    ],
+)
+def test_advice_on_the_depth_of_dcs(measure, similar, items, advice):
+    found = too_deep(measure, similar, items)
+    assert bool(found) == bool(advice)
+    assert advice in found
 
 
 @pytest.mark.parametrize(

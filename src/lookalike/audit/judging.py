@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
 
+from lookalike.audit.depth import too_deep
 from lookalike.audit.trust import KINDS, Trust, trust
 from lookalike.audit.verdict import CANNOT_TELL, DISTRUSTED, WORST_FIRST, Order, Steadiness, Verdict
 from lookalike.core.text import percent
@@ -11,21 +12,14 @@ from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import CORRECTED
 from lookalike.evaluate.significance.sentence import is_significant
 
-STEADY, MOSTLY_DISSIMILAR, MOSTLY_SIMILAR = 0.9, 0.4, 0.8
-MANY_ITEMS = 3_000
-"""Three times the items of the catalogs that the calibration is made from."""
+STEADY = 0.9
 LOOSE = 0.86
 """How often results by HR@5 corrected were right whose interval contains 0: the least of three kinds of queries."""
 LOWER = {"trusted": "with care", "with care": DISTRUSTED}
-TOO_OPTIMISTIC = (
-    "Less than 40% of the labels are similar. On such labels DCS penalizes the encoders that fed the pool and was "
-    "wrong more often than the calibration says. Its rating is therefore one step lower."
-)
-TOO_LARGE = (
-    "Less than 80% of the labels are similar, and there are more than 3,000 items. Half of the credit of "
-    "DCS(alpha=10) is for the first 7% of the ranking, so in a large catalog it follows the first results less well "
-    "than the calibration says. Its rating is therefore one step lower."
-)
+LOWERED = "Its rating is therefore lower."
+SHALLOW = 0.86
+"""How often results by `depth.ADVISED` with an encoder outside the pool were right if half of the labels are similar:
+the least of three kinds of catalogs (`studies/depth.py`)."""
 
 
 def verdicts(
@@ -43,10 +37,8 @@ def verdicts(
 
     `generators` fed the pool; None where that is not known, and then every word is "unknown". `coverage` is each
     encoder's coverage@K, `alone` the share of the labelled pairs that only one generator retrieved, `similar` the
-    share of positives among the labels, `items` how many can be retrieved. The calibration is too optimistic for DCS
-    (docs/research/bias.md) below a share of .4, and below .8 in a catalog of more than 3,000 items, because half of
-    the credit of DCS(alpha=10) is for the first 7% of the ranking, however long. DCS then gets the next lower word and
-    no share.
+    share of positives among the labels, `items` how many can be retrieved. Where DCS is too deep for such labels
+    (`too_deep`), the calibration is too optimistic: it gets a lower word and no share.
     """
     by_measure: dict[str, list[Comparison]] = {}
     for one in comparisons:
@@ -55,7 +47,9 @@ def verdicts(
     for measure, ones in by_measure.items():
         for encoder in dict.fromkeys(name for one in ones for name in one.encoders):
             orders = tuple(
-                _order(one if one.encoders[0] == encoder else one.swapped, coverage, generators)
+                _order(
+                    one if one.encoders[0] == encoder else one.swapped, coverage, generators, similar, items
+                )
                 for one in ones
                 if encoder in one.encoders and not isnan(one.difference)
             )
@@ -64,21 +58,11 @@ def verdicts(
             steady = (steadiness or {}).get(measure)
             if steady is not None and not isnan(steady.least):
                 of_measure.append(_steady(steady))
-            if optimistic := _too_optimistic(measure, similar, items):
-                word, right = LOWER.get(word, word), nan
-                of_measure.append(optimistic)
+            if deep := too_deep(measure, similar, items):
+                of_measure.append(f"{deep} {LOWERED}")
             because = _because(encoder, coverage, generators, k, alone or {})
             found.append(Verdict(measure, encoder, word, right, orders, because, tuple(of_measure)))
     return tuple(found)
-
-
-def _too_optimistic(measure: str, similar: float, items: int) -> str:
-    """Why the calibration is too optimistic for a measure here; "" where it is not."""
-    if not measure.startswith("DCS"):
-        return ""
-    if similar < MOSTLY_DISSIMILAR:
-        return TOO_OPTIMISTIC
-    return TOO_LARGE if similar < MOSTLY_SIMILAR and items > MANY_ITEMS else ""
 
 
 def kind_of(first: str, second: str, generators: Collection[str]) -> str:
@@ -86,7 +70,13 @@ def kind_of(first: str, second: str, generators: Collection[str]) -> str:
     return KINDS[(first not in generators) + (second not in generators)]
 
 
-def _order(one: Comparison, coverage: Mapping[str, float], generators: Collection[str] | None) -> Order:
+def _order(
+    one: Comparison,
+    coverage: Mapping[str, float],
+    generators: Collection[str] | None,
+    similar: float,
+    items: int,
+) -> Order:
     encoder, other = one.encoders
     ends = [coverage.get(name, nan) for name in one.encoders]
     sure = is_significant(one)
@@ -94,10 +84,19 @@ def _order(one: Comparison, coverage: Mapping[str, float], generators: Collectio
         found = Trust(one.measure, "", sure, nan, nan, 0, 0, nan, "unknown")
     else:
         found = trust(one.measure, kind_of(encoder, other, generators), min(ends), sure)
-        if sure and found.kind != KINDS[0] and _is_loose(one):
-            word = "with care" if found.word == "trusted" else found.word
-            found = replace(found, word=word, share=min(found.share, LOOSE))
+        if sure and found.word in LOWER:
+            found = _lowered(found, one, similar, items)
     return Order(other, one.difference > 0, sure, found)
+
+
+def _lowered(found: Trust, one: Comparison, similar: float, items: int) -> Trust:
+    """The trust in a claim where the calibration is too optimistic: DCS on some labels, and a corrected rate."""
+    outside, is_dcs = found.kind != KINDS[0], one.measure.startswith("DCS")
+    if too_deep(one.measure, similar, items):
+        return replace(found, word=DISTRUSTED if outside else LOWER[found.word], share=nan)
+    if outside and (is_dcs or _is_loose(one)):
+        return replace(found, word="with care", share=min(found.share, SHALLOW if is_dcs else LOOSE))
+    return found
 
 
 def _is_loose(one: Comparison) -> bool:

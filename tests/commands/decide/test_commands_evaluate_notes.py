@@ -69,6 +69,18 @@ def test_a_list_shorter_than_k_is_reported(labelled, lookalike):
     assert "17 candidates" not in short
 
 
+def test_a_dcs_that_is_too_deep_for_these_labels_is_reported_with_a_better_one(labelled, lookalike):
+    given = "--measures", "DCS(half=500),DCS(half=2),HR@3"
+    for share in (1, 3):  # so many of each four labels are similar
+        rows = (labelled / "labels.csv").read_text().splitlines()
+        rows = [row[:-1] + str(int(at % 4 < share)) for at, row in enumerate(rows[1:])]
+        (labelled / "labels.csv").write_text("\n".join(["query,candidate,label", *rows, ""]))
+        assert lookalike("labels", "import", "labels.csv").status == 0
+        result = " ".join(evaluated(lookalike, *given)[0].split())
+        assert "DCS(half=500) gives half of the credit of a positive at rank 500 of 17 items" in result
+        assert ("DCS(half=2) gives half of the credit" in result) == (share == 1)
+
+
 def test_identification_speaks_of_photos_and_not_of_labels(workspace, lookalike):
     result, made = evaluated(
         lookalike, "--task", "identification", "--measures", "HR@2,HR@5(of=possible),MRR@9"

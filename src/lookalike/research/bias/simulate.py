@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int
 from threadpoolctl import threadpool_limits
 
+from lookalike.audit.depth import ADVISED
 from lookalike.core.progress import Progress
 from lookalike.core.types import Score
 from lookalike.evaluate.measures.table import parse
@@ -21,6 +22,7 @@ K = 5
 MEASURES = (
     "DCS(alpha=10)",
     "DCS(alpha=10,average=macro)",
+    ADVISED,
     "HR@5",
     "EHR@5",
     "AUC_mic",
