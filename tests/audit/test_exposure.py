@@ -136,6 +136,11 @@ def test_of_many_queries_a_sample_is_counted_the_same_for_all_encoders(monkeypat
     assert (one.queries, one.all_queries, one.mean) == (50, 200, 0.75)
     assert one == again
     assert one.most_shown != other.most_shown
+    monkeypatch.setattr(api, "LEAST_QUERIES", 20)
+    monkeypatch.setattr(api, "MOST_PRODUCTS", 200 * 30)
+    assert audit_exposure(catalog, [encoder], 3)[0].queries == 30
+    monkeypatch.setattr(api, "MOST_PRODUCTS", 200 * 10)
+    assert audit_exposure(catalog, [encoder], 3)[0].queries == 20
 
 
 def test_lists_need_a_place():

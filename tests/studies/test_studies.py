@@ -162,3 +162,16 @@ def test_consistency_prints_both_correlations_of_every_measure(capsys):
     assert [line.split()[0] for line in lines[1:]] == ["DCS", "EHR@5", "AUC_mic", "AUC_mac", "BPREF"]
     shown = [[float(cell.strip("()")) for cell in line.split()[1:] if cell != "to"] for line in lines[1:]]
     assert all(-1 <= low <= mean <= high <= 1 for line in shown for mean, low, high in (line[:3], line[3:]))
+
+
+def test_exposure_prints_the_groups_of_every_encoder(photos, capsys):
+    study("exposure")["main"]([*SMALL, *photos, "--encoders", "descriptor:color", "descriptor:hog"])
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if not line.startswith(" ")]
+    assert [head.partition(":")[0] for head in heads] == ["color", "hog"]
+    for at, head in enumerate(heads):
+        groups = lines[lines.index(head) + 1 : lines.index(heads[at + 1]) if at + 1 < len(heads) else None]
+        items = [int(line.split()[1]) for line in groups]
+        times = [float(line.split()[3]) for line in groups]
+        assert sum(items) == 100
+        assert sum(n * mean for n, mean in zip(items, times, strict=True)) == pytest.approx(500, rel=0.02)

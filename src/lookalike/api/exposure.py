@@ -10,7 +10,7 @@ from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings
 from lookalike.rank.distinct import top_lists
 
-MOST_QUERIES = 5_000
+MOST_QUERIES, LEAST_QUERIES, MOST_PRODUCTS = 5_000, 1_000, 100_000_000
 
 
 def audit_exposure(
@@ -24,12 +24,15 @@ def audit_exposure(
     """How often each item is in the top K lists of all query images, by encoder; it needs no labels.
 
     Lists are those that people see: distinct items by cosine, the query's own item left out. Of more than 5,000 query
-    images a random sample is counted, the same for all encoders.
+    images a random sample is counted, the same for all encoders; it is smaller, but not below 1,000, where the gallery
+    has more than 20,000 images.
     """
     listed, queries = list(encoders), np.flatnonzero(catalog.is_query())
     asked = queries
-    if len(queries) > MOST_QUERIES:
-        asked = np.sort(np.random.default_rng(seed).choice(queries, MOST_QUERIES, replace=False))
+    affordable = MOST_PRODUCTS // max(int(catalog.is_gallery().sum()), 1)
+    most = min(MOST_QUERIES, max(LEAST_QUERIES, affordable))
+    if len(queries) > most:
+        asked = np.sort(np.random.default_rng(seed).choice(queries, most, replace=False))
     found = []
     for done, one in enumerate(listed):
         step = part(progress, done, len(listed))

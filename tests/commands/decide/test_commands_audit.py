@@ -81,6 +81,16 @@ def test_it_says_which_items_are_shown_with_all_columns_as_json(shop):
         assert sum(group["items"] for group in categories["groups"]) == items
     lines = shop("audit", "--k", 3, "--replicates", 0).out.splitlines()
     assert any(line.startswith("Exposure@3: ") for line in lines)
+    said = " ".join(" ".join(lines).split())
+    for one in found:
+        assert (f"{one['encoder']} never shows " in said) == (one["never"] > 0)
+        if one["never"]:
+            more = round(one["never"] * one["items"]) - 3
+            sentence = said.partition(f"{one['encoder']} never shows ")[2].partition(
+                f" {one['encoder']} by "
+            )[0]
+            assert sentence.startswith(one["never_shown"][0])
+            assert (f" and {more} more." in sentence) == (more > 0)
     (row,) = [line for line in lines if line.startswith("hog ") and "%" in line]
     hog = found[1]
     assert row.split()[3:] == [

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from lookalike.audit.exposure import ColumnExposure, Exposure
 from lookalike.cli.console import say, table
-from lookalike.core.text import folded, percent, plural, value
+from lookalike.core.text import folded, listed, percent, plural, value
 
-MOST = 4  # groups of a column; of more, the first and the last ones
+MOST, EXAMPLES = 4, 3  # groups of a column (of more, the first and the last ones), items by name
 
 
 def print_exposure(found: Sequence[Exposure]) -> None:
@@ -14,14 +14,9 @@ def print_exposure(found: Sequence[Exposure]) -> None:
     if not found or not found[0].items:
         return
     first = found[0]
-    sample = f"a sample of {first.queries:,}" if first.queries < first.all_queries else "all"
-    asked = plural(first.all_queries, "query image")
-    say(
-        "",
-        folded(
-            f"Exposure@{first.k}: which of {plural(first.items, 'item')} are shown to {sample} of {asked}"
-        ),
-    )
+    sample = f"a sample of {first.queries:,} of" if first.queries < first.all_queries else "all"
+    lists = f"the first {first.k} results of {sample} {plural(first.all_queries, 'query image')}"
+    say("", folded(f"Exposure@{first.k}: how often {plural(first.items, 'item')} are among {lists}"))
     rows = [
         [
             one.encoder,
@@ -35,6 +30,8 @@ def print_exposure(found: Sequence[Exposure]) -> None:
     ]
     table(["encoder", "never shown", "by chance", "times shown", "at most", "Gini"], rows)
     for one in found:
+        if one.never_shown:
+            say(folded(f"{one.encoder} never shows {_named(one)}.", "  "))
         if one.columns:
             say(folded(f"{one.encoder} by {one.columns[0].column}: {_groups(one.columns[0])}.", "  "))
     say(
@@ -43,6 +40,13 @@ def print_exposure(found: Sequence[Exposure]) -> None:
             "shown equally often, 1 if one item has all places. --json has all columns and the items."
         )
     )
+
+
+def _named(one: Exposure) -> str:
+    """A few items that are never shown, and how many more there are."""
+    names = one.never_shown[:EXAMPLES]
+    more = round(one.never * one.items) - len(names)
+    return listed([*names, f"{more:,} more"] if more else names)
 
 
 def _groups(column: ColumnExposure) -> str:
