@@ -16,6 +16,8 @@ from lookalike.judge.agreement import agreement, shared_families, within_strata,
 from lookalike.judge.encoder import encoder_scores
 from lookalike.judge.judgments import Judge, JudgePairs, Judgments
 
+NO_FLIPS = np.empty(0)
+
 
 def slow_correlation(x, y, stratum, weight):
     """The residuals from each stratum's mean, pair by pair."""
@@ -50,15 +52,17 @@ def test_the_correlation_within_strata_is_that_of_the_residuals():
 
 def test_kappa_and_intervals_are_those_of_the_answers_over_queries():
     score, label, stratum, query = world()
-    found = agreement(score, label, stratum, query)
+    found = agreement(score, label, stratum, query, flipped=NO_FLIPS)
     same = np.mean((score >= 0.5) == (label > 0))
     by_chance = sum(np.mean((score >= 0.5) == kind) * np.mean((label > 0) == kind) for kind in (True, False))
     assert found.kappa.value == pytest.approx((same - by_chance) / (1 - by_chance))
     for figure in (found.kappa, found.correlation, found.worth):
         assert figure.low < figure.value < figure.high
         assert figure.count == 300
-    assert agreement(score, label, stratum, query) == found
-    alone = agreement(np.repeat(score, 9), np.repeat(label, 9), np.repeat(stratum, 9), np.repeat(query, 9))
+    assert agreement(score, label, stratum, query, flipped=NO_FLIPS) == found
+    alone = agreement(
+        np.repeat(score, 9), np.repeat(label, 9), np.repeat(stratum, 9), np.repeat(query, 9), flipped=NO_FLIPS
+    )
     assert alone.kappa.value == pytest.approx(
         found.kappa.value
     )  # copies of a query's pairs are no more evidence
@@ -78,7 +82,9 @@ def test_the_worth_of_labels_is_the_ratio_of_the_estimator_s_variances(strength)
         answers = label[design.unit]
         errors.append([estimate(one, design, answers).value for one in (units, judged)])
     without, using = np.var(errors, axis=0)
-    assert agreement(score, label, stratum, query).worth.value == pytest.approx(without / using, rel=0.1)
+    assert agreement(score, label, stratum, query, flipped=NO_FLIPS).worth.value == pytest.approx(
+        without / using, rel=0.1
+    )
 
 
 def test_a_judge_that_tells_nothing_is_worth_one_label_and_n_pairs_show_no_factor_above_n():
@@ -94,7 +100,7 @@ def test_a_judge_that_tells_nothing_is_worth_one_label_and_n_pairs_show_no_facto
 def test_a_side_without_variance_has_no_correlation(constant):
     score, label, stratum, query = world()
     columns = {"score": score, "label": label} | {constant: np.ones(len(score))}
-    found = agreement(columns["score"], columns["label"], stratum, query)
+    found = agreement(columns["score"], columns["label"], stratum, query, flipped=NO_FLIPS)
     assert math.isnan(found.correlation.value)
     assert math.isnan(found.worth.low)
     assert "alike" in found.worth.reason
@@ -102,7 +108,7 @@ def test_a_side_without_variance_has_no_correlation(constant):
 
 def test_no_pair_with_a_label():
     none = np.empty(0)
-    found = agreement(none, none, np.empty(0, int), np.empty(0, object))
+    found = agreement(none, none, np.empty(0, int), np.empty(0, object), flipped=NO_FLIPS)
     assert (found.kappa.count, found.correlation.reason) == (0, "no judged pair has a label")
 
 
@@ -145,7 +151,9 @@ def test_judgments_of_many_pairs_are_looked_up_by_ids_in_either_order():
         for *ends, score in zip(query, candidate, random.uniform(size=200), strict=True)
     }
     score = np.array([known[frozenset(ends)] for ends in zip(query, candidate, strict=True)])
-    kept = Judgments(Judge("j", "file", "m"), JudgePairs(query, candidate, np.zeros(200, int)), score)
+    kept = Judgments(
+        Judge("j", "file", "m"), JudgePairs(query, candidate, np.zeros(200, int)), score, np.zeros(200)
+    )
     for a, b in ((ids[:25], ids[25:]), (ids[25:], ids[:25])):
         expected = [known.get(frozenset(ends), math.nan) for ends in zip(a, b, strict=True)]
         assert kept.of(a, b).tolist() == pytest.approx(expected, nan_ok=True)

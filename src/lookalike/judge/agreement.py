@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float64, Int64, Shaped
 
 from lookalike.annotate.agreement.bootstrap import figures
 from lookalike.annotate.agreement.coefficients import Values, Weights, cohen_kappa
-from lookalike.annotate.agreement.figure import Figure
+from lookalike.annotate.agreement.figure import Figure, share
 
 SIMILAR_FROM = 0.5
 NO_PAIRS = "no judged pair has a label"
@@ -32,10 +32,12 @@ class JudgeAgreement:
     """A judge against the experts' labels, on the pairs of one category of the query ("": all pairs).
 
     `kappa` is Cohen's, of the answers; `correlation` is of score and label within strata (`within_strata`). `worth` is
-    how many labels without the judge one label with it is worth.
+    how many labels without the judge one label with it is worth. `flips` is the share of the judged pairs, with a label
+    or not, whose answer changes with the order of the photos.
     """
 
     category: str
+    flips: Figure
     kappa: Figure
     correlation: Figure
     worth: Figure
@@ -47,10 +49,14 @@ def agreement(
     stratum: Int64[np.ndarray, " pairs"],
     query: Shaped[np.ndarray, " pairs"],
     *,
+    flipped: Float64[np.ndarray, " judged"],
     category: str = "",
     seed: int = 0,
 ) -> JudgeAgreement:
-    """The figures of pairs that have a score and a label. Their intervals are from a bootstrap over queries."""
+    """The figures of pairs that have a score and a label. Their intervals are from a bootstrap over queries.
+
+    `flipped` is that of all judged pairs (`Judgments`).
+    """
     _, of = np.unique(query.astype(str), return_inverse=True)
     count = len(score)
     judged = _two_kinds(score >= SIMILAR_FROM)
@@ -62,7 +68,8 @@ def agreement(
     ones = np.ones(int(of.max(initial=-1)) + 1, np.int64)
     found = figures(measures, ones, count, seed=seed, no_pairs=NO_PAIRS)
     kappa, correlation = (_explained(found[name], count) for name in measures)
-    return JudgeAgreement(category, kappa, correlation, worth(correlation))
+    flips = share(int(np.nansum(flipped)), int(np.isfinite(flipped).sum()), of="pairs judged in both orders")
+    return JudgeAgreement(category, flips, kappa, correlation, worth(correlation))
 
 
 def worth(correlation: Figure) -> Figure:

@@ -22,7 +22,7 @@ PHOTO = "a photo cannot be read, or has changed since the catalog was read"
 LARGEST = 1 << 20  # bytes of an answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """A pair in one order. `key` identifies model, prompt and photos."""
 

@@ -59,23 +59,19 @@ class JudgePairs:
         return len(self.query)
 
 
-@dataclass(frozen=True)
-class JudgeOutcome:
-    """How judging went: of `both` pairs judged in both orders `flipped` got two answers; `failed` pairs by reason."""
-
-    flipped: int = 0
-    both: int = 0
-    failed: Mapping[str, int] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """The frozen scores of a judge. `score[i]` in 0 to 1 is how likely `pairs` row i is similar; NaN: it failed."""
+    """The frozen scores of a judge: `score[i]` in 0 to 1 is how likely row i of `pairs` is similar; NaN: it failed.
+
+    `flipped` is 1 where the answer changes with the order of the photos, NaN where one order alone was judged.
+    `failed` counts the pairs without a score by reason.
+    """
 
     judge: Judge
     pairs: JudgePairs
     score: Float64[np.ndarray, " pairs"]
-    outcome: JudgeOutcome = field(default_factory=JudgeOutcome)
+    flipped: Float64[np.ndarray, " pairs"]
+    failed: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.score)
@@ -84,7 +80,8 @@ class Judgments:
         """The score of each (query, candidate), looked up in either order; NaN where there is none.
 
         >>> pairs = JudgePairs(np.array(["a", "b"]), np.array(["b", "c"]), np.array([1, 1]))
-        >>> Judgments(Judge("j", "file", "m"), pairs, np.array([0.5, 0.25])).of(["b", "a"], ["a", "c"]).tolist()
+        >>> judged = Judgments(Judge("j", "file", "m"), pairs, np.array([0.5, 0.25]), np.full(2, nan))
+        >>> judged.of(["b", "a"], ["a", "c"]).tolist()
         [0.5, nan]
         """
         ends = zip(query, candidate, strict=True)

@@ -22,12 +22,13 @@ from lookalike.core.errors import JudgeError
 from lookalike.core.json import to_json
 from lookalike.core.text import listed
 from lookalike.encode.spec import check_name
-from lookalike.judge.judgments import Judge, JudgeOutcome, JudgePairs, Judgments
+from lookalike.judge.judgments import Judge, JudgePairs, Judgments
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
 from lookalike.store.formats.tables import write_table
 from lookalike.store.vectors.models import differences
 
 JUDGES, ABOUT, PAIRS, CALLS, SCORES = "judges", "judge.json", "pairs.csv", "calls.jsonl", "judgments.csv"
+NUMBERS = ("score", "flipped")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class StoredJudge:
 
     settings: Mapping[str, Any]
     judge: Judge
-    outcome: JudgeOutcome = field(default_factory=JudgeOutcome)
+    failed: Mapping[str, int] = field(default_factory=dict)
 
 
 _STORED = TypeAdapter(StoredJudge)
@@ -97,9 +98,11 @@ def read_pairs(folder: Path) -> JudgePairs:
 
 def freeze(folder: Path, settings: Mapping[str, Any], judgments: Judgments) -> None:
     """Write the scores of a judge for good."""
-    _write_about(folder, StoredJudge(settings, judgments.judge, judgments.outcome))
-    score = [None if np.isnan(one) else one for one in judgments.score.tolist()]
-    write_table(_columns(judgments.pairs) | {"score": score}, folder / SCORES, "judgments")
+    _write_about(folder, StoredJudge(settings, judgments.judge, judgments.failed))
+    columns = _columns(judgments.pairs)
+    for name in NUMBERS:
+        columns[name] = [None if np.isnan(one) else one for one in getattr(judgments, name).tolist()]
+    write_table(columns, folder / SCORES, "judgments")
 
 
 def read_judgments(workspace: Path, name: str) -> Judgments:
@@ -108,14 +111,15 @@ def read_judgments(workspace: Path, name: str) -> Judgments:
     stored = read_judge(folder)
     if stored is None or not (folder / SCORES).is_file():
         known = judge_names(workspace)
-        state = "There is no judge" if stored is None else "Not finished is the judge"
         raise JudgeError(
-            f"{state} {name!r}. Finished are: {listed(known) or 'none'}.",
-            fix=f"Let it judge first: lookalike judge --name {name}",
+            f"There is no {'' if stored is None else 'finished '}judge {name!r}. Finished: {listed(known) or 'none'}.",
+            fix="Name one of these, or finish it with the command that began it.",
         )
     columns = _read(folder / SCORES)
-    score = np.array([float(text) if text else nan for text in columns["score"]], np.float64)
-    return Judgments(stored.judge, _pairs(columns), score, stored.outcome)
+    score, flipped = (
+        np.array([float(text or nan) for text in columns[name]], np.float64) for name in NUMBERS
+    )
+    return Judgments(stored.judge, _pairs(columns), score, flipped, stored.failed)
 
 
 def _write_about(folder: Path, stored: StoredJudge) -> None:

@@ -64,7 +64,12 @@ def test_the_file_is_averaged_over_both_orders_and_flips_are_counted(lookalike, 
     ]
     (workspace / "s.csv").write_text("\n".join(lines))
     found = lookalike("judge", "--file", "s.csv", "--json").json
-    assert (found["pairs"], found["judged"], found["flips"]["value"], found["flips"]["count"]) == (
+    assert (
+        found["pairs"],
+        found["judged"],
+        found["agreement"]["flips"]["value"],
+        found["agreement"]["flips"]["count"],
+    ) == (
         2,
         2,
         0.5,
@@ -158,6 +163,30 @@ def test_a_new_workspace_has_no_judges(lookalike, labelled, scores, photos):
     assert lookalike("judge", "--file", "scores.csv").status == 0
     assert lookalike("init", photos, "--overwrite").status == 0
     assert judge_names(labelled) == []
+
+
+def test_a_judge_is_shown_again_by_its_name_with_the_labels_of_today(lookalike, labelled, scores):
+    first = lookalike("judge", "--file", "scores.csv", "--json").json
+    labels = Workspace(labelled).labels()
+    rows = zip(labels.query, labels.candidate, 1 - labels.label, strict=True)
+    text = "\n".join(",".join(map(str, row)) for row in rows)
+    (labelled / "more.csv").write_text(f"query,candidate,label\n{text}\n")
+    assert lookalike("labels", "import", "more.csv", "--replace").status == 0
+    again = lookalike("judge", "--name", "scores", "--json").json
+    assert first["agreement"]["kappa"]["value"] == 1
+    assert again["agreement"]["kappa"]["value"] < 0
+    assert lookalike("judge", "--name", "scores").status == 0
+    assert "Finished: scores." in lookalike("judge", "--name", "nobody").err
+
+
+def test_images_that_left_the_catalog_have_no_label(lookalike, labelled, scores):
+    first = lookalike("judge", "--file", "scores.csv", "--json").json
+    gone = scores[0][0]
+    assert lookalike("catalog", "remove", gone).status == 0
+    again = lookalike("judge", "--name", "scores", "--json").json
+    count = sum(gone in (a, b) for a, b, _ in scores)
+    assert first["agreement"]["kappa"]["count"] > again["agreement"]["kappa"]["count"]
+    assert again["judged"] == first["judged"] > count > 0
 
 
 def test_the_settings_are_readable_json(lookalike, labelled, scores):

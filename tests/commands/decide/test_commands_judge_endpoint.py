@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import jsonschema_rs
 import numpy as np
 import pytest
 from aiohttp import web
@@ -57,7 +58,7 @@ def test_every_pair_is_asked_in_both_orders_and_gets_the_mean(lookalike, labelle
         both = opinion(a, b), opinion(b, a)
         assert score == pytest.approx(sum(both) / 2, abs=1e-5)
         flips += (both[0] >= 0.5) != (both[1] >= 0.5)
-    assert found["flips"]["value"] == pytest.approx(flips / 22)
+    assert found["agreement"]["flips"]["value"] == pytest.approx(flips / 22)
     assert flips > 0
     times = Counter(asked_pairs(model))
     assert set(times.values()) == {1}
@@ -131,6 +132,8 @@ def test_photos_are_sent_upright_and_without_their_metadata(lookalike, tmp_path)
 
 def test_a_dry_run_makes_no_call_and_the_plan_is_measured_by_the_first(lookalike, labelled, model):
     planned = lookalike(*judging(model, "--dry-run", "--json")).json
+    schema = jsonschema_rs.validator_for(json.loads(lookalike("judge", "--json-schema").out))
+    schema.validate(planned)
     assert (planned["pairs"], planned["calls"], planned["known"], planned["cost"]) == (22, 44, 0, None)
     assert model.asked == []
     assert not (labelled / "judges/eye/judge.json").exists()
@@ -144,7 +147,8 @@ def test_a_dry_run_makes_no_call_and_the_plan_is_measured_by_the_first(lookalike
     again = lookalike(*judging(model, "--dry-run", "--json", "--price", "1/10")).json
     assert (again["calls"], again["known"], again["tokens_in"]) == (36, 8, 900)
     assert again["cost"] == pytest.approx(36 * (900 * 1 + 30 * 10) / 1e6)
-    assert lookalike(*judging(model, "--yes")).status == 0
+    done = lookalike(*judging(model, "--yes", "--json"))
+    schema.validate(done.json)
     assert len(model.asked) == 44
 
 
@@ -263,6 +267,15 @@ def test_a_photo_that_changed_since_the_catalog_was_read_is_not_judged(
     assert sum(done["failed"].values()) == done["pairs"] - done["judged"] > 0
     assert all("changed" in reason for reason in done["failed"])
     assert "bowl/000/1.png" not in {image for pair in asked_pairs(model) for image in pair}
+
+
+def test_an_image_that_left_the_catalog_during_judging_is_not_judged(lookalike, labelled, model):
+    assert lookalike(*judging(model)).status == 1  # not confirmed after the first calls
+    gone = (labelled / "judges/eye/pairs.csv").read_text().splitlines()[-1].split(",")[0]
+    assert lookalike("catalog", "remove", gone).status == 0
+    found = lookalike(*judging(model, "--yes", "--json")).json
+    assert found["judged"] + sum(found["failed"].values()) == found["pairs"] == 22
+    assert sum(found["failed"].values()) >= 1
 
 
 def test_another_host_is_refused_before_anything_is_read(lookalike, labelled):

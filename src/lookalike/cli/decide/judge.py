@@ -14,24 +14,16 @@ from lookalike.cli.console import err, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import (
-    coefficient,
-    duration,
-    folded,
-    interval,
-    percent,
-    plural,
-    rough,
-    rough_interval,
-)
+from lookalike.core.text import DASH, coefficient, duration, folded, percent, plural, rough, rough_interval
 from lookalike.judge.agreement import JudgeAgreement
 from lookalike.judge.endpoint import EndpointSettings
+from lookalike.store.judges import read_judgments
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.judge.endpoint import judge_by_endpoint
 from lookalike.workflows.decide.judge.local import judge_by_encoder, judge_by_file
 from lookalike.workflows.decide.judge.questions import JudgeScope
-from lookalike.workflows.decide.judge.result import JudgePlan, JudgeResult
+from lookalike.workflows.decide.judge.result import JudgePlan, JudgeResult, judge_result
 
 ALL_OPEN, NO_ENDPOINT = JudgeScope(), EndpointSettings()
 STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
@@ -78,6 +70,10 @@ def judge(
     opened = Workspace(workspace, pool=pool)
     sources = dict(zip(SOURCES, (endpoint.endpoint, encoder, file), strict=True))
     given = [option for option, source in sources.items() if source is not None]
+    if not given and name is not None:
+        shown = judge_result(opened, read_judgments(opened.folder, name))
+        print_json(shown) if json else print_result(shown)
+        return
     if len(given) != 1 or (dry_run and endpoint.endpoint is None):
         raise ArgumentError(
             "--dry-run is for --endpoint."
@@ -149,8 +145,6 @@ def print_result(found: JudgeResult) -> None:
         )
     )
     say(*(f"  No judgment for {plural(count, 'pair')}: {reason}." for reason, count in found.failed.items()))
-    if found.flips.count:
-        say(f"Pairs with another answer in the other order: {percent(found.flips.value)}.")
     if found.calls:
         one = found.calls
         cost = f", cost {one.cost:,.2f}" if math.isfinite(one.cost) else ""
@@ -161,18 +155,19 @@ def print_result(found: JudgeResult) -> None:
     else:
         say("", "Agreement with the experts' labels:")
         rows = [_row(one) for one in (whole, *found.categories)]
-        table(["category", "pairs", "kappa", "", "correlation", ""], rows)
+        table(["category", "pairs", "kappa", "", "correlation", "", "other order"], rows)
         say(folded(_worth(whole)))
     say(*map(folded, found.notes))
 
 
 def _row(one: JudgeAgreement) -> tuple[str, ...]:
-    cells = (_cell(figure) for figure in (one.kappa, one.correlation))
-    return (one.category or "all", f"{one.kappa.count:,}", *(text for cell in cells for text in cell))
+    cells = [text for figure in (one.kappa, one.correlation) for text in _cells(figure)]
+    return one.category or "all", f"{one.kappa.count:,}", *cells, percent(one.flips.value, missing=DASH)
 
 
-def _cell(figure: Figure) -> tuple[str, str]:
-    return coefficient(figure.value), interval(figure.low, figure.high, 2)
+def _cells(figure: Figure) -> tuple[str, str]:
+    ends = f"{coefficient(figure.low)} to {coefficient(figure.high)}" if figure.is_sure else ""
+    return coefficient(figure.value), ends
 
 
 def _worth(whole: JudgeAgreement) -> str:

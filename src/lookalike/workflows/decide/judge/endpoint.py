@@ -16,7 +16,7 @@ from lookalike.core.text import listed
 from lookalike.encode.spec import EncoderSpec
 from lookalike.judge.calls import Call, CallCount, Limits, ask_all
 from lookalike.judge.endpoint import Endpoint, EndpointSettings, endpoint_of
-from lookalike.judge.judgments import Judge, JudgeExample, JudgeOutcome, Judgments
+from lookalike.judge.judgments import Judge, JudgeExample, Judgments
 from lookalike.judge.prompt import JudgeAnswer, Prompt, ShownPair
 from lookalike.judge.replies import Reply
 from lookalike.store.journal import Entry, Journal
@@ -124,20 +124,24 @@ class _Run:
             "prompt": self.prompt.hash,
             "pixels": self.pixels,
             "lists": list(encoders),
+            "pool": workspace.pool_name,
         } | scope.as_values()
+        self.same = fingerprint([endpoint.url, self.model, self.prompt.hash, self.pixels])
         self.ways = [
             (self._call(a, b), self._call(b, a))
             for a, b in zip(self.pairs.query, self.pairs.candidate, strict=True)
         ]
+        self.calls = {
+            call.key: call for way in self.ways for call in way
+        }  # photos that are the same are shown once
         self.journal = Journal(folder / CALLS)
         self._take_over(folder.parent)
-        self.known = len({call.key for way in self.ways for call in way}) - len(self.left())
+        self.known = len(self.calls) - len(self.left())
         self.count = CallCount()
 
     def left(self) -> list[Call]:
-        """The calls without an answer, both orders of a pair in turn. Photos that are the same are shown once."""
-        calls = {call.key: call for way in self.ways for call in way}
-        return [call for key, call in calls.items() if self.journal.get(key) is None]
+        """The calls without an answer, both orders of a pair in turn."""
+        return [call for key, call in self.calls.items() if self.journal.get(key) is None]
 
     def judge_all(
         self,
@@ -182,8 +186,8 @@ class _Run:
 
     def judgments(self) -> Judgments:
         """The mean of both orders for each pair; none where one is missing."""
-        score, failed = np.full(len(self.pairs), nan), Counter[str]()
-        flipped = both = 0
+        score, flipped = np.full((2, len(self.pairs)), nan)
+        failed = Counter[str]()
         for at, way in enumerate(self.ways):
             found = [self.journal.get(call.key) for call in way]
             if None in found:
@@ -193,15 +197,14 @@ class _Run:
                 continue
             answers = [_answer(entry) for entry in found if entry is not None]
             score[at] = sum(one.score for one in answers) / 2
-            flipped += answers[0].similar != answers[1].similar
-            both += 1
-        if failed and not both:
+            flipped[at] = answers[0].similar != answers[1].similar
+        if failed.total() == len(self.pairs) > 0:
             raise JudgeError(
                 "No pair got a judgment.", fix="Check the endpoint, then run the same command again."
             )
         versions = sorted({entry["version"] for entry in self.journal})
         judge = replace(self.judge, version=listed(versions, most=3))
-        return Judgments(judge, self.pairs, score, JudgeOutcome(flipped, both, dict(failed)))
+        return Judgments(judge, self.pairs, score, flipped, dict(failed))
 
     def made(self) -> JudgeCalls:
         """What this command's calls took."""
@@ -251,9 +254,8 @@ class _Run:
                 self.journal.add(*found)
 
     def _call(self, first: str, second: str) -> Call:
-        digests = [self.photos.listed(image).digest for image in (first, second)]
-        key = fingerprint([self.endpoint.url, self.model, self.prompt.hash, self.pixels, *digests])
-        return Call(key, first, second)
+        digests = [self.photos.digest(image) for image in (first, second)]
+        return Call(fingerprint([self.same, *digests]), first, second)
 
     def _example(self, one: JudgeExample) -> ShownPair:
         query, candidate = (self.photos.jpeg(image, self.pixels) for image in (one.query, one.candidate))

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 
 from lookalike.core.checks import codes, fingerprint, strings
 from lookalike.encode.spec import EncoderSpec
 from lookalike.judge.agreement import SIMILAR_FROM
 from lookalike.judge.encoder import encoder_scores
-from lookalike.judge.judgments import Judge, JudgeOutcome, JudgePairs, Judgments
+from lookalike.judge.judgments import Judge, JudgePairs, Judgments
 from lookalike.store.formats.score_files import ScoreFile, read_scores
 from lookalike.store.judges import freeze, is_frozen, judging, read_judgments
 from lookalike.store.workspace import Workspace
@@ -26,7 +27,13 @@ def judge_by_encoder(
     """Judge with an encoder's similarity, by a curve that is fitted to all labels."""
     manifest = workspace.manifest(encoder)
     vectors = f"{manifest.sum:08x}"
-    settings = {"kind": "encoder", "encoder": encoder, "vectors": vectors, "lists": list(encoders)}
+    settings = {
+        "kind": "encoder",
+        "encoder": encoder,
+        "vectors": vectors,
+        "lists": list(encoders),
+        "pool": workspace.pool_name,
+    }
 
     def make(called: str) -> Made:
         chosen = choose_pairs(workspace, encoders, scope)
@@ -45,7 +52,7 @@ def judge_by_encoder(
             probability=chosen.probability,
             seed=scope.seed,
         )
-        return Judgments(judge, pairs, score), chosen.notes
+        return Judgments(judge, pairs, score, np.full(len(pairs), np.nan)), chosen.notes
 
     return _once(workspace, name or encoder, settings | scope.as_values(), make)
 
@@ -66,7 +73,7 @@ def judge_by_file(workspace: Workspace, name: str | None, path: Path) -> JudgeRe
             (found.blank, "have no score"),
         )
         notes = tuple(f"Rows of {path.name} that {why}, left out: {rows:,}." for rows, why in kinds if rows)
-        return Judgments(judge, pairs, score, _outcome(found, of, len(first))), notes
+        return Judgments(judge, pairs, score, _flipped(found, of, len(first))), notes
 
     settings = {"kind": "file", "content": found.version}
     return _once(workspace, name or EncoderSpec("precomputed", path.name).short_name, settings, make)
@@ -84,11 +91,10 @@ def _once(
     return judge_result(workspace, read_judgments(workspace.folder, name), notes=notes)
 
 
-def _outcome(found: ScoreFile, of: np.ndarray, pairs: int) -> JudgeOutcome:
-    """How many pairs are there in both orders, and have another answer in the other order."""
+def _flipped(found: ScoreFile, of: np.ndarray, pairs: int) -> Float64[np.ndarray, " pairs"]:
+    """1 where the mean score of the other order means another answer; NaN where the file has one order only."""
     forth = found.query <= found.candidate
     ways = [np.bincount(of[way], minlength=pairs) for way in (forth, ~forth)]
     sums = [np.bincount(of[way], weights=found.score[way], minlength=pairs) for way in (forth, ~forth)]
-    both = (ways[0] > 0) & (ways[1] > 0)
-    similar = [sums[way][both] / ways[way][both] >= SIMILAR_FROM for way in (0, 1)]
-    return JudgeOutcome(int((similar[0] != similar[1]).sum()), int(both.sum()))
+    one, other = (sums[way] >= SIMILAR_FROM * ways[way] for way in (0, 1))
+    return np.where((ways[0] > 0) & (ways[1] > 0), one != other, np.nan)

@@ -21,7 +21,9 @@ class CatalogPhotos:
 
     def jpeg(self, image: str, pixels: int) -> bytes:
         """A photo. Raises CatalogError if it cannot be read, or is not that of the catalog any more."""
-        one = self.listed(image)
+        if image not in self.catalog.row:
+            raise CatalogError(f"The catalog has no image {image!r} any more.", fix="Use another --name.")
+        one = ListedImage(image, self.catalog.path[self.catalog.row[image]], self.digest(image))
         with self.locks[hash(one.digest) % len(self.locks)]:
             found = self.made.kept(one, pixels) or self.made.make(one, pixels)
         if not found.current:
@@ -31,10 +33,9 @@ class CatalogPhotos:
             )
         return found.jpeg
 
-    def listed(self, image: str) -> ListedImage:
-        """The entry of the catalog."""
-        row = self.catalog.row[image]
-        return ListedImage(image, self.catalog.path[row], self.catalog.digest[row])
+    def digest(self, image: str) -> str:
+        """The hash of a photo; the id of an image that is no longer in the catalog."""
+        return self.catalog.digest[self.catalog.row[image]] if image in self.catalog.row else image
 
 
 def choose_examples(workspace: Workspace, most: int, seed: int) -> tuple[JudgeExample, ...]:

@@ -88,7 +88,8 @@ def labels_of(catalog: Catalog, labels: Labels, pairs: JudgePairs) -> Float64[np
     rows = rows_of(catalog, zip(pairs.query, pairs.candidate, strict=True))
     keys = (rows[:, end] * items + item[rows[:, 1 - end]] for end in (0, 1))
     both = zip(*(key.tolist() for key in keys), strict=True)
-    return np.array([label.get(a, label.get(b, np.nan)) for a, b in both], np.float64)
+    found = np.array([label.get(a, label.get(b, np.nan)) for a, b in both], np.float64)
+    return np.where((rows < 0).any(axis=1), np.nan, found)
 
 
 def photos_labelled(catalog: Catalog, labels: Labels) -> tuple[Rows, Float64[np.ndarray, " pairs"]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.annotate.agreement.figure import Figure, share
+from lookalike.core.checks import strings
 from lookalike.core.errors import EncoderError
 from lookalike.core.text import percent, plural, value
 from lookalike.encode.sources.checkpoint_file import heads_down
@@ -61,15 +61,13 @@ class JudgeCalls:
 class JudgeResult:
     """A finished judge. `judged` of `pairs` have a score; `failed` counts the others by reason.
 
-    `flips` is the share of pairs with another answer in the other order. `constant` is the score of a judge that gives
-    all pairs the same, else None.
+    `constant` is the score of a judge that gives all pairs the same, else None.
     """
 
     judge: Judge
     pairs: int
     judged: int
     failed: Mapping[str, int]
-    flips: Figure
     constant: float | None
     agreement: JudgeAgreement
     categories: tuple[JudgeAgreement, ...]
@@ -85,26 +83,26 @@ def judge_result(
     notes: tuple[str, ...] = (),
 ) -> JudgeResult:
     """Compare frozen judgments with the labels as they are now. Examples that the judge was shown do not count."""
-    catalog, pairs, judge, outcome = workspace.catalog, judgments.pairs, judgments.judge, judgments.outcome
+    catalog, pairs, judge = workspace.catalog, judgments.pairs, judgments.judge
     label = labels_of(catalog, workspace.labels(), pairs)
     shown = {frozenset((one.query, one.candidate)) for one in judge.examples}
     is_shown = [frozenset(ends) in shown for ends in zip(pairs.query, pairs.candidate, strict=True)]
     here = np.isfinite(judgments.score) & np.isfinite(label) & ~np.array(is_shown, bool)
-    kind = np.array([catalog.category[catalog.row[one]] for one in pairs.query[here]], object)
+    kind = strings(catalog.category[catalog.row[one]] if one in catalog.row else "" for one in pairs.query)
 
     def on(which: np.ndarray, category: str = "") -> JudgeAgreement:
-        columns = judgments.score, label, pairs.lists, pairs.query
-        return agreement(*(column[here][which] for column in columns), category=category, seed=judge.seed)
+        columns = (judgments.score, label, pairs.lists, pairs.query)
+        labelled, flipped = (column[here & which] for column in columns), judgments.flipped[which]
+        return agreement(*labelled, flipped=flipped, category=category, seed=judge.seed)
 
-    names = sorted({*kind} - {""})
+    names = sorted({*kind[here]} - {""})
     known = judgments.score[np.isfinite(judgments.score)]
     constant = float(known[0]) if len(known) and np.ptp(known) == 0 else None
     return JudgeResult(
         judge,
         len(judgments),
         len(known),
-        outcome.failed,
-        share(outcome.flipped, outcome.both, of="pairs judged in both orders"),
+        judgments.failed,
         constant,
         on(np.ones(len(kind), bool)),
         tuple(on(kind == name, name) for name in names) if len(names) > 1 else (),
