@@ -175,3 +175,22 @@ def test_exposure_prints_the_groups_of_every_encoder(photos, capsys):
         times = [float(line.split()[3]) for line in groups]
         assert sum(items) == 100
         assert sum(n * mean for n, mean in zip(items, times, strict=True)) == pytest.approx(500, rel=0.02)
+
+
+def test_sampling_prints_its_tables_and_computes_no_value_twice(tmp_path, capsys):
+    small = ["--studios", "1", "--images", "400", "--draws", "20", "--out", str(tmp_path)]
+    arguments = ["--journal", str(tmp_path / "j.jsonl"), *small]
+    study("sampling")["main"](arguments)
+    printed, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
+    assert "studio, difference: 28 values" in printed
+    assert len((tmp_path / "sampling.csv").read_text().splitlines()) > 20
+    study("sampling")["main"](arguments)
+    assert (tmp_path / "j.jsonl").read_bytes() == kept
+
+
+@pytest.mark.real
+@real
+def test_sampling_of_the_objects(tmp_path, capsys):
+    where = ["--journal", str(tmp_path / "j.jsonl"), "--data", str(DATA), "--studios", "0", "--draws", "20"]
+    study("sampling")["main"](where)
+    assert "objects92, difference: 45 values" in capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""How samples of labels do where every answer is known: coverage and errors."""
