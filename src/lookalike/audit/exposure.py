@@ -87,7 +87,7 @@ def exposure(
     """
     names, code = catalog.item_codes
     present = np.unique(code[catalog.is_gallery()])
-    times = np.bincount(code[rows[rows >= 0]], minlength=len(names))[present]
+    times = item_times(catalog, rows)[1]
     order = np.lexsort((np.arange(len(present)), -times))
     most = [at for at in order[:LISTED].tolist() if times[at]]
     unseen = np.flatnonzero(times == 0)
@@ -107,6 +107,15 @@ def exposure(
         most_shown=tuple(ShownItem(str(names[present[at]]), int(times[at])) for at in most),
         never_shown=tuple(str(names[present[at]]) for at in spread),
     )
+
+
+def item_times(
+    catalog: Catalog, rows: Int64[np.ndarray, "queries places"]
+) -> tuple[Shaped[np.ndarray, " items"], Int64[np.ndarray, " items"]]:
+    """The items of the gallery in catalog order, and in how many of the lists each is."""
+    names, code = catalog.item_codes
+    present = np.unique(code[catalog.is_gallery()])
+    return names[present], np.bincount(code[rows[rows >= 0]], minlength=len(names))[present]
 
 
 def gini(times: Int64[np.ndarray, " items"]) -> float:

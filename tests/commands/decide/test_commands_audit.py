@@ -98,6 +98,24 @@ def test_it_says_which_items_are_shown_with_all_columns_as_json(shop):
     ]  # fmt: skip
 
 
+def test_how_often_each_item_is_shown_goes_to_a_file(shop):
+    assert shop("audit", "--k", 3, "--replicates", 0, "--items", "items.csv", "hog", "lbp").status == 0
+    found = {
+        one["encoder"]: one for one in shop("audit", "--k", 3, "--replicates", 0, "--json").json["exposure"]
+    }
+    table = pl.read_csv("items.csv", schema_overrides={"item": pl.String})
+    assert table.columns == ["item", "hog", "lbp"]
+    assert sorted(table["item"]) == sorted(set(Workspace(Path()).catalog.item))
+    for name in ("hog", "lbp"):
+        times = dict(zip(table["item"], table[name], strict=True))
+        assert {item: n for item, n in times.items() if n} == {
+            one["item"]: one["times"] for one in found[name]["most_shown"]
+        }
+    refused = shop("audit", "--items", "items.csv")
+    assert (refused.status, "--force" in refused.err) == (1, True)
+    assert "not a format for items" in shop("audit", "--items", "items.txt").err
+
+
 def test_options_reach_the_audits(shop):
     only = shop(
         "audit",

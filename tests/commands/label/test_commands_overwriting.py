@@ -100,6 +100,7 @@ WRITERS = {
     ("positiveness", "--split", "all", "--contradictions", "review.csv"): ["review.csv"],
     ("reproduce", "eds-table-2", "--output", "table.txt"): ["table.txt"],
     ("report", "--output", "page.html"): ["page.html"],
+    ("audit", "--replicates", "0", "--items", "items.csv"): ["items.csv"],
 }
 
 

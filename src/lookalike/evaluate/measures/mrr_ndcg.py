@@ -73,7 +73,7 @@ def estimated_mrr(judged: JudgedRanks, k: int) -> Score:
     """EMRR@K on the list condensed to its labelled candidates: what positives earn there over what all labelled earn.
 
     sum over positives of 1/(place + 1) / sum over labelled of 1/(place + 1), both within the top K of the condensed
-    list: EHR's idea (VSD 5) with MRR's weights. Without ties the divisor is H_min(K, labelled). Unjudged
+    list (Sakai 2007): EHR's idea (VSD 5) with MRR's weights. Without ties the divisor is H_min(K, labelled). Unjudged
     candidates are not seen. With every candidate labelled and K of them or more it equals MRR@K. Mean over queries
     with a label. Range 0 to 1.
     """
@@ -99,7 +99,7 @@ def discounted(judged: JudgedRanks, k: int) -> Float64[np.ndarray, " pairs"]:
 
 
 def estimated_ndcg(judged: JudgedRanks, k: int) -> Score:
-    """ENDCG@K: NDCG@K on the list condensed to its labelled candidates, so that unjudged ones are not seen.
+    """ENDCG@K: NDCG@K on the condensed list (Sakai 2007) of labelled candidates, so that unjudged ones are not seen.
 
     With every candidate labelled it equals NDCG@K. A query without positives is undefined and not averaged.
     """

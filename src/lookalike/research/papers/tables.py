@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lookalike.audit.audits import MEASURES, Audits
+from lookalike.audit.leave_one_out import NOT_VALIDITY
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
 from lookalike.discover.statistics import overlap_percent
@@ -76,7 +77,7 @@ def _consistency(workspace: Workspace, progress: Progress | None) -> ComputedTab
     else:
         remarks = (*_but_coverage(found), NONE_COVERED.format(k=found.full_coverage.k))
     return audit_tables.consistency_table(
-        found.leave_one_out, found.full_coverage, (_of(found, workspace), *remarks)
+        found.leave_one_out, found.full_coverage, (_of(found, workspace), *remarks, NOT_VALIDITY)
     )
 
 
@@ -84,7 +85,7 @@ def _leave_one_out(workspace: Workspace, progress: Progress | None) -> ComputedT
     """EDS Table 3: areas without each generator's labels."""
     found = audit(workspace, measures=audit_tables.AREAS, progress=progress)
     return audit_tables.leave_one_out_table(
-        found.leave_one_out, (_of(found, workspace), *_but_coverage(found))
+        found.leave_one_out, (_of(found, workspace), *_but_coverage(found), NOT_VALIDITY)
     )
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from lookalike.api.exposure import audit_exposure
+from lookalike.api.exposure import audit_exposure, item_exposure
 from lookalike.api.trust import audit_measures
 from lookalike.audit.audits import MEASURES, Audits, AuditSettings
 from lookalike.audit.exposure import Exposure
@@ -15,6 +16,7 @@ from lookalike.core.types import Embeddings, Pool
 from lookalike.discover.splitting import is_within_splits
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.summary import Settings
+from lookalike.store.formats.tables import write_table
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.pairs import RankedPairs, rank_on_labels
 from lookalike.workflows.decide.trained import require_untrained, trained, untrained
@@ -83,6 +85,13 @@ def audit_and_verdict(
             progress=progress,
         )
     return AuditOutcome(**vars(found), verdict=judgement, exposure=shown, trained_left_out=trained(workspace))
+
+
+def write_items(workspace: Workspace, found: AuditOutcome, path: Path) -> None:
+    """Write in how many result lists each item is, a column for each encoder of the audit."""
+    encoders = (workspace.embeddings(one.encoder) for one in found.exposure)
+    columns = item_exposure(workspace.catalog, encoders, found.full_coverage.k, seed=found.seed)
+    write_table({name: column.tolist() for name, column in columns.items()}, path, "items")
 
 
 def audit(

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.api import values
+from lookalike.api.exposure import audit_exposure
+from lookalike.audit.exposure import Exposure
 from lookalike.audit.verdict import Judgement, advice
 from lookalike.core.errors import LookalikeError
 from lookalike.core.progress import Progress
@@ -31,7 +33,7 @@ from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.galleries import galleries
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
-from lookalike.workflows.report.strips import Photos, Vectors, between, strips
+from lookalike.workflows.report.strips import ENCODERS, Photos, Vectors, between, strips
 from lookalike.workflows.start.status import EVALUATE, status
 
 SAMPLES = 18
@@ -116,7 +118,7 @@ def gather(
         if found is not None and len(ranked) > 1
         else None,
         pairs=_galleries(gallery, vectors, encoders, found, ranked, settings.seed),
-        exposure=None if audits is None else exposure_part(gallery, audits.exposure, ranked),
+        exposure=exposure_part(gallery, _exposure(workspace, audits), ranked),
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
@@ -136,6 +138,14 @@ def _galleries(
     judged = {one.encoder: one for one in found.judged} if found is not None else {}
     name = next(iter((*ranked, *judged, *encoders)), None)
     return () if name is None else galleries(gallery, vectors(name), judged.get(name), seed)
+
+
+def _exposure(workspace: Workspace, audits: AuditOutcome | None) -> Sequence[Exposure]:
+    """Which items are shown; without an audit, because nothing is labelled, by the first few encoders."""
+    if audits is not None:
+        return audits.exposure
+    vectors = map(workspace.embeddings, untrained(workspace)[:ENCODERS])
+    return audit_exposure(workspace.catalog, vectors, seed=workspace.settings.seed)
 
 
 def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained: bool) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """`lookalike audit`."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,9 +15,10 @@ from lookalike.cli.decide.audit.verdict_text import print_verdict
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.evaluate.measures.table import names
+from lookalike.store.formats.tables import require_ending
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict
+from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict, write_items
 from lookalike.workflows.decide.trained import left_out
 
 DEFAULT = AuditSettings()
@@ -43,10 +45,18 @@ def audit(
         ),
     ] = None,
     measures: options.Measures = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Write how often each item is shown to a file (.csv, .parquet).", metavar="FILE"),
+    ] = None,
     settings: AuditSettings = DEFAULT,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Check which measures these labels support, and for which encoders."""
+    options.require_new(items, force=force)
+    if items is not None:
+        require_ending(items, "items")
     opened = Workspace(workspace, pool=pool)
     outcome = audit_and_verdict(
         opened,
@@ -56,6 +66,8 @@ def audit(
         bar=partial(progress, quiet=json),
         **dict(settings),
     )
+    if items is not None:
+        write_items(opened, outcome, items)
     if json:
         print_json(outcome)
         return
