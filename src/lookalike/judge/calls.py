@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from lookalike.core.errors import CatalogError, JudgeError, LookalikeError, first_line
+from lookalike.core.errors import JudgeError, LookalikeError, first_line
 from lookalike.judge.endpoint import Endpoint
 from lookalike.judge.replies import BUSY_TRIES, TRIES, Reply, reply_of
 
@@ -151,7 +151,7 @@ class _Asking:
         while True:
             try:
                 content = await asyncio.to_thread(self.body, call, small)
-            except CatalogError:
+            except LookalikeError:
                 return Reply(PHOTO)
             async with self.slots:
                 if await self._rests():

@@ -13,9 +13,12 @@ Entry = Mapping[str, Any]
 
 
 class Journal:
-    """Entries by their `key`. They are on the disk when `add` returns. An incomplete last line is cut off."""
+    """Entries by their `key`. They are on the disk when `add` returns.
 
-    def __init__(self, path: Path) -> None:
+    An incomplete last line is cut off, unless another command may still write it (`repair`).
+    """
+
+    def __init__(self, path: Path, *, repair: bool = True) -> None:
         self.path = path
         self._entries: dict[str, Entry] = {}
         with disk_errors("opening the journal", path):
@@ -25,7 +28,7 @@ class Journal:
         for number, line in enumerate(whole.splitlines(), 1):
             entry = self._read(line, number)
             self._entries[entry["key"]] = entry
-        if len(whole) < len(kept):
+        if repair and len(whole) < len(kept):
             with disk_errors("repairing the journal", path):
                 os.truncate(path, len(whole))
 

@@ -84,6 +84,26 @@ def test_the_same_command_again_makes_no_call_and_neither_does_another_judge_of_
     assert "pixels is 64, not 96" in refused.err
 
 
+def test_a_name_of_another_kind_of_judge_is_taken(lookalike, labelled, model):
+    assert lookalike("judge", "color", "--encoder", "hog").status == 0
+    refused = lookalike(*judging(model, "--name", "hog", "--yes"))
+    assert refused.status == 1
+    assert "already" in refused.err
+    assert "--name" in refused.err
+    assert model.asked == []
+
+
+def test_the_journal_of_another_judge_is_read_and_never_repaired(lookalike, labelled, model):
+    """Its last line may be incomplete because another command is writing it."""
+    assert lookalike(*judging(model, "--yes")).status == 0
+    journal = labelled / "judges/eye/calls.jsonl"
+    journal.write_bytes(journal.read_bytes() + b'{"key": "ab')
+    content = journal.read_bytes()
+    assert lookalike(*judging(model, "--name", "other")).status == 0
+    assert journal.read_bytes() == content
+    assert len(model.asked) == 44
+
+
 def test_what_is_sent(lookalike, labelled, model, photos):
     """Guidelines, decided examples that are not judged, and small photos without metadata."""
     assert lookalike(*judging(model, "--yes")).status == 0

@@ -40,6 +40,7 @@ from lookalike.workflows.decide.judge.result import JudgeCalls, JudgePlan, Judge
 TRIAL = 4
 """Pairs that are judged first, to measure tokens and time."""
 TRIAL_TRIES = 3
+LONGEST_REASON = 500  # characters
 
 
 def judge_by_endpoint(
@@ -96,6 +97,7 @@ class _Run:
         self.model, self.pixels, self.photos = given.model or "", given.pixels, CatalogPhotos(workspace)
         self.notes: tuple[str, ...] = ()
         stored = read_judge(folder)
+        stored = stored if stored and stored.judge.kind == "endpoint" else None
         shown = stored.judge.examples if stored else choose_examples(workspace, given.examples, scope.seed)
         guidelines = workspace.database.fetch(read_guideline).text
         self.prompt = Prompt(self.model, guidelines, [self._example(one) for one in shown])
@@ -131,9 +133,8 @@ class _Run:
             (self._call(a, b), self._call(b, a))
             for a, b in zip(self.pairs.query, self.pairs.candidate, strict=True)
         ]
-        self.calls = {
-            call.key: call for way in self.ways for call in way
-        }  # photos that are the same are shown once
+        # photos that are the same are shown once
+        self.calls = {call.key: call for way in self.ways for call in way}
         self.journal = Journal(folder / CALLS)
         self._take_over(folder.parent)
         self.known = len(self.calls) - len(self.left())
@@ -191,9 +192,8 @@ class _Run:
         for at, way in enumerate(self.ways):
             found = [self.journal.get(call.key) for call in way]
             if None in found:
-                failed[
-                    next(filter(None, (self.count.failed.get(call.key) for call in way)), "not asked")
-                ] += 1
+                reasons = [self.count.failed[call.key] for call in way if call.key in self.count.failed]
+                failed[reasons[0] if reasons else "not asked"] += 1
                 continue
             answers = [_answer(entry) for entry in found if entry is not None]
             score[at] = sum(one.score for one in answers) / 2
@@ -249,7 +249,7 @@ class _Run:
         wanted = {call.key for call in self.left()}
         for path in sorted(judges.glob(f"[!.]*/{CALLS}")):
             if wanted and path != self.journal.path:
-                found = [entry for entry in Journal(path) if entry["key"] in wanted]
+                found = [entry for entry in Journal(path, repair=False) if entry["key"] in wanted]
                 wanted -= {entry["key"] for entry in found}
                 self.journal.add(*found)
 
@@ -269,14 +269,10 @@ class _Run:
 
 
 def _entry(call: Call, reply: Reply) -> Entry:
-    answer = reply.answer.model_dump() if reply.answer else {}
-    return {
-        "key": call.key,
-        **answer,
-        "in": reply.tokens_in,
-        "out": reply.tokens_out,
-        "version": reply.version,
-    }
+    answer = reply.answer.model_dump() if reply.answer else {"reason": ""}
+    answer["reason"] = answer["reason"][:LONGEST_REASON]
+    spent = {"in": reply.tokens_in, "out": reply.tokens_out}
+    return {"key": call.key, **answer, **spent, "version": reply.version}
 
 
 def _answer(entry: Entry) -> JudgeAnswer:
