@@ -61,3 +61,17 @@ def test_a_title_can_be_given_and_is_text(lookalike, labelled):
     page = (labelled / "reports" / "report.html").read_text(encoding="utf-8")
     assert "<title>Chairs &amp; &lt;b&gt;stools&lt;/b&gt;</title>" in page
     assert "<h1>Chairs &amp; &lt;b&gt;stools&lt;/b&gt;</h1>" in page
+
+
+def test_shown_items_and_same_items_that_look_unlike_need_no_label(photos, lookalike, tmp_path):
+    assert lookalike("init", photos).status == 0
+    assert lookalike("report").status == 0
+    assert "Which items are shown?" not in text(page_of(tmp_path))
+    assert lookalike("embed", "descriptor:color", "descriptor:hog").status == 0
+    assert lookalike("report").status == 0
+    shown = text(page_of(tmp_path))
+    part = shown.partition("Which items are shown?")[2]
+    assert "color by category" in part
+    assert "Shown most often" in part
+    assert "Same item, unlike" in shown
+    assert "Different items, alike" not in shown
