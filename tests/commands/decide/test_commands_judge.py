@@ -122,6 +122,17 @@ def test_a_random_part_is_judged_and_its_probability_kept(lookalike, labelled):
     assert other < one
 
 
+def test_the_printed_next_command_uses_the_judge_in_an_estimate(lookalike, labelled):
+    for encoders, following in ((("color", "hog"), "compare color hog"), (("hog",), "estimate hog")):
+        name = encoders[0]
+        shown = lookalike("judge", *encoders, "--encoder", "hog", "--name", name).out
+        command = next(line for line in shown.splitlines() if line.startswith("Next: ")).split()[2:]
+        assert " ".join(command) == f"{following} --covariate judge:{name} --labels 100"
+        found = lookalike(*command[:-2], "--json")
+        assert found.status == 0, found.err
+        assert f"judge:{name}@vectors" in found.out
+
+
 def test_a_constant_judge_is_named(lookalike, labelled, scores):
     rows = ["query,candidate,score", *(f"{a},{b},0.4" for a, b, _ in scores)]
     (labelled / "same.csv").write_text("\n".join(rows))

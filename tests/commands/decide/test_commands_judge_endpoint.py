@@ -64,7 +64,7 @@ def test_every_pair_is_asked_in_both_orders_and_gets_the_mean(lookalike, labelle
     assert set(times.values()) == {1}
     assert len(times) == found["calls"]["calls"] == 44
     assert found["calls"]["tokens_in"] == 44 * 900
-    assert found["judge"]["version"] == "model-2026-01"
+    assert found["judge"]["version"].startswith("model-2026-01, scores ")
     assert set(asked_pairs(model)) == {(a, b) for ends in zip(kept.pairs.query, kept.pairs.candidate, strict=True)
                                        for a, b in (ends, ends[::-1])}  # fmt: skip
 
@@ -78,6 +78,7 @@ def test_the_same_command_again_makes_no_call_and_neither_does_another_judge_of_
     other = lookalike(*judging(model, "--name", "other", "--json"))
     assert len(model.asked) == calls
     assert again["agreement"] == first["agreement"] == other.json["agreement"]
+    assert again["judge"]["version"] == other.json["judge"]["version"]
     assert (other.json["calls"]["calls"], other.json["calls"]["known"]) == (0, 44)
     refused = lookalike(*judging(model, "--pixels", 64, "--yes"))
     assert refused.status == 1

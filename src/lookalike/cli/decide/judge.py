@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 
 from lookalike.annotate.agreement.figure import Figure
 from lookalike.cli import options
-from lookalike.cli.console import err, print_json, progress, say, table
+from lookalike.cli.console import err, next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
@@ -105,6 +106,18 @@ def judge(
         _print_plan(found)
     else:
         print_result(found)
+        _next(found, names, workspace)
+
+
+def _next(found: JudgeResult, encoders: Sequence[str], workspace: Path) -> None:
+    """The estimate that can use the judge."""
+    names = (found.judge.encoders or encoders)[:2]
+    if names and found.constant is None:
+        command = "compare" if len(names) > 1 else "estimate"
+        next_step(
+            f"lookalike {command} {' '.join(names)} --covariate judge:{found.judge.name} --labels 100",
+            workspace=workspace,
+        )
 
 
 def _confirm(plan: JudgePlan, *, yes: bool, quiet: bool) -> None:

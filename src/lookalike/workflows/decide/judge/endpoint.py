@@ -202,8 +202,9 @@ class _Run:
             raise JudgeError(
                 "No pair got a judgment.", fix="Check the endpoint, then run the same command again."
             )
-        versions = sorted({entry["version"] for entry in self.journal})
-        judge = replace(self.judge, version=listed(versions, most=3))
+        named = listed(sorted({entry["version"] for entry in self.journal} - {""}), most=3)
+        scores = f"scores {fingerprint(self.pairs.query, self.pairs.candidate, score)}"
+        judge = replace(self.judge, version=", ".join(filter(None, (named, scores))))
         return Judgments(judge, self.pairs, score, flipped, dict(failed))
 
     def made(self) -> JudgeCalls:
