@@ -52,6 +52,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/device.py
 	$(BIN)/python benchmarks/embed.py
 	$(BIN)/python benchmarks/positiveness.py
+	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/duplicates.py

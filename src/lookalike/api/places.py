@@ -1,31 +1,24 @@
 """The places of encoders' top K lists, and the questions that an annotator answers for them (SPEC 17)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float64, Int8, Int64
 
+from lookalike.api.top_places import SampledMeasure, TopPlaces, top_places, without_duplicates
 from lookalike.audit.sampling.design import Units, shared
 from lookalike.audit.sampling.queries import ByQuery
-from lookalike.core.checks import at_least, fingerprint
+from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Basis, Catalog, Embeddings, Labels, Rule
-from lookalike.evaluate.measures.hit_rate import membership
-from lookalike.evaluate.measures.mrr_ndcg import discounted
-from lookalike.rank.distinct import top_lists
-from lookalike.rank.judged import judged_ranks
-from lookalike.rank.pairs import JudgedPairs, judged_pairs, units_of
+from lookalike.core.types import Catalog, Embeddings, Labels, Rule
+from lookalike.rank.pairs import judged_pairs, units_of
 
-SPARE = 8
-"""Further candidates to look at for ties with the last place, before a longer list is made."""
 NONE = -1
 LEAST = 1e-12
 """Weights this small are 0."""
-SampledMeasure = Literal["HR", "DCG"]
-"""Measures whose value is a sum over places: a sample of places estimates them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +46,11 @@ class Places:
 
     def __len__(self) -> int:
         return len(self.query)
+
+    @cached_property
+    def query_codes(self) -> Int64[np.ndarray, " rows"]:
+        """Each row's query, counted from 0."""
+        return np.unique(self.query, return_inverse=True)[1]
 
     def units(
         self,
@@ -98,7 +96,7 @@ class Places:
         of a draw are. One that raises the value in one query as much as it lowers it in another is no unit of pairs.
         """
         w, is_open = self._weight(first, second), self.label < 0
-        _, query = np.unique(self.query, return_inverse=True)
+        query = self.query_codes
         known = np.bincount(
             query[~is_open], weights=w[~is_open] * self.label[~is_open], minlength=self.queries
         )
@@ -118,6 +116,10 @@ class Places:
         at, heavy = self.question[is_open], np.abs(self._weight(first, second)[is_open])
         sums = np.bincount(at, weights=heavy * guess[is_open], minlength=size)
         return np.asarray(sums / np.maximum(np.bincount(at, weights=heavy, minlength=size), 1e-300))
+
+    def open_weight(self, first: str, second: str | None = None) -> float:
+        """How much of a value is open: the sum of |w| over open rows."""
+        return float(np.abs(self._weight(first, second)[self.label < 0]).sum())
 
     def _weight(self, first: str, second: str | None = None) -> Float64[np.ndarray, " rows"]:
         """What a similar answer adds to the value of an encoder, or to the difference of two."""
@@ -146,19 +148,19 @@ def places(
     rule = rule or Rule()
     rows = np.unique(query_rows)
     names, code = units_of(catalog, rule)
-    listed = []
+    listed, every = list[TopPlaces](), without_duplicates(catalog)
     for done, one in enumerate(encoders):
-        listed.append(_candidates(catalog, one, rows, at_least(k, 1, "k"), rule, measure))
+        listed.append(top_places(every, one, rows, at_least(k, 1, "k"), rule, measure))
         if progress is not None:
             progress(done + 1, len(encoders))
     # (query row, photo row): of an item the photo that the first encoder found
-    shown = np.concatenate([pairs for pairs, *_ in listed])
+    shown = np.concatenate([pairs for pairs, _, _ in listed])
     keys, first, row = np.unique(
         shown[:, 0] * len(names) + code[shown[:, 1]], return_index=True, return_inverse=True
     )
     shown = shown[first]
     weight, score = np.zeros((len(listed), len(keys))), np.full((len(listed), len(keys)), np.nan)
-    ends = np.cumsum([len(pairs) for pairs, *_ in listed])[:-1]
+    ends = np.cumsum([len(pairs) for pairs, _, _ in listed])[:-1]
     for e, (mine, (_, gain, scored)) in enumerate(zip(np.split(row, ends), listed, strict=True)):
         weight[e, mine], score[e, mine] = gain, scored
     low, high = shown.min(axis=1), shown.max(axis=1)
@@ -179,57 +181,6 @@ def places(
         measure,
         score,
     )
-
-
-def _candidates(
-    catalog: Catalog,
-    encoder: Embeddings,
-    rows: Int64[np.ndarray, " queries"],
-    k: int,
-    rule: Rule,
-    measure: SampledMeasure,
-) -> tuple[Int64[np.ndarray, "found 2"], Float64[np.ndarray, " found"], Float64[np.ndarray, " found"]]:
-    """(query row, photo row), gain and score of everything with a share in a top K.
-
-    Lists are made longer until no tie goes on. Ranks count duplicates of a photo, so these lists show them too.
-    """
-    every = replace(catalog, duplicate=np.full(len(catalog), NONE))
-    _, code = units_of(catalog, rule)
-    units = int(code.max(initial=-1)) + 1
-    found, left, depth = [], rows, k + SPARE
-    gains, scores = [], []
-    while len(left):
-        lists = top_lists(every, encoder, left, depth, rule).row
-        q, place = np.nonzero(lists >= 0)
-        pairs = np.stack([left[q], lists[q, place]], axis=1)
-        key = pairs[:, 0] * units + code[pairs[:, 1]]
-        key, first = np.unique(key, return_index=True)
-        pairs = pairs[first]
-        listed = _unlabelled(catalog, pairs[:, 0], code[pairs[:, 1]], rule)
-        judged = judged_ranks(catalog, encoder, listed)
-        share = membership(judged, k)
-        at = np.searchsorted(left, pairs[:, 0])
-        total = np.bincount(at, weights=share, minlength=len(left))
-        wanted = np.zeros(len(left))
-        wanted[at] = np.minimum(judged.candidates, k)
-        short = (wanted - total > 1e-9) & (depth < units)
-        kept = (share > 0) & ~short[at]
-        found.append(pairs[kept])
-        gains.append(share[kept] if measure == "HR" else discounted(judged, k)[kept])
-        scores.append(judged.score[kept].astype(np.float64))
-        left, depth = left[short], min(4 * depth, units)
-    if not found:
-        return np.empty((0, 2), np.int64), np.empty(0), np.empty(0)
-    return np.concatenate(found), np.concatenate(gains), np.concatenate(scores)
-
-
-def _unlabelled(
-    catalog: Catalog, query: Int64[np.ndarray, " rows"], unit: Int64[np.ndarray, " rows"], rule: Rule
-) -> JudgedPairs:
-    """Pairs to rank whose label does not matter."""
-    names, nothing = units_of(catalog, rule)[0], np.zeros(len(query), np.int8)
-    basis = Basis(catalog.fingerprint, fingerprint(query, unit), rule)
-    return JudgedPairs(query, unit, nothing, catalog.image[query], names[unit], basis, ())
 
 
 def _labels(

@@ -16,7 +16,7 @@ from lookalike.core.errors import ArgumentError
 class SampleStep:
     """What a number of labels buys: expected half-widths of the interval by drawn pairs and by drawn whole queries.
 
-    Of several encoders, these are for the two that are hardest to separate. `queries` is how many queries the labels
+    Of several encoders, these are for the two whose lists differ most. `queries` is how many queries the labels
     are enough for. NaN where these are too few.
     """
 
@@ -71,7 +71,7 @@ def forecast_sample(
     guess: Float64[np.ndarray, " rows"] | None = None,
     looks: int = 1,
 ) -> SampleForecast:
-    """The precision to expect of a question. The hardest two of several encoders decide (at 200 labels).
+    """The precision to expect of a question. Of several encoders, the two whose lists differ most decide.
 
     P(similar) of an open pair is its covariate, without one the share among the labels of the lists, one of each kind
     added. `looks` and values share the error, as in the estimate.
@@ -100,8 +100,7 @@ def forecast_sample(
 
     if not open_pairs:
         return SampleForecast(0, lambda labels: SampleStep(labels, 0.0, 0.0, 0))
-    every = [of(value) for value in question.values]
-    hardest = max(every, key=lambda at: at(4 * FEWEST).pairs)
+    hardest = of(max(question.values, key=lambda value: places.open_weight(*value)))
 
     def at(labels: int) -> SampleStep:
         found = hardest(labels)

@@ -1,6 +1,7 @@
 """A random sample of questions: what is drawn for the values of encoders, and what the answers tell."""
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -9,7 +10,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from lookalike.api.places import LEAST, NONE, Places, SampledMeasure
+from lookalike.api.places import LEAST, NONE, Places
+from lookalike.api.top_places import SampledMeasure
 from lookalike.audit.sampling import design as designs
 from lookalike.audit.sampling.design import Design, Units
 from lookalike.audit.sampling.estimate import LEVEL, Estimate, estimate_between
@@ -99,22 +101,26 @@ class Sample:
         found = estimate_between(units, drawn, ends, unanswered, level=level, looks=looks)
         if self.question.population == "fixed":
             return found
-        between = between_queries(by, units, drawn, ends.mean(axis=0), found.coefficient)
+        between = between_queries(by(), units, drawn, ends.mean(axis=0), found.coefficient)
         return with_queries_drawn(found, between, self.places.queries, level=level, looks=looks)
 
     def _of_pairs(
         self, value: Value, drawn: Design, answer: Float64[np.ndarray, " questions"]
-    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], ByQuery, int]:
+    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], Callable[[], ByQuery], int]:
         several = self.frame if len(self.question.values) > 1 else None
         units, which = self.places.units(*value, guess=self.guess, drawn_from=several)
         label, rising = answer[which[drawn.unit]], units.weight[drawn.unit] > 0
         ends = np.stack([np.where(np.isnan(label), rising == most, label) for most in (False, True)])
         counts = np.isnan(label) & (units.weight[drawn.unit] != 0)
-        return units, drawn, ends, self.places.by_query(*value, which=which)[0], int(counts.sum())
+
+        def by() -> ByQuery:
+            return self.places.by_query(*value, which=which)[0]
+
+        return units, drawn, ends, by, int(counts.sum())
 
     def _of_queries(
         self, value: Value, drawn: Design, answer: Float64[np.ndarray, " questions"]
-    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], ByQuery, int]:
+    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], Callable[[], ByQuery], int]:
         """Queries that a value does not need are left out: those drawn of the others are drawn at random too."""
         by, which = self.places.by_query(*value)
         guess = None if self.guess is None else self.places.of_questions(self.guess, *value)[which]
@@ -124,7 +130,10 @@ class Sample:
         at = place[self.frame[1][drawn.unit]]
         drawn = Design(at[at >= 0], drawn.probability[at >= 0], drawn.seed)
         ends = by.answers(queries[drawn.unit], answer[which])
-        parts = ByQuery(queries, np.arange(len(queries)), units.weight, by.known)
+
+        def parts() -> ByQuery:
+            return ByQuery(queries, np.arange(len(queries)), units.weight, by.known)
+
         return units, drawn, ends, parts, int((ends[0] != ends[1]).sum())
 
 
@@ -185,7 +194,7 @@ def telling_rows(
     w = places.weight[[places.encoders.index(name) for name in question.encoders]]
     needed = w[0] if len(w) == 1 else w.max(axis=0) - w.min(axis=0)
     rows = (places.label < 0) & (needed > LEAST)
-    return np.unique(places.query, return_inverse=True)[1][rows], places.question[rows]
+    return places.query_codes[rows], places.question[rows]
 
 
 def _looks(until: Int64[np.ndarray, " units"], looks: int) -> tuple[int, ...]:

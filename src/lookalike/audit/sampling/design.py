@@ -1,6 +1,7 @@
 """Which questions are drawn: stratified simple random sampling without replacement, inclusion probabilities kept."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Int64
@@ -38,6 +39,13 @@ class Units:
     def __len__(self) -> int:
         return len(self.weight)
 
+    @cached_property
+    def strata(self) -> tuple[Int64[np.ndarray, " strata"], Int64[np.ndarray, " units"]]:
+        """The strata by number, and each unit's place among them."""
+        least = int(self.stratum.min(initial=0))
+        count = np.bincount(self.stratum - least)  # quicker than sorting them
+        return np.flatnonzero(count) + least, (np.cumsum(count > 0) - 1)[self.stratum - least]
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -65,7 +73,7 @@ def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
     ([20, 10], [60, 30])
     """
     at_least(labels, 1, "labels")
-    names, place = np.unique(units.stratum, return_inverse=True)
+    names, place = units.strata
     count = np.bincount(place, minlength=len(names))
     if len(units) < ALL_FROM * labels:
         return count.astype(np.int64)
@@ -90,7 +98,7 @@ def draw(units: Units, labels: int, seed: int) -> Design:
         raise ArgumentError("A unit has a weight of 0.", fix="Leave out units that do not count.")
     taken = sizes(units, labels)
     random = np.random.Generator(np.random.PCG64(seed))
-    names, place = np.unique(units.stratum, return_inverse=True)
+    names, place = units.strata
     order = random.permutation(len(units))
     drawn = [order[place[order] == h][: taken[h]] for h in range(len(names))]
     count = np.bincount(place, minlength=len(names))

@@ -173,7 +173,7 @@ class _Strata:
     """
 
     def __init__(self, units: Units, unit: Int64[np.ndarray, "draws drawn"]) -> None:
-        names, place = np.unique(units.stratum, return_inverse=True)
+        names, place = units.strata
         self.of = place[unit[0]]
         self.there = np.bincount(place, minlength=len(names)).astype(np.float64)
         self.count = np.bincount(self.of, minlength=len(names)).astype(np.float64)
@@ -234,7 +234,7 @@ class _Side:
         self.size = np.where(size > 0, size, np.nan)
         self.weight = np.maximum(sign * units.weight, 0.0)
         self.total = float(self.weight.sum())
-        place = np.unique(units.stratum, return_inverse=True)[1]
+        place = units.strata[1]
         self.typical = np.bincount(place, self.weight) / np.maximum(np.bincount(place, self.weight > 0), 1.0)
 
     def mean(self, x: Float64[np.ndarray, "draws drawn"]) -> Float64[np.ndarray, " draws"]:

@@ -108,7 +108,7 @@ def _half_width(
     taken = sizes(units, labels)
     if taken.sum() >= len(units):
         return 0.0
-    names, place = np.unique(units.stratum, return_inverse=True)
+    names, place = units.strata
     there = np.bincount(place, minlength=len(names)).astype(np.float64)
     spread = there**2 * (1.0 - taken / there) / taken
     side, heavy = (units.weight > 0).astype(np.int64), np.abs(units.weight)

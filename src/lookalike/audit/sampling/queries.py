@@ -94,7 +94,7 @@ def between_queries(
     if size < 2:
         return math.nan
     guess = np.zeros(len(units)) if units.covariate is None else coefficient * units.covariate
-    names, place = np.unique(units.stratum, return_inverse=True)
+    names, place = units.strata
     there, count = (np.bincount(x, minlength=len(names)) for x in (place, place[design.unit]))
     pi = (count / there)[place[design.unit]]
     side = (units.weight > 0).astype(np.int64)
