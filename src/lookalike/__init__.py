@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lookalike.api.positiveness import Positiveness, positiveness
     from lookalike.api.sampled_values import draw_sample, estimate_sample
     from lookalike.api.significance import compare, intervals
+    from lookalike.api.training_verdict import TrainedEmbeddings, training_verdict
     from lookalike.api.trust import audit_measures
     from lookalike.api.values import (
         embed,
@@ -78,6 +79,8 @@ _HOME = {
     "positiveness": "api.positiveness",
     "find_items": "api.values",
     "finetune": "api.finetune",
+    "TrainedEmbeddings": "api.training_verdict",
+    "training_verdict": "api.training_verdict",
     "open_workspace": "api.workspace",
     "to_frame": "api.workspace",
 }
@@ -96,6 +99,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "Run",
     "Score",
     "Scores",
+    "TrainedEmbeddings",
     "__version__",
     "read_catalog",
     "embed",
@@ -120,6 +124,7 @@ __all__ = [  # noqa: RUF022 - types, then functions in the order of the work
     "positiveness",
     "find_items",
     "finetune",
+    "training_verdict",
     "open_workspace",
     "to_frame",
 ]

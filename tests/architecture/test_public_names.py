@@ -19,6 +19,7 @@ PROMISED = [
     "Run",
     "Score",
     "Scores",
+    "TrainedEmbeddings",
     "__version__",
     "compare",
     "audit_exposure",
@@ -44,6 +45,7 @@ PROMISED = [
     "score",
     "score_ranks",
     "to_frame",
+    "training_verdict",
     "write_judged_ranks",
 ]
 ERRORS = {

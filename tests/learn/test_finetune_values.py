@@ -1,5 +1,7 @@
 """`lookalike.finetune`: the same training from Python, without a workspace."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from learning_worlds import world
@@ -41,6 +43,40 @@ def test_no_label_of_a_test_image_moves_a_bit(head):
     )
     assert np.array_equal(one, two)
     assert np.array_equal(one, three)
+
+
+def test_drawn_pairs_decide_whether_it_helped_and_other_labels_do_not():
+    """2% of the test split's pairs have a label: 100 others are drawn, and the bounds hold the true difference."""
+    made = world(items=400, share=0.02)
+    base = lookalike.embeddings(made.catalog, "base", made.features)
+    better = lookalike.finetune(made.catalog, base, made.labels, name="better", projection=4, epochs=2)
+    assert (better.verdict.word, better.verdict.left) == ("cannot be told", len(better.to_label))
+    assert len(better.to_label) == 100
+    everything = world(items=400, share=1.0)
+    rule = lookalike.Rule(split="test")
+    before, after = lookalike.score(made.catalog, [base, better], everything.labels, "HR@5", rule=rule)
+    true = after["HR@5"].value - before["HR@5"].value
+    asked = set(zip(better.to_label.query, better.to_label.candidate, strict=True))
+    ends = zip(everything.labels.query, everything.labels.candidate, strict=True)
+    drawn = np.array([(a, b) in asked or (b, a) in asked for a, b in ends])
+    answers = Labels(*(column[drawn] for column in (everything.labels.query, everything.labels.candidate)),
+                     everything.labels.label[drawn])  # fmt: skip
+    found = lookalike.training_verdict(better, made.catalog, answers)
+    more = lookalike.training_verdict(better, made.catalog, everything.labels, margin=0.01)
+    assert (found.labels, found.left) == (100, 0)
+    assert found.low < true < found.high
+    assert (more.low, more.high, more.margin) == (found.low, found.high, 0.01)
+    few = Labels(answers.query[:50], answers.candidate[:50], answers.label[:50])
+    assert lookalike.training_verdict(better, made.catalog, few).word == "cannot be told"
+
+
+def test_without_a_test_split_there_is_nothing_to_draw():
+    made = world(items=60)
+    split = np.where(made.catalog.split == "test", "train", made.catalog.split).astype(object)
+    catalog = replace(made.catalog, split=split)
+    base = lookalike.embeddings(catalog, "base", made.features)
+    better = lookalike.finetune(catalog, base, made.labels, epochs=2)
+    assert (len(better.to_label), better.verdict.word, better.verdict.left) == (0, "cannot be told", 0)
 
 
 def test_validation_labels_choose_the_epoch_and_teach_nothing():

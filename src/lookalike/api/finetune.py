@@ -1,12 +1,15 @@
 """Training a head from Python, on frozen values and without a workspace."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import ArgumentError, LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels
 from lookalike.learn.settings import TrainingRequest
+
+if TYPE_CHECKING:
+    from lookalike.api.training_verdict import TrainedEmbeddings
 
 NEEDED = ("torch", "torchvision", "timm", "safetensors", "tensorboard")
 
@@ -20,9 +23,10 @@ def finetune(
     device: str = "auto",
     progress: Progress | None = None,
     **settings: Any,  # noqa: ANN401 - fields of TrainingRequest
-) -> Embeddings:
+) -> "TrainedEmbeddings":
     """Vectors of a head trained on an encoder's vectors. Split `train` trains it, `validation` chooses the epoch.
 
+    Whether it helped cannot be told from these labels: label the pairs in `to_label`, then call `training_verdict`.
     `settings` are the fields of `learn.settings.TrainingRequest`, the options of the command: loss, positives, beta,
     epochs, rate, measure and so on. Raises ArgumentError for an unknown setting or a wrong value, LabelsError
     if no label can be used, LearningError if the loss becomes infinite in the first epoch.
@@ -31,6 +35,7 @@ def finetune(
     import torch
 
     from lookalike.api.training import Unkept, chosen_device, material, train
+    from lookalike.api.training_verdict import with_verdict
     from lookalike.learn.validation import encode
 
     on: torch.device = chosen_device(device)
@@ -47,7 +52,8 @@ def finetune(
             f"Training on {embeddings.encoder} stopped: {trained.run.stopped}.",
             fix="Train again with a lower rate or a higher temperature.",
         )
-    return Embeddings(name, catalog.image, encode(trained.head, embeddings.vectors))
+    made = Embeddings(name, catalog.image, encode(trained.head, embeddings.vectors))
+    return with_verdict(catalog, embeddings, made, labels, request.seed)
 
 
 def require_learning() -> None:

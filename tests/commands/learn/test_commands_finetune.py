@@ -100,7 +100,7 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
     assert re.search(r"\d+ labelled pairs of the validation split", words)
     assert re.search(r"epoch \d is kept\.[^:]* DCS\(alpha=10\) [^:]*: 0\.\d", words)
     assert "base has 0." in words
-    assert "Next: lookalike evaluate base better --split test" in words
+    assert "Next: lookalike compare better base --labels " in words
     folder = shop / "models/better"
     assert sorted(path.name.split(".")[0] for path in folder.iterdir()) == [
         "checkpoint", "events", "head", "history", "run",

@@ -8,15 +8,18 @@ import typer
 
 from lookalike.api.sampled_values import MARGIN, SampledValue
 from lookalike.api.samples import Population, SampleQuestion
+from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
+from lookalike.cli.learn.finetune_text import verdict_sentence
 from lookalike.cli.options import HERE
 from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
 from lookalike.workflows.decide.sample_state import SampleState
+from lookalike.workflows.learn.verdict import verdict_among
 
 ADVISED = 200  # labels that the next step names
 
@@ -104,6 +107,8 @@ def _run(
     say(*map(folded, found.notes))
     measure = found.question.measure
     say(*(folded(sentence(one, measure, margin)) for one in found.values))
+    if found.values and measure == MEASURE and (judged := verdict_among(opened, question.encoders)):
+        say(folded(verdict_sentence(*judged)))
     if pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}.")
     command = (

@@ -9,7 +9,7 @@ from lookalike.api.finetune import require_learning
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say
 from lookalike.cli.lazy import result
-from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences
+from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences, verdict_step
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.learn.settings import TrainingRequest
@@ -38,8 +38,9 @@ def finetune(
 ) -> None:
     """Train a better encoder from labels: a small head on the vectors of an encoder you have.
 
-    Labels of the training split are used for training, and labels of the validation split choose the epoch. The test
-    split is not used. A stopped run is resumed by the same command. No GPU is needed.
+    Labels of the training split are used for training, and labels of the validation split choose the epoch. Labels of
+    drawn pairs of the test split tell whether it helped: `compare` draws them, and the same command again has the
+    verdict. A stopped run is resumed by the same command. No GPU is needed.
     """
     opened = Workspace(workspace)
     require_learning()
@@ -53,7 +54,8 @@ def finetune(
         print_json(found)
         return
     say(*outcome_sentences(found))
-    next_step(f"lookalike evaluate {encoder} {name} --split test", workspace=workspace)
+    step = verdict_step(name, encoder, found.verdict)
+    next_step(step or f"lookalike evaluate {encoder} {name} --split test", workspace=workspace)
 
 
 def _begin(preview: TrainingPreview, done: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lookalike.api.finetune import require_learning
+from lookalike.audit.training_verdict import TrainingVerdict
 from lookalike.core.checks import fingerprint
 from lookalike.core.errors import LearningError
 from lookalike.core.progress import Progress
@@ -27,6 +28,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import seen_labels
 from lookalike.workflows.learn.preview import TrainingPreview
 from lookalike.workflows.learn.requirements import require_trainable
+from lookalike.workflows.learn.verdict import verdict_on
 from lookalike.workflows.learn.views import augmented_views
 from lookalike.workflows.start.embed import embed
 
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
 class TrainingOutcome:
     """The new encoder, made from the encoder `base`. `value` is that of the epoch `best`, `before` that of the base.
 
-    Both are measured on the same pairs, NaN where undefined; `helped` compares them (None: one of them is undefined).
-    `resumed` epochs were done by earlier commands. `history` has every epoch.
+    Both are measured on the pool's labels of the same pairs, NaN where undefined; `helped` compares them (None: one is
+    undefined). Whether the encoder is better in truth is the `verdict`. `resumed` epochs were done by earlier commands.
+    `history` has every epoch.
     """
 
     encoder: str
@@ -50,6 +53,7 @@ class TrainingOutcome:
     before: float
     value: float
     helped: bool | None
+    verdict: TrainingVerdict
     keep: str
     best: int
     epochs: int
@@ -272,6 +276,7 @@ def _outcome(
         before=before,
         value=value,
         helped=None if math.isnan(before) or math.isnan(value) else value > before,
+        verdict=verdict_on(workspace, name, encoder),
         keep=request.keep,
         best=learned["best"],
         epochs=len(history),

@@ -1,0 +1,91 @@
+"""The one verdict on a trained encoder: pairs of the test split are drawn, labelled, and decide."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_commands_finetune import ON, bare, flat, shop  # noqa: F401 - fixtures by name
+
+from lookalike.api.values import score
+from lookalike.audit.training_verdict import training_word
+from lookalike.core.types import Labels, Rule
+from lookalike.store.workspace import Workspace
+
+
+def true_difference(folder: Path, cluster: np.ndarray) -> float:
+    """HR@5 of better minus base on the test split, by the label of every pair."""
+    opened = Workspace(folder)
+    catalog = opened.catalog
+    here = np.flatnonzero(catalog.split == "test")
+    of = np.array([cluster[int(item[1:])] for item in catalog.item])
+    one, other = (side.ravel() for side in np.meshgrid(here, here))
+    one, other = (side[catalog.item[one] != catalog.item[other]] for side in (one, other))
+    labels = Labels.of(catalog.image[one], catalog.image[other], (of[one] == of[other]).astype(np.int8))
+    encoders = [opened.embeddings(name) for name in ("base", "better")]
+    base, better = score(catalog, encoders, labels, "HR@5", rule=Rule(split="test"))
+    return better["HR@5"].value - base["HR@5"].value
+
+
+def answer(lookalike, folder: Path, cluster: np.ndarray, most: int | None = None) -> int:
+    """Label the drawn pairs by the truth; returns how many."""
+    assert lookalike("compare", "better", "base", "--pairs", "next.csv").status == 0
+    with (folder / "next.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))[:most]
+    item = [[int(re.match(r"i(\d+)", row[end])[1]) for end in ("query", "candidate")] for row in rows]
+    with (folder / "given.csv").open("w", newline="") as file:
+        lines = [
+            (row["query"], row["candidate"], int(cluster[a] == cluster[b]))
+            for row, (a, b) in zip(rows, item, strict=True)
+        ]
+        csv.writer(file).writerows([("query", "candidate", "label"), *lines])
+    assert lookalike("labels", "import", "given.csv").status == 0
+    return len(rows)
+
+
+def test_without_labels_of_drawn_pairs_it_cannot_be_told_and_with_them_it_can(lookalike, shop, bare):  # noqa: F811
+    first = lookalike(*ON)
+    assert "Whether better is better than base cannot be told" in flat(first.out)
+    command = re.search(r"Next: lookalike (compare better base --labels \d+)", flat(first.out))[1]
+    assert lookalike(*command.split(), "--seed", 3).status == 0
+    drawn = lookalike(*ON)
+    assert "first in the queue" in flat(drawn.out)
+    assert "Next: lookalike serve" in flat(drawn.out)
+    labelled = answer(lookalike, shop, bare)
+    found = lookalike(*ON, "--json").json["verdict"]
+    true = true_difference(shop, bare)
+    assert found["labels"] >= labelled > 0  # some drawn pairs have a label the other way round
+    assert found["low"] - 1e-9 <= true <= found["high"] + 1e-9
+    assert found["word"] == training_word(found["low"], found["high"], found["margin"])
+    word = {"not worse": "is not worse than base by more than"}.get(found["word"], found["word"])
+    again, compared = lookalike(*ON), lookalike("compare", "base", "better")
+    assert word in flat(again.out)
+    assert word in flat(compared.out)
+
+
+def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811
+    """With every pair of the test split labelled nothing is left to draw."""
+    catalog = Workspace(shop).catalog
+    here = catalog.item[catalog.split == "test"]
+    numbers = np.unique([int(item[1:]) for item in here])
+    with (shop / "all.csv").open("w", newline="") as file:
+        pairs = [(a, b) for a in numbers for b in numbers if a != b]
+        lines = [(f"i{a}-0", f"i{b}-0", int(bare[a] == bare[b])) for a, b in pairs]
+        csv.writer(file).writerows([("query", "candidate", "label"), *lines])
+    assert lookalike("labels", "import", "all.csv", "--replace").status == 0
+    found = lookalike(*ON, "--json").json["verdict"]
+    assert found["value"] == found["low"] == found["high"] == pytest.approx(true_difference(shop, bare))
+    assert (found["labels"], found["left"]) == (0, 0)
+
+
+def test_a_sample_of_earlier_vectors_tells_nothing(lookalike, shop, bare):  # noqa: F811
+    assert lookalike(*ON).status == 0
+    assert lookalike("compare", "better", "base", "--labels", 60).status == 0
+    answer(lookalike, shop, bare)
+    told = lookalike(*ON, "--json").json["verdict"]
+    other = lookalike(*ON, "--seed", 1, "--replace")
+    assert told["sample"] == "drawn"
+    assert other.status == 0, other.err
+    assert "cannot be told" in flat(other.out)
+    assert re.search(r"Next: lookalike compare better base --labels \d+ --round", flat(other.out))
