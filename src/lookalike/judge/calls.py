@@ -80,21 +80,19 @@ def ask_all(
     asyncio.run(asking.run(stopping))
 
 
+@dataclass(eq=False)
 class _Asking:
-    def __init__(
-        self,
-        calls: Sequence[Call],
-        endpoint: Endpoint,
-        body: Callable[[Call, bool], bytes],
-        keep: Callable[[Sequence[tuple[Call, Reply]]], None],
-        limits: Limits,
-        count: CallCount,
-        progress: Callable[[int, int], None] | None,
-    ) -> None:
-        self.calls, self.endpoint, self.body, self.keep, self.limits = calls, endpoint, body, keep, limits
-        self.progress, self.count = progress, count
-        self.error: LookalikeError | None = None
-        self.done, self.in_a_row, self.later = 0, 0, 0.0
+    calls: Sequence[Call]
+    endpoint: Endpoint
+    body: Callable[[Call, bool], bytes]
+    keep: Callable[[Sequence[tuple[Call, Reply]]], None]
+    limits: Limits
+    count: CallCount
+    progress: Callable[[int, int], None] | None
+    error: LookalikeError | None = None
+    done: int = 0
+    in_a_row: int = 0
+    later: float = 0.0
 
     async def run(self, stopping: Callable[[], None] | None) -> None:
         import httpx2

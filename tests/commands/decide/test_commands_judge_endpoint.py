@@ -105,6 +105,26 @@ def test_the_journal_of_another_judge_is_read_and_never_repaired(lookalike, labe
     assert len(model.asked) == 44
 
 
+def test_an_encoder_of_the_model_s_family_is_named(lookalike, labelled, model):
+    np.save("clip-vectors.npy", np.random.default_rng(0).standard_normal((36, 4)).astype(np.float32))
+    assert lookalike("embed", "precomputed:clip-vectors.npy", "--name", "mine").status == 0
+    notes = lookalike(*judging(model, "--yes", "--json")).json["notes"]
+    assert not any("family" in note for note in notes)
+    related = (
+        "judge",
+        "color",
+        "--endpoint",
+        model.address,
+        "--model",
+        "Open-CLIP-judge",
+        *FEW,
+        "--yes",
+        "--json",
+    )
+    notes = lookalike(*related).json["notes"]
+    assert [note for note in notes if "family clip" in note and note.startswith("mine ")]
+
+
 def test_what_is_sent(lookalike, labelled, model, photos):
     """Guidelines, decided examples that are not judged, and small photos without metadata."""
     assert lookalike(*judging(model, "--yes")).status == 0

@@ -221,16 +221,8 @@ class _Run:
         progress: Progress | None,
         stopping: Callable[[], None] | None,
     ) -> None:
-        ask_all(
-            calls,
-            self.endpoint,
-            self._body,
-            self._keep,
-            limits,
-            self.count,
-            progress=progress,
-            stopping=stopping,
-        )
+        making = (calls, self.endpoint, self._body, self._keep, limits, self.count)
+        ask_all(*making, progress=progress, stopping=stopping)
         if self.count.stopped:
             raise JudgeError(
                 f"Stopped. {len(self.journal):,} answers are kept, {len(self.left()):,} are left.",
