@@ -194,3 +194,16 @@ def test_sampling_of_the_objects(tmp_path, capsys):
     where = ["--journal", str(tmp_path / "j.jsonl"), "--data", str(DATA), "--studios", "0", "--draws", "20"]
     study("sampling")["main"](where)
     assert "objects92, difference: 45 values" in capsys.readouterr().out
+
+
+def test_negatives_prints_the_correlations_over_all_and_over_those_outside(capsys):
+    study("negatives")["main"](["--studios", "2", "--images", "1200", "--queries", "40"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:30].split() for line in lines] == [
+        [*who, average, kind]
+        for who in (["all", "encoders"], ["outside", "the", "pool"])
+        for average in ("micro", "macro")
+        for kind in ("Anno.", "Neg")
+    ]
+    shown = [[float(cell.strip("()")) for cell in line[30:].split() if cell != "to"] for line in lines]
+    assert all(-1 <= low <= mean <= high <= 1 for mean, low, high in shown)
