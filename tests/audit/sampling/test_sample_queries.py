@@ -29,8 +29,24 @@ def test_whole_queries_have_no_bias_and_the_variance_is_that_of_all_samples():
         label[QUESTION[asked]] = LABEL[QUESTION[asked]]
         found.append(estimate_between(units, design, ROWS.answers(which[list(three)], label), 0))
     assert np.mean([one.value for one in found]) == pytest.approx(TRUTH)
-    assert np.mean([one.error**2 for one in found]) == pytest.approx(np.var([one.value for one in found]))
-    assert {one.method for one in found} == {"t"}
+    least, spread = [], []
+    for three in combinations(range(5), 3):
+        e = units.weight[0] * ROWS.answers(which[list(three)], LABEL)[0]
+        more = [*(e - e.mean()), units.weight[0] / 4, -units.weight[0] / 4]
+        least.append(25 * 0.4 / 3 * np.var(e, ddof=1))
+        spread.append(max(least[-1], 25 * 0.4 / 3 * np.var(more, ddof=1)))
+    assert np.mean(least) == pytest.approx(np.var([one.value for one in found]))
+    assert [one.error**2 for one in found] == pytest.approx(spread)
+    assert {one.method for one in found} == {"t+"}
+
+
+def test_whole_queries_of_one_encoder_have_wilson_s_interval():
+    rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
+    units, which = rows.units()
+    design = draw(units, 15, 0)
+    every = estimate_between(units, design, rows.answers(which[design.unit], np.ones(200)), 0)
+    assert (every.method, every.value, every.high) == ("Wilson", pytest.approx(1.0), pytest.approx(1.0))
+    assert 0.75 < every.low < 0.95
 
 
 def test_a_covariate_of_whole_queries_is_that_of_their_places():

@@ -22,8 +22,8 @@ class Units:
     A unit is a question that an annotator answers, (a, b) and (b, a) being one; `weight` is what a similar answer adds
     to the value, summed over all places that it fills. It is 0 only for units that were drawn for another value.
     `known` is the part of the labels that are there. `covariate` is a guess of every answer in 0 to 1, made before the
-    draw (None: there is none). With `whole`, a unit is a query with all its questions, and its answer is their mean
-    (`ByQuery.units`).
+    draw (None: there is none). A unit can be a query with all its questions; its answer is their mean, and with
+    `whole` that of a difference, from -1 to 1 (`ByQuery.units`).
     """
 
     weight: Float64[np.ndarray, " units"]

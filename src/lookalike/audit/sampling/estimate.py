@@ -12,7 +12,7 @@ from lookalike.audit.trust import wilson_ends
 from lookalike.core.checks import at_least
 
 LEVEL = 0.95
-Method = Literal["t", "Wilson", "MOVER", "exact"]
+Method = Literal["t+", "Wilson", "MOVER", "exact"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def estimates(
     one dissimilar label of mean weight more if it is larger. The interval of a side is Wilson's, for as many labels as
     would give this variance at the estimated rate, with t's quantile for sum (n_h - 1) degrees of freedom, one less
     with a covariate. Two sides are joined by the squares of their half-widths (MOVER; Zou and Donner 2008). Whole
-    queries have the plain t interval.
+    queries of a difference have t's interval instead, with two queries more whose answers are 1/4 and -1/4 ("t+").
 
     >>> units = Units(np.full(40, 0.01), np.zeros(40, int), 0.3, np.tile([0.8, 0.1], 20))
     >>> found = estimates(units, np.array([np.arange(20)]), np.tile([1.0, 0.0], 10)[None])
@@ -136,7 +136,7 @@ def estimates(
     sides = [_Side(units, v, strata.each, sign) for sign in (1.0, -1.0) if (sign * units.weight > 0).any()]
     if (strata.count == 0).any():
         nothing = nothing * np.nan
-        return Estimates(nothing, nothing, nothing, "t", nothing, nothing)
+        return Estimates(nothing, nothing, nothing, "t+", nothing, nothing)
     f = np.zeros_like(v) if units.covariate is None else units.covariate[unit]
     z, g = (v * sum(side.here * (x - side.mean(x)[:, None]) for side in sides) for x in (label, f))
     answers = max(float((strata.count - 1.0).sum()), 1.0)
@@ -150,9 +150,9 @@ def estimates(
         if units.covariate is not None:
             rate = rate + coefficient * (side.known_mean(units.covariate) - side.mean(f))
         rate = rate if units.whole else np.clip(rate, 0.0, 1.0)
-        variance = strata.variance(e * side.here)
-        if not units.whole:
-            variance = np.maximum(variance, strata.with_two_more(e * side.here, side.typical, rate))
+        weight, middle = (side.typical / 2.0, rate * 0.0 + 0.5) if units.whole else (side.typical, rate)
+        own = e * side.here
+        variance = np.maximum(strata.variance(own), strata.with_two_more(own, weight, middle))
         spread = variance @ strata.spread * answers / freedom
         value, square = value + side.sign * side.total * rate, square + spread
         if not units.whole:
@@ -161,7 +161,7 @@ def estimates(
             below, above = np.hypot(below, ends[side.sign < 0]), np.hypot(above, ends[side.sign > 0])
     value, error = units.known + value, np.sqrt(square)
     if units.whole:
-        return Estimates(value, value - t * error, value + t * error, "t", coefficient, error)
+        return Estimates(value, value - t * error, value + t * error, "t+", coefficient, error)
     method: Method = "Wilson" if len(sides) == 1 else "MOVER"
     return Estimates(value, value - below, value + above, method, coefficient, error)
 

@@ -51,13 +51,14 @@ def forecast(
 
     A stratum's variance is that of v (E y - lambda f), each less its side's mean, plus the mean of v^2 Var y. For a
     pair E y = p and Var y = p (1 - p). For a whole query v y = sum of w y; its variance adds alike x the covariances of
-    its places. Half-width: t x sqrt(sum of N_h^2 (1 - n_h / N_h) / n_h x that).
+    its places. The two labels more of `estimates` are in it. Half-width:
+    t x sqrt(sum of N_h^2 (1 - n_h / N_h) / n_h x that).
 
     >>> rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
     >>> units = Units(np.full(200, 0.005), np.zeros(200, int))
     >>> found = forecast(units, rows, 50, np.full(200, 0.5), np.arange(200), alike=0.3)
     >>> round(found.pairs, 3), round(found.whole_queries, 3), found.best
-    (0.123, 0.205, 'pairs')
+    (0.123, 0.228, 'pairs')
     """
     share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
     p = chance[which]
@@ -127,6 +128,13 @@ def _half_width(
         g = away(units.covariate)
         moving = float(spread @ covariance(g, g))
         e = e - g * (float(spread @ covariance(e, g)) / moving if moving > 0 else 0.0)
-    variance = spread @ (covariance(e, e) + np.bincount(place, weights=units.weight**2 * noise) / there)
+    variance = covariance(e, e) + np.bincount(place, weights=units.weight**2 * noise) / there
+    typical = np.bincount(place, weights=heavy) / there / (2.0 if units.whole else 1.0)
+    rate = np.bincount(place, weights=heavy * expected) / np.maximum(
+        np.bincount(place, weights=heavy), 1e-300
+    )
+    rate = np.full(len(names), 0.5) if units.whole else np.clip(rate, 0.0, 1.0)
+    more = typical**2 * (rate**2 + (1.0 - rate) ** 2 - (1.0 - 2.0 * rate) ** 2 / (taken + 2.0))
+    variance = spread @ np.maximum(variance, ((taken - 1.0) * variance + more) / (taken + 1.0))
     freedom = max(float((taken - 1).sum()) - (units.covariate is not None), 1.0)
-    return float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(float(variance))
+    return float(stdtrit(freedom, (1.0 + level) / 2.0)) * math.sqrt(variance)

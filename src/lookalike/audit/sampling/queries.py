@@ -35,7 +35,7 @@ class ByQuery:
         """Whole queries as units, and which queries they are: those with an open question.
 
         With W = sum of |w| over a query's rows its answer is sum of w y / W, from -1 to 1, and its covariate sum of
-        w f / W: what the query adds to the value is W times that, as for any unit.
+        w f / W: what the query adds to the value is W times that, as for any unit. One encoder's answers are 0 to 1.
 
         >>> two = ByQuery(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0.2, -0.2, 0.2]), np.zeros(3))
         >>> units, which = two.units(np.array([0.9, 0.4]))
@@ -48,7 +48,8 @@ class ByQuery:
             None if guess is None else self.sums(self.weight * guess[self.question])[which] / heavy[which]
         )
         strata = np.zeros(len(which), np.int64)
-        return Units(heavy[which], strata, float(self.known.sum()), covariate, whole=True), which
+        signed = bool((self.weight < 0).any())
+        return Units(heavy[which], strata, float(self.known.sum()), covariate, whole=signed), which
 
     def answers(
         self, queries: Int64[np.ndarray, " drawn"], label: Float64[np.ndarray, " questions"]

@@ -18,6 +18,7 @@ from lookalike.store.journal import Entry, Journal
 LABELS = (50, 100, 200)
 PAIRS = (50, 100)
 """Labels of pairs that whole queries are compared with."""
+QUERIES = ("none, whole queries", "good, whole queries")
 COVARIATES = ("none", "curve", *JUDGES, "half")
 """What is known of each place before the draw; "half" is the good judge on a random half of the questions."""
 Target = tuple[str, str | None]
@@ -78,7 +79,7 @@ def one_target(
         cells[str(labels)] = {
             name: _held(Units(plain.weight, plain.stratum, plain.known, guess), unit, y[unit], truth)
             for name, guess in guesses.items()
-        }
+        } | _held_by_queries(found, target, judges["good"], labels, draws, seed + labels)
     first, second = target
     without = {
         name: values[first] - (0.0 if second is None else values[second]) - truth
@@ -134,6 +135,27 @@ def whole_queries(
                 )
                 ratios[f"{name} {pairs}"] = needed / pairs
     return ratios
+
+
+def _held_by_queries(
+    found: JudgedPlaces,
+    target: Target,
+    guess: Float64[np.ndarray, " questions"],
+    labels: int,
+    draws: int,
+    seed: int,
+) -> dict[str, dict[str, float]]:
+    """The same with as many whole queries as the labels are enough for; nothing where these are 1 or nearly all."""
+    by_query, asked = found.places.by_query(*target)
+    cells = {}
+    for name, known in zip(QUERIES, (None, guess[asked]), strict=True):
+        units, which = by_query.units(known)
+        taken = sizes(units, int(labels * len(which) / len(asked)) or 1)
+        if 1 < taken.sum() < len(units):
+            y = by_query.answers(which, found.answer[asked])[0]
+            unit = drawn(units, taken, draws, seed)
+            cells[name] = _held(units, unit, y[unit], units.known + float(units.weight @ y))
+    return cells
 
 
 def _curve(found: JudgedPlaces, target: Target) -> Float64[np.ndarray, " questions"]:

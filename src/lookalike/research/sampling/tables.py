@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
-from lookalike.research.sampling.cells import COVARIATES, LABELS, PAIRS
+from lookalike.research.sampling.cells import COVARIATES, LABELS, PAIRS, QUERIES
 from lookalike.store.formats.tables import csv_text
 from lookalike.store.journal import Entry
 
@@ -44,8 +44,11 @@ def sampled_cells(entries: Sequence[Entry]) -> list[SampledCell]:
     found = []
     for catalog, kind, some in _groups(entries):
         for labels in LABELS:
-            drawn = [one["cells"][str(labels)] for one in some if str(labels) in one["cells"]]
-            for name in COVARIATES if drawn else ():
+            all_drawn = [one["cells"][str(labels)] for one in some if str(labels) in one["cells"]]
+            for name in (*COVARIATES, *QUERIES):
+                drawn = [cell for cell in all_drawn if name in cell]
+                if not drawn:
+                    continue
                 covers, rmse, width = (
                     np.array([cell[name][figure] for cell in drawn]) for figure in ("covers", "rmse", "width")
                 )
@@ -98,9 +101,9 @@ def as_text(entries: Sequence[Entry]) -> str:
             for cell in cells
             if (cell.catalog, cell.kind) == (catalog, kind)
         }
-        for name in COVARIATES:
+        for name in (*COVARIATES, *QUERIES):
             shown = (_cell(mine[name, n]) if (name, n) in mine else "exact" for n in LABELS)
-            correlation = np.mean([one["correlation"][name] for one in some])
+            correlation = np.mean([one["correlation"][name.partition(",")[0]] for one in some])
             parts.append(f"| {name} | {correlation:.2f} | " + " | ".join(shown) + " |")
         parts.append("")
     return "\n".join([*parts, *_whole(entries), "", *limits(cells)])
