@@ -15,6 +15,7 @@ from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import (
+    DrawnValue,
     Hit,
     MeasureTable,
     PoolPart,
@@ -74,6 +75,10 @@ def sample_report() -> Report:
         strips=strip_groups(),
         pairs=galleries(),
         exposure=exposure_part(GENERATORS + OTHERS),
+        drawn=(
+            DrawnValue("HR@5", "dinov2", "", 0.612, 0.551, 0.668, 200, ""),
+            DrawnValue("HR@5", "dinov2", "descriptor:hog", 0.102, 0.031, 0.171, 200, "better"),
+        ),
         learning=learning_part(_strips),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),
         notes=("Seed 7; cosine similarity; distinct items; `lookalike evaluate` took 4 seconds.",),

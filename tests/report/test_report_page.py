@@ -67,6 +67,7 @@ def test_every_part_has_its_heading_and_opens(page):
         "measures",
         "meaning",
         "audit",
+        "drawn",
         "results",
         "shown",
         "learned",

@@ -184,13 +184,30 @@ class LearningPart:
 
 
 @dataclass(frozen=True)
+class DrawnValue:
+    """A value by drawn labels with its interval: of an encoder, or of the first less the second ("": there is none).
+
+    `decision` is "better", "worse" (the first than the second), "alike" or "open"; "" for one encoder.
+    """
+
+    measure: str
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    labels: int
+    decision: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything one page says.
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
-    images, examples). `decisive` are queries on which the best two encoders differ most. In `notes`, `conflicts` and
-    `next_steps` a part between two backticks is shown as a command, and so is a whole next step that begins with
-    "lookalike ".
+    images, examples). `decisive` are queries on which the best two encoders differ most, `drawn` what samples tell. In
+    `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a whole next
+    step that begins with "lookalike ".
     """
 
     title: str
@@ -209,6 +226,7 @@ class Report:
     strips: tuple[StripGroup, ...] = ()
     pairs: tuple[PairGroup, ...] = ()
     exposure: ExposurePart | None = None
+    drawn: tuple[DrawnValue, ...] = ()
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

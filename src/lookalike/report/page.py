@@ -19,6 +19,8 @@ from lookalike.report.parts.audit import shown_audit
 from lookalike.report.parts.cards import cards
 from lookalike.report.parts.cells import kind
 from lookalike.report.parts.decision import shown_decision
+from lookalike.report.parts.drawn import COLUMNS as DRAWN_COLUMNS
+from lookalike.report.parts.drawn import shown_drawn
 from lookalike.report.parts.exposure import shown_exposure
 from lookalike.report.parts.findings import shown_findings, shown_groups
 from lookalike.report.parts.learning import shown_learning, strips_of
@@ -56,6 +58,8 @@ def render(report: Report) -> str:
             verdict=shown_verdict(report.verdict) if report.verdict else None,
             audit=shown_audit(report.audit) if report.audit else None,
             exposure=shown_exposure(report.exposure) if report.exposure else None,
+            drawn=shown_drawn(report.drawn),
+            drawn_columns=DRAWN_COLUMNS,
             overlap=_overlap(report),
             lessons=shown_learning(report.learning) if report.learning else (),
             learned_level=confidence(report.learning.settings) if report.learning else "",

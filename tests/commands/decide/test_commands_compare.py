@@ -3,6 +3,7 @@
 import csv
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +12,16 @@ from sqlalchemy import select
 from lookalike.api.sampled_values import SampledValue
 from lookalike.cli.decide.compare import sentence
 from lookalike.core.types import Labels
+from lookalike.evaluate.significance.intervals import Interval
+from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.store.disk import lock
 from lookalike.store.labelling.queue import add_gold, withdraw_missing
 from lookalike.store.sql.labelling_schema import question
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.measured import sampling_step
 from lookalike.workflows.label.queue import queue_pairs
+from lookalike.workflows.report.drawn import drawn_values
 
 
 def fill(path, rows=None):
@@ -311,6 +316,38 @@ def test_a_label_that_says_both_is_no_answer(lookalike, workspace):
     other = drawn.pairs[1]
     opened.add_labels(Labels.of([other.candidate], [other.query], [1]), "votes")
     assert lookalike("estimate", "color", "--json").json["sample"]["answered"] == 1
+
+
+@pytest.mark.parametrize(
+    ("widths", "step"),
+    [
+        ({"a": 0.3, "b": 0.3}, ("lookalike compare b a",)),
+        ({"b": 0.3}, ("lookalike estimate b",)),
+        ({"a": 0.3, "b": 0.05}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, step):
+    values = {"a": 0.5, "b": 0.7}
+
+    def score(name):
+        around = Interval(0.4, 0.4 + widths[name], 0.95, "any", 0, 0)
+        return {"HR@5 corrected": ScoreResult(values[name], 9, "HR@5 corrected", "", around)}
+
+    corrected = {name: score(name) for name in widths}
+    found = SimpleNamespace(recommendation=SimpleNamespace(corrected=corrected))
+    assert sampling_step(found) == step
+    assert sampling_step(SimpleNamespace(recommendation=None)) == ()
+
+
+def test_the_report_shows_what_samples_tell(lookalike, workspace):
+    lookalike("estimate", "color", "--labels", 1000, "--pairs", "next.csv")
+    assert drawn_values(Workspace(workspace)) == ()
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    (one,) = drawn_values(Workspace(workspace))
+    assert (one.measure, one.first, one.second, one.decision) == ("HR@5", "color", "", "")
+    assert one.value == pytest.approx(true_rate(workspace, "color"))
 
 
 OPEN = SampledValue("a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open")

@@ -36,6 +36,7 @@ MISSED = MappingProxyType(
         "coverage": "counts how many results are labelled",
     }
 )
+WIDE = 0.1  # an interval that drawn labels make narrower
 LEFT_OUT = ("EHR", "EMRR", "ENDCG")  # of judged results alone
 
 
@@ -187,6 +188,21 @@ def _result(
         per=groups,
         written=[],
     )
+
+
+def sampling_step(found: EvaluationResult) -> tuple[str, ...]:
+    """The command that narrows the interval of the best encoder by drawn labels; none where it is narrow or unknown.
+
+    Of several encoders it compares the best two.
+    """
+    known = {} if found.recommendation is None else found.recommendation.corrected
+    best = [(next(iter(scores.values())), name) for name, scores in known.items()]
+    best = sorted((one for one in best if one[0].is_defined), key=lambda one: -one[0].value)
+    around = best[0][0].interval if best else None
+    if around is None or not around.high - around.low > WIDE:
+        return ()
+    names = [name for _, name in best[:2]]
+    return (f"lookalike {'compare' if len(names) > 1 else 'estimate'} {' '.join(names)}",)
 
 
 def verdict(found: Evaluation, sure: Significance, measure: str) -> list[str]:

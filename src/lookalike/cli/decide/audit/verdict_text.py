@@ -6,6 +6,7 @@ from pathlib import Path
 from lookalike.audit.verdict import Judgement, Verdict, advice
 from lookalike.cli.console import next_step, say
 from lookalike.core.text import folded
+from lookalike.workflows.decide.measured import WIDE
 
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
 LEGEND = (
@@ -34,6 +35,9 @@ def print_verdict(found: Judgement, workspace: Path) -> None:
     if pair is not None:
         say(folded(f"The labels so far cannot separate {pair[0]} from {pair[1]}. Label more pairs."))
         next_step(f"lookalike compare {' '.join(pair)}", workspace=workspace)
+    elif (best := found.corrected.get(found.encoders[0])) is not None and best.high - best.low > WIDE:
+        say(folded(f"The interval of {found.encoders[0]} is wide. A few drawn labels make it narrower."))
+        next_step(f"lookalike estimate {found.encoders[0]}", workspace=workspace)
     say("")
 
 

@@ -18,7 +18,13 @@ from lookalike.evaluate.significance.summary import OptionalSettings
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
-from lookalike.workflows.decide.measured import EvaluationResult, LevelsResult, measure_levels, results
+from lookalike.workflows.decide.measured import (
+    EvaluationResult,
+    LevelsResult,
+    measure_levels,
+    results,
+    sampling_step,
+)
 from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION, EvaluationScope
 
 ALL_LABELS = EvaluationScope()
@@ -107,7 +113,9 @@ def evaluate(
         print_level(measured[scope.level], (MAIN if per is None else BY_COLUMN) if plain else None)
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
-    next_step(*(("lookalike audit",) if task == "discovery" else ()), "lookalike report", workspace=workspace)
+    wide = () if isinstance(found, LevelsResult) else sampling_step(found)
+    audit = ("lookalike audit",) if task == "discovery" else ()
+    next_step(*audit, "lookalike report", *wide, workspace=workspace)
 
 
 def _require_no_files(level: str, files: bool, task: str) -> None:

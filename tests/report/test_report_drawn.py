@@ -1,0 +1,32 @@
+"""The part on samples: a row per value, the better encoder by name, and no part without a sample."""
+
+from dataclasses import replace
+
+import pytest
+
+from lookalike.report.content import DrawnValue
+from lookalike.report.page import render
+from lookalike.report.parts.drawn import shown_drawn
+
+
+def test_a_row_has_the_value_its_interval_and_what_it_decides(report):
+    one, other = shown_drawn(report.drawn)
+    assert (one.name, one.note, [cell.text for cell in one.cells]) == (
+        "dinov2",
+        "HR@5",
+        ["0.612", "200 labels", ""],
+    )
+    assert one.cells[0].interval == "[0.551, 0.668]"
+    assert other.name == "dinov2 less descriptor:hog"
+    assert other.cells[-1].text == "dinov2 is better"
+
+
+@pytest.mark.parametrize(("decision", "words"), [("worse", "b is better"), ("alike", "no"), ("open", "not")])
+def test_a_decision_in_words(decision, words):
+    (row,) = shown_drawn([DrawnValue("HR@5", "a", "b", -0.1, -0.2, -0.01, 80, decision)])
+    assert row.cells[-1].text.startswith(words)
+
+
+def test_a_report_without_a_sample_has_no_such_part(report):
+    assert 'id="drawn-title"' in render(report)
+    assert 'id="drawn-title"' not in render(replace(report, drawn=()))
