@@ -143,8 +143,8 @@ def test_depth_prints_the_grid_and_runs_no_catalog_twice(tmp_path, capsys):
     printed, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
     assert len(kept.splitlines()) == 6
     for part in (
-        "## simulated encoders",
-        "## descriptors",
+        "# simulated encoders",
+        "# descriptors",
         "| 200 | 10% | ",
         "minus DCS(alpha=10)",
         "both outside",
