@@ -94,3 +94,22 @@ def test_the_mean_of_fresh_catalogs_is_student_s_and_the_rate_the_best_by_valida
         for rate, value in ((1e-3, 0.8), (3e-4, 0.9), (3e-3, 0.9))
     }
     assert made["best"](entry) is entry[3e-4]
+
+
+def test_the_verdicts_of_the_study_are_counted_by_encoder_and_head(tmp_path):
+    study("training_verdicts")["main"](["--catalogs", "2", "--items", "200", "--out", str(tmp_path)])
+    rows = [line.split(" | ") for line in (tmp_path / "training-verdicts.md").read_text().splitlines()[2:]]
+    assert [row[:3] for row in rows] == [
+        [f"| {encoder}", head, "2"] for encoder in ("middling", "good") for head in ("projection", "residual")
+    ]
+    assert all(sum(int(word.split()[-1]) for word in row[4].split(", ")) == 2 for row in rows)
+
+
+def test_heads_compares_both_heads_on_every_encoder(tmp_path):
+    few = ["--catalogs", "1", "--items", "200", "--epochs", "2"]
+    study("heads")["main"](["--journal", str(tmp_path / "j.jsonl"), "--out", str(tmp_path), *few])
+    assert len((tmp_path / "j.jsonl").read_text().splitlines()) == 6
+    table = (tmp_path / "heads.md").read_text()
+    for encoder in ("good", "middling", "color"):
+        assert f"| {encoder} | projection | 1 |" in table
+        assert f"| {encoder} | residual | 1 |" in table

@@ -161,7 +161,8 @@ class Lesson:
     """One trained encoder: the encoder it was trained on ("" without vectors here), how, and what changed.
 
     `changes` are by the labels of the test split, `truth` by its complete truth where that is known. `counted` says
-    on how many queries the results got better or worse, `strips` show some of each.
+    on how many queries the results got better or worse, `strips` show some of each. `verdict` is the one by drawn
+    labels.
     """
 
     encoder: str
@@ -171,6 +172,7 @@ class Lesson:
     truth: tuple[MeasureChange, ...] = ()
     counted: str = ""
     strips: tuple[StripGroup, ...] = ()
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

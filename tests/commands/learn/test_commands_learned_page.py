@@ -47,6 +47,7 @@ def test_the_page_says_what_evaluate_says_of_the_test_split(lookalike, taught):
         difference = sure.comparisons[name][0].swapped.difference
         assert f"{difference:+.3f}" in shown
     assert "run-7, trained on plain" in shown
+    assert "Whether run-7 is better than plain cannot be told" in shown
     for sentence in how(LEARNED):
         assert sentence in shown
 

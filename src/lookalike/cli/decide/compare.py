@@ -12,14 +12,13 @@ from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
-from lookalike.cli.learn.finetune_text import verdict_sentence
 from lookalike.cli.options import HERE
 from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
 from lookalike.workflows.decide.sample_state import SampleState
-from lookalike.workflows.learn.verdict import verdict_among
+from lookalike.workflows.learn.verdict import verdict_among, verdict_sentence
 
 ADVISED = 200  # labels that the next step names
 

@@ -2,10 +2,11 @@
 
 import math
 
-from lookalike.audit.training_verdict import LABELS, MEASURE, TrainingVerdict
-from lookalike.core.text import bracketed, folded, plural
+from lookalike.audit.training_verdict import LABELS, TrainingVerdict
+from lookalike.core.text import folded, plural
 from lookalike.workflows.learn.finetune import TrainingOutcome
 from lookalike.workflows.learn.preview import TrainingPreview
+from lookalike.workflows.learn.verdict import verdict_sentence
 
 
 def preview_sentences(preview: TrainingPreview) -> list[str]:
@@ -52,26 +53,6 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
         where = "first in the queue" if found.verdict.sample == "drawn" else "to be drawn at random"
         sentences.append(f"To find out, label {plural(found.verdict.left, 'pair')} ({where}).")
     return [folded(one) for one in sentences if one]
-
-
-def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
-    """Whether training helped, by labels of pairs that were drawn at random."""
-    if math.isnan(found.value):
-        return (
-            f"Whether {name} is better than {base} cannot be told. Its true {MEASURE} can fall while the measures of "
-            "the pool's labels rise."
-        )
-    told = f"from {plural(found.labels, 'label')} of drawn pairs" if found.labels else "exactly"
-    if found.word in ("won", "lost"):
-        way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
-        return (
-            f"{name} {found.word}: its true {MEASURE} on the test split is {way} than that of {base} by "
-            f"{abs(found.value):.3f}, at least {least:.3f} (one-sided 95%), {told}."
-        )
-    differs = f"its true {MEASURE} on the test split differs by {found.value:+.3f} {bracketed(found.low, found.high)}"
-    if found.word == "not worse":
-        return f"{name} is not worse than {base} by more than {found.margin:g}: {differs}, {told}."
-    return f"Whether {name} is better than {base} cannot be told: {differs}, {told}."
 
 
 def verdict_step(name: str, base: str, found: TrainingVerdict) -> str:

@@ -1,10 +1,12 @@
 """Whether training helped in a workspace: one verdict, from labels of pairs drawn at random on the test split."""
 
+import math
 from collections.abc import Sequence
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import verdict_of
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
+from lookalike.core.text import bracketed, plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.compare import sample_encoders
 from lookalike.workflows.decide.sample_state import read_estimate
@@ -36,3 +38,23 @@ def verdict_among(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, s
         if len(encoders) == 2 and {one.name, one.base} == set(encoders):
             return one.name, one.base, verdict_on(workspace, one.name, one.base)
     return None
+
+
+def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
+    """Whether training helped, by labels of pairs that were drawn at random."""
+    if math.isnan(found.value):
+        return (
+            f"Whether {name} is better than {base} cannot be told. Its true {MEASURE} can fall while the measures of "
+            "the pool's labels rise."
+        )
+    told = f"from {plural(found.labels, 'label')} of drawn pairs" if found.labels else "exactly"
+    if found.word in ("won", "lost"):
+        way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
+        return (
+            f"{name} {found.word}: its true {MEASURE} on the test split is {way} than that of {base} by "
+            f"{abs(found.value):.3f}, at least {least:.3f} (one-sided 95%), {told}."
+        )
+    differs = f"its true {MEASURE} on the test split differs by {found.value:+.3f} {bracketed(found.low, found.high)}"
+    if found.word == "not worse":
+        return f"{name} is not worse than {base} by more than {found.margin:g}: {differs}, {told}."
+    return f"Whether {name} is better than {base} cannot be told: {differs}, {told}."

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ MEASURES = ("HR@5 corrected", "HR@5", "EHR@5", "coverage@5", "AUC_mac", "DCS(alp
 TRUE = ("HR@5", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and coverage 1
 WITH_STRIPS = 3  # trained encoders whose results are shown as pictures
 TOP = "HR@5"
+NO_VERDICTS: Mapping[str, str] = MappingProxyType({})
 
 
 def learning_part(
@@ -33,11 +35,12 @@ def learning_part(
     rates: CorrectedRates,
     seed: int,
     truth: Sequence[Scores] = (),
+    verdicts: Mapping[str, str] = NO_VERDICTS,
 ) -> LearningPart:
     """Every trained encoder with its lesson. `found` has all of them and those they were trained on, on the test split.
 
-    `rates` are their corrected rates there, `truth` scores on the complete truth of the test split. The first few
-    encoders show their results as pictures.
+    `rates` are their corrected rates there, `truth` scores on the complete truth of the test split, `verdicts` those by
+    drawn labels. The first few encoders show their results as pictures.
     """
     by_name, true = ({one.encoder: one for one in some} for some in (found.scores, truth))
     lessons = []
@@ -52,6 +55,7 @@ def learning_part(
                 encoder=head.name,
                 base=head.base,
                 how=how(head.learned),
+                verdict=verdicts.get(head.name, ""),
                 changes=changes(before, after, MEASURES, found, rates),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),

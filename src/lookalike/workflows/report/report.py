@@ -28,6 +28,7 @@ from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
 from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures, labelled
+from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence
 from lookalike.workflows.report.drawn import drawn_values
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts
@@ -94,6 +95,11 @@ def gather(
                 corrected_on_pool(workspace, on_test.ranked),
                 settings.seed,
                 learned_truth,
+                {
+                    one.name: verdict_sentence(one.name, one.base, verdict_on(workspace, one.name, one.base))
+                    for one in heads
+                    if one.base
+                },
             )
     remarks = () if found is None else found.notes or left_out([one.name for one in heads])
     audits = None if found is None else _audits(workspace, found, progress)
