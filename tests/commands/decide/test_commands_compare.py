@@ -271,6 +271,29 @@ def test_three_encoders_and_whole_queries(lookalike, workspace):
         assert one["value"] == pytest.approx(rates[one["first"]] - rates[one["second"]], abs=1e-9)
 
 
+def test_places_that_short_lists_lack_count_0(lookalike, workspace):
+    lookalike("estimate", "color", "-k", 30, "--labels", 1000, "--pairs", "next.csv")
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    (one,) = lookalike("estimate", "color", "-k", 30, "--json").json["values"]
+    assert one["value"] == pytest.approx(5 / 30)  # 17 other items, 5 of them of the query's category
+
+
+def test_new_vectors_make_a_new_draw_that_earlier_rounds_do_not_join(lookalike, workspace):
+    how = ("--labels", 60, "--unit", "pair")
+    lookalike("estimate", "color", *how)
+    np.save(workspace / "v.npy", np.random.default_rng(0).standard_normal((36, 8)))
+    assert lookalike("embed", "precomputed:v.npy", "--name", "color", "--replace").status == 0
+    assert "--round" in lookalike("estimate", "color", "--json").json["notes"][0]
+    assert lookalike("estimate", "color", *how, "--round", "--pairs", "next.csv").status == 0
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    found = lookalike("estimate", "color", "--json").json
+    assert (found["sample"]["rounds"], found["sample"]["name"]) == (1, "HR@5 of color, round 2")
+    assert found["notes"] == []
+    assert found["values"][0]["low"] <= true_rate(workspace, "color") <= found["values"][0]["high"]
+
+
 def test_dcg_is_linear_in_the_answers(lookalike, workspace):
     lookalike("estimate", "color", "--measure", "DCG@3", "--labels", 1000, "--pairs", "next.csv")
     fill(workspace / "next.csv")

@@ -1,6 +1,7 @@
 """Samples: a drawn pair keeps its design in the database, in exported labels and votes, and in backups."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from lookalike.store.sql.labelling_schema import question
 from lookalike.store.sql.samples import DrawnPair, StoredSample
 from lookalike.workflows.label.labels import export_labels, import_labels
 from lookalike.workflows.label.votes_files import export_votes, import_votes
+from lookalike.workflows.release.package import package
 from lookalike.workflows.start.backup import backup, restore
 
 NAME = 'HR@5 color - "hog", round 2'
@@ -151,3 +153,20 @@ def test_a_backup_has_samples_with_what_they_were_drawn_from(tmp_path, database_
     drawn(workspace, "later")
     restore(workspace.folder, tmp_path / "kept", replace=True)
     assert content(workspace) == [vars(one)]
+
+
+def test_a_release_keeps_the_designs_and_what_the_samples_ask(tmp_path, database_place):
+    workspace = worked(tmp_path / "a", database_place)
+    one = drawn(workspace)
+    package(workspace, tmp_path / "release", "CC0-1.0")
+    (told,) = json.loads((tmp_path / "release" / "samples.json").read_text())
+    assert (told["name"], told["seed"], told["looks"], told["pairs"]) == (
+        NAME,
+        SEED,
+        [50, 100],
+        len(one.pairs),
+    )
+    assert told["question"] == one.question
+    votes = list(csv.DictReader((tmp_path / "release" / "votes.csv").read_text().splitlines()))
+    designs = [json.loads(row["text"]) for row in votes if row["event"] == "drawn"]
+    assert [found["probability"] for found in designs] == [pair.probability for pair in one.pairs]
