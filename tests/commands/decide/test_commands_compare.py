@@ -294,6 +294,14 @@ def test_new_vectors_make_a_new_draw_that_earlier_rounds_do_not_join(lookalike, 
     assert found["values"][0]["low"] <= true_rate(workspace, "color") <= found["values"][0]["high"]
 
 
+@pytest.mark.parametrize(
+    ("population", "words"), [("fixed", "all there are"), ("sample", "a sample of more")]
+)
+def test_the_output_says_what_the_queries_are(lookalike, workspace, population, words):
+    printed = lookalike("estimate", "hog", "--labels", 60, "--population", population).out
+    assert f"36 queries, {words}" in printed
+
+
 def test_dcg_is_linear_in_the_answers(lookalike, workspace):
     lookalike("estimate", "color", "--measure", "DCG@3", "--labels", 1000, "--pairs", "next.csv")
     fill(workspace / "next.csv")

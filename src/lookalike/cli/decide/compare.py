@@ -127,6 +127,13 @@ def _print_sample(one: SampleState) -> None:
     """The labels of a sample so far, and when it is read next."""
     drawn = "drawn pairs" if one.question.unit == "pair" else "pairs of drawn queries"
     say(f"{one.answered:,} of {one.pairs:,} {drawn} have a label ({one.name}).")
+    if not one.answered:
+        say("They are first in the queue of the labelling app.")
+    queries = plural(one.queries, "query", "queries")
+    about = (
+        f"{queries}, all there are" if one.question.population == "fixed" else f"{queries}, a sample of more"
+    )
+    say(f"Measured on {about}. Covariate: {one.question.covariate}.")
     if one.excluded:
         say(
             folded(
