@@ -101,14 +101,16 @@ def test_whole_queries_need_the_fewest_labels_that_are_as_precise(found):
     ratio = whole_queries(found, target, None)["both 50"]
     units, which = found.places.units(*target)
     by_query, asked = found.places.by_query(*target)
-    times = len(asked) / len(np.unique(by_query.query))
-
-    def width(labels: float) -> float:
-        answers = found.answer[asked]
-        return forecast(units, by_query, round(labels), answers, np.searchsorted(asked, which)).whole_queries
-
-    wanted = forecast(units, by_query, 50, found.answer[asked], np.searchsorted(asked, which)).pairs
-    assert width(50 * ratio + times / 2) <= wanted < width(50 * ratio - times / 2)
+    labels = by_query.labels_of()
+    answers, place = found.answer[asked], np.searchsorted(asked, which)
+    wanted = forecast(units, by_query, 50, answers, place).pairs
+    enough = int(np.argmin(np.abs(labels - 50 * ratio)))
+    assert labels[enough] == pytest.approx(50 * ratio)
+    widths = [
+        forecast(units, by_query, int(np.ceil(labels[m])), answers, place).whole_queries
+        for m in (enough, enough - 1)
+    ]
+    assert widths[0] <= wanted < widths[1]
 
 
 def test_a_stopped_run_goes_on_and_the_tables_show_every_cell(found, tmp_path):

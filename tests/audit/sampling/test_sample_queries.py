@@ -121,3 +121,10 @@ def test_one_query_shows_no_variance():
     rows = ByQuery(np.zeros(2, int), np.arange(2), np.ones(2), np.zeros(1))
     units = Units(np.ones(2), np.zeros(2, int))
     assert np.isnan(between_queries(rows, units, Design(np.arange(2), np.ones(2), 0), np.ones(2), 0.0))
+
+
+def test_labels_of_drawn_queries_count_a_shared_question_once():
+    """The mean over all draws of as many queries."""
+    for m, labels in enumerate(ROWS.labels_of()):
+        asked = [len({*QUESTION[np.isin(QUERY, some)]}) for some in combinations(range(5), m)]
+        assert labels == pytest.approx(np.mean(asked))

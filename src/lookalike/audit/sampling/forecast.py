@@ -68,8 +68,7 @@ def forecast(
     own = w * spread[by_query.question]
     alone = by_query.sums(own**2)
     together = alone + alike * (by_query.sums(own) ** 2 - alone)
-    asked = len(np.unique(by_query.question)) / max(len(queries), 1)
-    affordable = min(int(labels / asked), len(queries)) if asked else 0
+    affordable = int(np.searchsorted(by_query.labels_of(), labels, side="right")) - 1
     if affordable < 2:
         return Forecast(pairs, math.nan, affordable)
     mean, noise = by_query.sums(w * each)[queries] / whole.weight, together[queries] / whole.weight**2

@@ -51,6 +51,23 @@ class ByQuery:
         signed = bool((self.weight < 0).any())
         return Units(heavy[which], strata, float(self.known.sum()), covariate, whole=signed), which
 
+    def labels_of(self) -> Float64[np.ndarray, " queries_and_none"]:
+        """How many labels 0, 1, ... of the queries with an open question take on average, drawn at random.
+
+        A question of k of the Q queries is asked if one of them is drawn: 1 - C(Q - k, m) / C(Q, m) for m drawn.
+
+        >>> ByQuery(np.array([0, 0, 1]), np.array([0, 1, 1]), np.ones(3), np.zeros(2)).labels_of().tolist()
+        [0.0, 1.5, 2.0]
+        """
+        size = len(np.unique(self.query))
+        drawn, asked = np.arange(size + 1.0), np.zeros(size + 1)
+        none = np.ones(size + 1)
+        times = np.bincount(np.bincount(self.question))
+        for k in range(1, len(times)):
+            none = none * np.maximum(size - drawn - k + 1.0, 0.0) / max(size - k + 1.0, 1.0)
+            asked += times[k] * (1.0 - none)
+        return np.round(asked, 9)
+
     def answers(
         self, queries: Int64[np.ndarray, " drawn"], label: Float64[np.ndarray, " questions"]
     ) -> Float64[np.ndarray, "2 drawn"]:

@@ -118,7 +118,6 @@ def whole_queries(
     place = np.searchsorted(asked, which)
     if guess is not None:
         units = Units(units.weight, units.stratum, units.known, guess[which])
-    queries = len(np.unique(by_query.query))
     ratios = {}
     for name, used in (("both", guess), ("pairs", None)):
         given = None if used is None else used[asked]
@@ -126,8 +125,8 @@ def whole_queries(
             wanted = forecast(units, by_query, pairs, found.answer[asked], place, guess=given).pairs
             if wanted > 0:
                 needed = next(
-                    labels
-                    for labels in (m * len(asked) / queries for m in range(2, queries + 1))
+                    float(labels)
+                    for labels in by_query.labels_of()[2:]
                     if forecast(
                         units, by_query, math.ceil(labels), found.answer[asked], place, guess=given
                     ).whole_queries
@@ -150,7 +149,7 @@ def _held_by_queries(
     cells = {}
     for name, known in zip(QUERIES, (None, guess[asked]), strict=True):
         units, which = by_query.units(known)
-        taken = sizes(units, int(labels * len(which) / len(asked)) or 1)
+        taken = sizes(units, max(int(np.searchsorted(by_query.labels_of(), labels, side="right")) - 1, 1))
         if 1 < taken.sum() < len(units):
             y = by_query.answers(which, found.answer[asked])[0]
             unit = drawn(units, taken, draws, seed)
