@@ -34,8 +34,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--items", type=int, default=ITEMS)
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)  # products too small to share
-    heads = "| encoder | head | catalogs | true difference | words | bounds that hold | half-width |"
-    rows = [heads, "|---" * 7 + "|"]
+    heads = "| encoder | head | catalogs | true difference | words | wrong words | bounds that hold | half-width |"
+    rows = [heads, "|---" * 8 + "|"]
     for encoder in ("middling", "good"):
         for head in HEADS:
             told = [
@@ -46,10 +46,10 @@ def main(arguments: list[str]) -> None:
             held = np.mean([found.low <= true + 1e-9 and true - 1e-9 <= found.high for true, found in told])
             wide = np.mean([(found.high - found.low) / 2 for _, found in told])
             said = ", ".join(f"{word} {count}" for word, count in words.most_common())
+            wrong = sum(is_wrong(found, one) for one, found in told)
             true = np.mean([one for one, _ in told])
-            rows.append(
-                f"| {encoder} | {head} | {len(told)} | {true:+.3f} | {said} | {100 * held:.0f} % | {wide:.3f} |"
-            )
+            figures = f"{true:+.3f} | {said} | {wrong} | {100 * held:.0f} % | {wide:.3f}"
+            rows.append(f"| {encoder} | {head} | {len(told)} | {figures} |")
             print(rows[-1], flush=True)
     write(asked, "training-verdicts.md", "\n".join(rows) + "\n")
 
@@ -57,6 +57,12 @@ def main(arguments: list[str]) -> None:
 def seeds(catalogs: int) -> range:
     """The catalogs of `soft_positives.py`."""
     return range(FIRST, FIRST + catalogs)
+
+
+def is_wrong(found: TrainingVerdict, true: float) -> bool:
+    """Whether the truth contradicts the word."""
+    holds = {"won": true > 0, "lost": true < 0, "not worse": true > -found.margin}
+    return not holds.get(found.word, True)
 
 
 def verdict(ground: Ground, head: str, seed: int) -> tuple[float, TrainingVerdict]:
