@@ -45,7 +45,7 @@ def with_verdict(
     """The trained vectors with the pairs to label. The labels that are there are known places, and decide no draw."""
     rows = np.flatnonzero(catalog.is_query(TEST))
     made = TrainedEmbeddings(trained.encoder, trained.image, trained.vectors, trained.spec)
-    if not (len(rows) and catalog.is_gallery(TEST).any()):
+    if not has_results(catalog):
         return replace(made, verdict=TrainingVerdict(left=0))
     both = [replace(base, encoder=BASE), replace(trained, encoder=TRAINED)]
     found = places(catalog, both, labels, rows, K, Rule(split=TEST))
@@ -60,6 +60,12 @@ def with_verdict(
     return replace(
         made, to_label=asked, verdict=TrainingVerdict(left=len(asked), sample="drawn"), sample=sample
     )
+
+
+def has_results(catalog: Catalog) -> bool:
+    """Whether a query of the test split can find anything there: another item than its own."""
+    found = set(catalog.item[catalog.is_gallery(TEST)])
+    return any(found - {item} for item in set(catalog.item[catalog.is_query(TEST)]))
 
 
 def training_verdict(

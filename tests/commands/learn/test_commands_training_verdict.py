@@ -2,10 +2,12 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import test_commands_finetune as trainable
 from test_commands_finetune import ON, bare, flat, shop  # noqa: F401 - fixtures by name
 
 from lookalike.api.values import score
@@ -89,3 +91,21 @@ def test_a_sample_of_earlier_vectors_tells_nothing(lookalike, shop, bare):  # no
     assert other.status == 0, other.err
     assert "cannot be told" in flat(other.out)
     assert re.search(r"Next: lookalike compare better base --labels \d+ --round", flat(other.out))
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_test_split_with_no_two_images_has_no_pair_to_label(lookalike, tmp_path, monkeypatch, left):
+    monkeypatch.setattr(trainable, "SPLITS", ("train", "train", "train", "validation", "validation"))
+    cluster = trainable.workspace_of(tmp_path)
+    if left:
+        opened = Workspace(tmp_path)
+        split = opened.catalog.split.copy()
+        split[4] = "test"
+        settings = opened.settings
+        Workspace.create(tmp_path, replace(opened.catalog, split=split), settings, replace=True)
+    assert lookalike("embed", "precomputed:v.npy", "--name", "base").status == 0
+    trainable.label(lookalike, tmp_path, cluster)
+    result = lookalike(*ON)
+    assert result.status == 0, result.err
+    assert "cannot be told" in flat(result.out)
+    assert "Next: lookalike evaluate base better --split test" in flat(result.out)

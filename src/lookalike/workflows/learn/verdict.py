@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from lookalike.api.samples import SampleQuestion
-from lookalike.api.training_verdict import verdict_of
+from lookalike.api.training_verdict import has_results, verdict_of
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
 from lookalike.core.text import bracketed, plural
 from lookalike.store.workspace import Workspace
@@ -19,10 +19,12 @@ def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGI
     A sample of earlier vectors or of an earlier catalog tells nothing. Where no pair is open the labels decide exactly.
     """
     question = SampleQuestion((name, base), MEASURE, split=TEST)
+    if not has_results(workspace.catalog):
+        return TrainingVerdict(margin=margin, left=0)
     found = read_estimate(workspace, question, level=BOTH_BOUNDS)
     if found is None:
         planned = sample_encoders(workspace, question)
-        if planned.values:
+        if planned.values and planned.queries:
             return verdict_of(planned.values[0], name, margin, labels=0)
         return TrainingVerdict(margin=margin, left=min(LABELS, planned.open))
     if found.notes:
