@@ -86,7 +86,7 @@ def test_a_fault_is_tried_again_and_every_pair_gets_its_own_answer(name):
     with serving(ModelServer(by_colour, once(0, 7, 8, 30, then=FAULTS[name]))) as server:
         limits = Limits(4, 0.5 if name == "too late" else 5.0, 0.01)
         count, kept = ask(server, limits=limits)
-    assert (count.answered, count.failed) == (40, {})
+    assert (len(kept), count.failed) == (40, {})
     assert count.calls == len(server.asked) == 44
     for call in CALLS:
         expected = by_colour(photo(call.first), photo(call.second))
@@ -168,6 +168,27 @@ def test_a_key_that_the_endpoint_repeats_is_not_kept_and_not_printed(monkeypatch
     assert SECRET not in repr(endpoint_of(EndpointSettings(endpoint="http://localhost/v1", model="m")))
 
 
+def test_a_key_that_is_repeated_with_escapes_is_not_kept_either(monkeypatch):
+    """JSON may write / as \\/ and any letter as \\u..."""
+    secret = "sk/do-not-print+0123456789"
+    monkeypatch.setenv(KEY, secret)
+
+    def escaped(asked):
+        text = answered(0.9, secret, secret).text.replace("/", "\\/")
+        if asked.number:
+            text = json.dumps({"error": {"message": f"\x1b[31m{secret}"}}).replace("/", "\\u002f")
+        return web.Response(text=text, status=404 if asked.number else 200, content_type="application/json")
+
+    with serving(ModelServer(by_colour, escaped)) as server:
+        kept = {}
+        with pytest.raises(JudgeError) as caught:
+            ask(server, limits=Limits(1, 5.0), keep=lambda some: kept.update(dict(some)))
+    assert len(kept) == 1
+    assert "do-not-print" not in repr(kept) + str(caught.value)
+    assert "[key]" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
 @pytest.mark.parametrize("key", ["a b", "schl\u00fcssel", "a\nb"])
 def test_a_key_that_is_none_is_refused_without_printing_it(key, monkeypatch):
     monkeypatch.setenv(KEY, key)
@@ -184,11 +205,60 @@ def test_redirects_are_not_followed():
         assert server.asked == []
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda: web.Response(status=302, headers={"Location": "http://[::1"}),
+        lambda: web.Response(status=503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 +9999999999999999999"}),
+        lambda: web.json_response({"model": "\ud800", "choices": 7, "usage": {"prompt_tokens": 10**400}}),
+        lambda: web.Response(body=b"\xff", headers={"Content-Encoding": "gzip"}),
+    ],
+)  # fmt: skip
+def test_a_reply_of_any_kind_is_a_failure_and_no_crash(reply):
+    count = CallCount()
+    with serving(ModelServer(by_colour, lambda _: reply())) as server:
+        endpoint = endpoint_of(EndpointSettings(endpoint=server.address, model="m"))
+        with pytest.raises(JudgeError):
+            ask_all(CALLS, endpoint, body, lambda _: None, Limits(1, 5.0, 0.01, 1, tries=2), count)
+    assert len(count.failed) == 1
+    assert count.tokens_in == 0
+
+
+def test_an_answer_with_strange_characters_can_be_written():
+    with serving(ModelServer(by_colour, lambda _: answered(0.9, "a\ud800", "x\x00"))) as server:
+        _, kept = ask(server, CALLS[:1])
+    assert (kept["k0"].version, kept["k0"].answer.reason) == ("a", "x ")
+
+
+def test_the_reason_of_a_failure_is_shown():
+    for reply in (said("These look alike."), web.json_response({"error": {"message": "These look alike."}})):
+        limits, model = (
+            Limits(1, 5.0, 0.01, failing=1, tries=1),
+            ModelServer(by_colour, lambda _, reply=reply: reply),
+        )
+        with serving(model) as server, pytest.raises(JudgeError, match="These look alike"):
+            ask(server, CALLS[:1], limits)
+
+
+def test_an_error_in_the_program_loses_no_answer_of_calls_under_way():
+    def making(call, small):
+        if call.first == "9":
+            time.sleep(0.1)
+            raise ZeroDivisionError
+        return body(call, small)
+
+    kept = {}
+    with serving(ModelServer(by_colour, seconds=0.5)) as server:
+        with pytest.raises(ZeroDivisionError):
+            ask(server, limits=Limits(6, 5.0), making=making, keep=lambda some: kept.update(dict(some)))
+        assert len(kept) == len(server.asked) >= 6
+
+
 def test_variables_that_name_a_proxy_change_nothing(monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(ModelServer(by_colour)) as server:
-        assert ask(server)[0].answered == 40
+        assert len(ask(server)[1]) == 40
 
 
 @pytest.mark.parametrize("status", [413, 400])
@@ -213,8 +283,8 @@ def test_all_calls_wait_while_the_endpoint_wants_none():
         return web.Response(status=429, headers={"Retry-After": "0.4"}) if asked.number == 10 else None
 
     with serving(ModelServer(by_colour, faulty, seconds=0.01)) as server:
-        count, _ = ask(server)
-        assert count.answered == 40
+        _, kept = ask(server)
+        assert len(kept) == 40
     assert sum(moment < times[10] + 0.4 for moment in times[11:]) <= QUICK.parallel
 
 

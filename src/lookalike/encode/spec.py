@@ -125,7 +125,7 @@ def check_name(name: str) -> str:
     """A name that can be a folder and a table cell: letters, digits and . _ + @ - only."""
     if not name or _SAFE.search(name) or name[0] in ".-" or len(name) > 100:
         raise EncoderError(
-            f"{name!r} is not a valid name for an encoder.",
+            f"{name!r} is not a valid name.",
             fix="Use at most 100 letters, digits and . _ + @ -, starting with a letter or digit.",
         )
     return name

@@ -37,6 +37,7 @@ class EndpointSettings(CheckedSettings):
         None,
         pattern=r"^\d+(\.\d+)?/\d+(\.\d+)?$",
         description="Price per million tokens in and out, e.g. 0.15/0.60.",
+        examples=["0.15/0.60"],
     )
 
 
@@ -48,9 +49,10 @@ class Endpoint:
     host: str
     key: str = field(default="", repr=False)
 
-    def hidden(self, text: str) -> str:
-        """A text of the endpoint without the key."""
-        return text.replace(self.key, "[key]") if self.key else text
+    def cleaned(self, text: str) -> str:
+        """A text of the endpoint without the key, and with spaces for all that cannot be printed."""
+        kept = text.replace(self.key, "[key]") if self.key else text
+        return "".join(one if one.isprintable() else " " for one in kept)
 
 
 def endpoint_of(settings: EndpointSettings) -> Endpoint:

@@ -107,7 +107,7 @@ def freeze(folder: Path, settings: Mapping[str, Any], judgments: Judgments) -> N
 
 def read_judgments(workspace: Path, name: str) -> Judgments:
     """The frozen judgments of a judge, by its name."""
-    folder = workspace / JUDGES / name
+    folder = workspace / JUDGES / check_name(name)
     stored = read_judge(folder)
     if stored is None or not (folder / SCORES).is_file():
         known = judge_names(workspace)

@@ -107,9 +107,19 @@ def test_a_random_part_is_judged_and_its_probability_kept(lookalike, labelled):
     questions = whole["judge"]["questions"]
     assert whole["pairs"] == questions
     half = lookalike(
-        "judge", "color", "--encoder", "hog", "--share", 0.5, "--labelled", 0, "--name", "half", "--json"
+        "judge",
+        "color",
+        "--encoder",
+        "hog",
+        "--limit",
+        questions // 2,
+        "--labelled",
+        0,
+        "--name",
+        "half",
+        "--json",
     ).json
-    assert half["pairs"] == round(questions / 2)
+    assert half["pairs"] == questions // 2
     assert half["judge"]["probability"] == pytest.approx(half["pairs"] / questions)
     few = lookalike(
         "judge", "color", "--encoder", "hog", "--limit", 0, "--labelled", 7, "--name", "few", "--json"
@@ -120,6 +130,13 @@ def test_a_random_part_is_judged_and_its_probability_kept(lookalike, labelled):
         for p in (read_judgments(labelled, n).pairs for n in ("all", "half"))
     )
     assert other < one
+
+
+def test_a_judge_of_no_pairs_is_refused(lookalike, labelled):
+    refused = lookalike("judge", "color", "--encoder", "hog", "--limit", 0, "--labelled", 0)
+    assert refused.status == 1
+    assert "no pair to judge" in refused.err
+    assert judge_names(labelled) == []
 
 
 def test_the_printed_next_command_uses_the_judge_in_an_estimate(lookalike, labelled):
@@ -149,6 +166,7 @@ def test_a_constant_judge_is_named(lookalike, labelled, scores):
         ("query,candidate\na,b\n", "'score'"),
         ("query,candidate,score\na,b,1.5\n", "'1.5'"),
         ("query,candidate,score\na,b,high\n", "line 2"),
+        ("query,candidate,score\na,b,0.5\n", "No row"),
     ],
 )
 def test_files_that_are_no_scores(lookalike, workspace, text, words):
@@ -156,12 +174,17 @@ def test_files_that_are_no_scores(lookalike, workspace, text, words):
     result = lookalike("judge", "--file", "bad.csv")
     assert result.status == 1
     assert words in result.err
+    assert judge_names(workspace) == []
 
 
 def test_mistakes(lookalike, workspace):
     assert "--endpoint, --encoder, --file" in lookalike("judge", "color").err
     assert "too few" in lookalike("judge", "color", "--encoder", "hog").err
     assert lookalike("judge", "nobody", "--file", "nowhere.csv").status == 1
+    assert "valid name" in lookalike("judge", "--name", "x" * 300).err
+    assert "valid name" in lookalike("judge", "--name", "../judges/x").err
+    assert "0.15/0.60" in lookalike("judge", "--price", "1").err
+    assert "belong together" in lookalike("judge", "--model", "m").err
     with pytest.raises(Exception, match="no judge 'x'"):
         read_judgments(workspace, "x")
     (workspace / "judges/x").mkdir(parents=True)

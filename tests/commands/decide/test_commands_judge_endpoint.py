@@ -83,6 +83,7 @@ def test_the_same_command_again_makes_no_call_and_neither_does_another_judge_of_
     refused = lookalike(*judging(model, "--pixels", 64, "--yes"))
     assert refused.status == 1
     assert "pixels is 64, not 96" in refused.err
+    assert "examples is 3, not 2" in lookalike(*judging(model, "--examples", 3, "--yes")).err
 
 
 def test_a_name_of_another_kind_of_judge_is_taken(lookalike, labelled, model):
@@ -188,6 +189,9 @@ def test_a_dry_run_makes_no_call_and_the_plan_is_measured_by_the_first(lookalike
     again = lookalike(*judging(model, "--dry-run", "--json", "--price", "1/10")).json
     assert (again["calls"], again["known"], again["tokens_in"]) == (36, 8, 900)
     assert again["cost"] == pytest.approx(36 * (900 * 1 + 30 * 10) / 1e6)
+    assert again["seconds"] > 0
+    assert lookalike(*judging(model)).status == 1
+    assert len(model.asked) == 8  # the plan is known, so nothing is paid again before the question
     done = lookalike(*judging(model, "--yes", "--json"))
     schema.validate(done.json)
     assert len(model.asked) == 44
@@ -308,6 +312,18 @@ def test_a_photo_that_changed_since_the_catalog_was_read_is_not_judged(
     assert sum(done["failed"].values()) == done["pairs"] - done["judged"] > 0
     assert all("changed" in reason for reason in done["failed"])
     assert "bowl/000/1.png" not in {image for pair in asked_pairs(model) for image in pair}
+
+
+def test_photos_that_all_changed_are_named_as_the_reason(lookalike, tmp_path, photos, model):
+    own = shutil.copytree(photos, tmp_path / "own")
+    assert lookalike("init", own, "-w", "w").status == 0
+    assert lookalike("embed", "descriptor:color", "-w", "w").status == 0
+    for path in own.rglob("*.png"):
+        path.write_bytes(path.read_bytes()[:200])
+    result = lookalike("judge", "-w", "w", "--endpoint", model.address, "--model", "m", "--yes", "--limit", 3)
+    assert result.status == 1
+    assert "has changed" in result.err
+    assert model.asked == []
 
 
 def test_an_image_that_left_the_catalog_during_judging_is_not_judged(lookalike, labelled, model):

@@ -69,8 +69,8 @@ def judge(
     them.
     """
     opened = Workspace(workspace, pool=pool)
-    sources = dict(zip(SOURCES, (endpoint.endpoint, encoder, file), strict=True))
-    given = [option for option, source in sources.items() if source is not None]
+    sources = zip(SOURCES, (endpoint.endpoint or endpoint.model, encoder, file), strict=True)
+    given = [option for option, source in sources if source is not None]
     if not given and name is not None:
         shown = judge_result(opened, read_judgments(opened.folder, name))
         print_json(shown) if json else print_result(shown)
@@ -134,11 +134,11 @@ def _confirm(plan: JudgePlan, *, yes: bool, quiet: bool) -> None:
 
 def _print_plan(plan: JudgePlan) -> None:
     """What the calls take, as far as it is known."""
-    drawn = plan.questions * plan.probability
+    judge, drawn = plan.judge, plan.judge.questions * (plan.judge.probability or 0)
     say(
         folded(
-            f"{plan.model} at {plan.host} judges {plural(plan.pairs, 'pair')}: {drawn:,.0f} of "
-            f"{plural(plan.questions, 'open question')}, and {plan.pairs - drawn:,.0f} with a label. "
+            f"{judge.model} at {plan.host} judges {plural(plan.pairs, 'pair')}: {drawn:,.0f} of "
+            f"{plural(judge.questions, 'open question')}, and {plan.pairs - drawn:,.0f} with a label. "
             f"Calls, two per pair: {plan.calls:,} to make, {plan.known:,} known."
         )
     )

@@ -1,37 +1,26 @@
 """Scores of pairs from a file: the columns query, candidate and score."""
 
-from dataclasses import dataclass
-from math import isfinite
+from math import nan
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float64, Shaped
 
 from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.checks import fingerprint, strings
 from lookalike.core.errors import JudgeError
 from lookalike.core.types import Catalog
+from lookalike.judge.agreement import SIMILAR_FROM
+from lookalike.judge.judgments import Judge, JudgePairs, Judgments
 
 COLUMNS = ("query", "candidate", "score")
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreFile:
-    """The rows of a file whose two images the catalog has, as they are; `unknown` rows have others, `blank` no score.
+def read_scores(path: Path, catalog: Catalog, name: str) -> tuple[Judgments, tuple[str, ...]]:
+    """The judgments of a CSV or Parquet file of scores from 0 to 1, and notes on rows that are left out.
 
-    `version` is a hash of the content.
+    A pair in both orders gets the mean of both, and is flipped where they mean different answers. The version is a
+    hash of the content.
     """
-
-    query: Shaped[np.ndarray, " rows"]
-    candidate: Shaped[np.ndarray, " rows"]
-    score: Float64[np.ndarray, " rows"]
-    unknown: int
-    blank: int
-    version: str
-
-
-def read_scores(path: Path, catalog: Catalog) -> ScoreFile:
-    """Read a CSV or Parquet file of scores from 0 to 1."""
     table = as_text_table(path, wanted=COLUMNS[0])
     lower = {name.lower(): values for name, values in table.columns.items()}
     missing = [name for name in COLUMNS if name not in lower]
@@ -39,32 +28,44 @@ def read_scores(path: Path, catalog: Catalog) -> ScoreFile:
         raise JudgeError(
             f"{path} has no column {missing[0]!r}.", fix=f"Name the columns {', '.join(COLUMNS)}."
         )
-    query, candidate, texts = (lower[name] for name in COLUMNS)
-    score = [_number(text) for text in texts]
-    wrong = [at for at, one in enumerate(score) if one is not None and not 0 <= one <= 1]
-    if wrong:
+    unknown = blank = 0
+    found: dict[tuple[str, str], dict[bool, list[float]]] = {}
+    for at, (query, candidate, text) in enumerate(zip(*(lower[name] for name in COLUMNS), strict=True)):
+        if not text.strip():
+            blank += 1
+            continue
+        score = _number(text)
+        if not 0 <= score <= 1:
+            raise JudgeError(
+                f"A score of {path} is {text!r}, which is not from 0 to 1: {table.at([at])}.",
+                fix="Scale the scores to 0 (dissimilar) to 1 (similar).",
+            )
+        if not (query in catalog.row and candidate in catalog.row):
+            unknown += 1
+            continue
+        forth = query <= candidate
+        ends = (query, candidate) if forth else (candidate, query)
+        found.setdefault(ends, {}).setdefault(forth, []).append(score)
+    if not found:
         raise JudgeError(
-            f"A score of {path} is {texts[wrong[0]]!r}, which is not from 0 to 1: {table.at(wrong)}.",
-            fix="Scale the scores to 0 (dissimilar) to 1 (similar).",
+            f"No row of {path} has a score for two images of the catalog.",
+            fix="Use the image ids of the catalog in the columns query and candidate.",
         )
-    known = [a in catalog.row and b in catalog.row for a, b in zip(query, candidate, strict=True)]
-    kept = [at for at, one in enumerate(score) if one is not None and known[at]]
-    return ScoreFile(
-        strings(query[at] for at in kept),
-        strings(candidate[at] for at in kept),
-        np.array([score[at] for at in kept], np.float64),
-        len(known) - sum(known),
-        sum(one is None for one in score),
-        fingerprint(query, candidate, texts),
-    )
+    means = [[float(np.mean(scores)) for scores in ways.values()] for ways in found.values()]
+    flipped = [
+        float(len({one >= SIMILAR_FROM for one in ways}) - 1) if len(ways) > 1 else nan for ways in means
+    ]
+    first, second = (strings(ends) for ends in zip(*found, strict=True))
+    pairs = JudgePairs(first, second, np.zeros(len(found), np.int64))
+    judge = Judge(name, "file", path.name, version=fingerprint(*(lower[name] for name in COLUMNS)))
+    kinds = ((unknown, "name an image that the catalog does not have"), (blank, "have no score"))
+    notes = tuple(f"Rows of {path.name} that {why}, left out: {rows:,}." for rows, why in kinds if rows)
+    return Judgments(judge, pairs, np.array([np.mean(ways) for ways in means]), np.array(flipped)), notes
 
 
-def _number(text: str) -> float | None:
-    """A number, None for a blank cell, infinity for anything else."""
-    if not text.strip():
-        return None
+def _number(text: str) -> float:
+    """A number, NaN for anything else."""
     try:
-        found = float(text)
+        return float(text)
     except ValueError:
-        return float("inf")
-    return found if isfinite(found) else float("inf")
+        return nan

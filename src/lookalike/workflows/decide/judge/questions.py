@@ -1,7 +1,7 @@
 """Which pairs a judge is given: open questions of top K lists, all or a random part, and pairs that have a label."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -9,9 +9,10 @@ from pydantic import Field
 
 from lookalike.api.places import Places, places
 from lookalike.api.values import query_rows
+from lookalike.core.errors import JudgeError
 from lookalike.core.settings import CheckedSettings
 from lookalike.core.types import Catalog, Labels, Rule
-from lookalike.judge.judgments import JudgePairs
+from lookalike.judge.judgments import Judge, JudgePairs
 from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import comparable_rule
@@ -23,7 +24,6 @@ class JudgeScope(CheckedSettings):
     """Which pairs a judge is given."""
 
     k: int = Field(5, ge=1, description="Number of items in a result list (the K of HR@K).")
-    share: float = Field(1.0, gt=0, le=1, description="Judge this share of the open questions, at random.")
     limit: int | None = Field(
         None,
         ge=0,
@@ -35,25 +35,13 @@ class JudgeScope(CheckedSettings):
     seed: int = Field(0, ge=0, description="Seed of the random choices.")
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenPairs:
-    """The pairs for a judge, those with a label first, and of how many open questions the others were drawn."""
-
-    pairs: JudgePairs
-    open: int
-    questions: int
-    notes: tuple[str, ...]
-
-    @property
-    def probability(self) -> float:
-        """With which each open question was drawn."""
-        return self.open / self.questions if self.questions else 1.0
-
-
 def choose_pairs(
-    workspace: Workspace, encoders: Sequence[str], scope: JudgeScope, left_out: Sequence[tuple[str, str]] = ()
-) -> ChosenPairs:
-    """The questions of these encoders' lists, in random order. `left_out` are examples: their answer is known."""
+    workspace: Workspace, judge: Judge, encoders: Sequence[str], scope: JudgeScope
+) -> tuple[Judge, JudgePairs, tuple[str, ...]]:
+    """The questions of these encoders' lists for a judge, in random order, those with a label first, and notes.
+
+    The judge gets the numbers of its sample. It does not get the examples that it was shown.
+    """
     catalog, labels = workspace.catalog, workspace.labels()
     rule, notes = comparable_rule(workspace, encoders, Rule())
     pool = workspace.pool()
@@ -63,19 +51,31 @@ def choose_pairs(
     found = places(catalog, vectors, labels, queries, scope.k, rule)
     random = np.random.Generator(np.random.PCG64(scope.seed))
     known, lists = _question_labels(found)
-    shown = rows_of(catalog, left_out)
+    shown = rows_of(catalog, ((one.query, one.candidate) for one in judge.examples))
     free = ~_among(found.photos, shown, len(catalog))
     unanswered = random.permutation(np.flatnonzero(free & ~known))
-    most = len(unanswered) if scope.limit is None else scope.limit
-    drawn = unanswered[: min(most, round(scope.share * len(unanswered)))]
+    drawn = unanswered[: scope.limit]
     answered = random.permutation(np.flatnonzero(free & known))[: scope.labelled]
     others = photos_labelled(catalog, labels)[0]
     others = others[~_among(others, np.concatenate([found.photos, shown]), len(catalog))]
     others = random.permutation(others)[: scope.labelled - len(answered)]
     rows = np.concatenate([found.photos[answered], others, found.photos[drawn]])
     count = np.concatenate([lists[answered], np.zeros(len(others), np.int64), lists[drawn]])
+    if not len(rows):
+        raise JudgeError(
+            "There is no pair to judge.", fix="Give --limit or --labelled above 0, or name more encoders."
+        )
     pairs = JudgePairs(catalog.image[rows[:, 0]], catalog.image[rows[:, 1]], count)
-    return ChosenPairs(pairs, len(drawn), len(unanswered), notes)
+    questions = len(unanswered)
+    given = replace(
+        judge,
+        encoders=tuple(encoders),
+        k=scope.k,
+        questions=questions,
+        probability=len(drawn) / questions if questions else 1.0,
+        seed=scope.seed,
+    )
+    return given, pairs, notes
 
 
 def labels_of(catalog: Catalog, labels: Labels, pairs: JudgePairs) -> Float64[np.ndarray, " pairs"]:

@@ -25,12 +25,9 @@ class JudgePlan:
     that are left.
     """
 
-    name: str
+    judge: Judge
     host: str
-    model: str
     pairs: int
-    questions: int
-    probability: float
     calls: int
     known: int
     tokens_in: float
