@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import time
 
 import numpy as np
 import pytest
@@ -125,9 +126,10 @@ def test_a_lead_draws_a_sample_on_the_plan_page(embedded, tmp_path, team):
         lead = shop.client(LEA)
         token = lead.headers["X-CSRF-Token"]
         lead.post("/plan/forecast", data={"csrf": token, "encoder": ["color", "hog"]})
-        for _ in range(600):
+        for _ in range(1200):  # the forecast is computed in a process of its own
             if "Draw these pairs" in (page := lead.get("/plan").text):
                 break
+            time.sleep(0.1)
         assert "Draw these pairs" in page
         assert lead.post("/plan/first", data={"csrf": token}).status_code in (200, 303)
     (drawn,) = workspace.database.fetch(read_samples)
