@@ -133,7 +133,7 @@ def _print_sample(one: SampleState) -> None:
     about = (
         f"{queries}, all there are" if one.question.population == "fixed" else f"{queries}, a sample of more"
     )
-    say(f"Measured on {about}. Covariate: {one.question.covariate}.")
+    say(f"Measured on {about}.{_guess(one.question)}")
     if one.excluded:
         say(
             folded(
@@ -146,18 +146,33 @@ def _print_sample(one: SampleState) -> None:
         say(f"The next result is at {plural(following, 'pair')}: {one.left:,} are left to label.")
 
 
+def _guess(question: SampleQuestion) -> str:
+    """What the sample uses beside the labels."""
+    of_judge = question.covariate.removeprefix("judge:")
+    if question.covariate == "none":
+        return ""
+    guess = f"{question.measure} corrected" if of_judge == question.covariate else f"the judge {of_judge}"
+    return f" The scores of {guess} make the interval narrower."
+
+
 def _print_forecast(found: SampledResult) -> None:
     """The precision that more labels give."""
-    pairs = plural(found.open, "open pair")
-    say(f"{found.question.measure} on {plural(found.queries, 'query', 'queries')} depends on {pairs}.")
+    question, exact = found.question, "exact"
+    what = f"{question.measure} of {question.encoders[0]}"
+    if len(question.encoders) > 1:
+        what = f"The difference in {question.measure}"
+    queries, pairs = plural(found.queries, "query", "queries"), plural(found.open, "pair")
+    say(f"{what} on {queries} depends on {pairs} without a label.")
+
+    def interval(labels: int, half: float) -> str:
+        return exact if labels == found.open else f"± {half:.3f}"
+
     rows = [
-        (f"{step.labels:,}", f"± {step.pairs:.3f}", f"± {step.whole_queries:.3f}") for step in found.steps
+        (f"{step.labels:,}", *(interval(step.labels, half) for half in (step.pairs, step.whole_queries)))
+        for step in found.steps
     ]
-    say("", "Expected interval:")
-    table(["labels", "drawn pairs", "drawn queries"], rows, left=0)
-    best = next((step for step in found.steps if step.labels >= ADVISED), found.steps[-1])
-    what = "Whole queries" if best.unit == "query" else "Single pairs"
-    say(f"{what} give the narrower interval at {plural(best.labels, 'label')}.")
+    say("", "Expected interval of drawn pairs, and of drawn queries with all their pairs:")
+    table(["labels", "pairs", "queries"], rows, left=0)
     if found.wanted is not None:
         say(f"An interval of ± {WIDTH / 2:g} needs about {plural(found.wanted.labels, 'label')}.")
 
