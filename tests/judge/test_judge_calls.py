@@ -318,7 +318,7 @@ def test_an_endless_answer_is_cut_off():
 @pytest.mark.parametrize(
     "address",
     ["localhost:8000/v1", "ftp://localhost/v1", "http://me:secret@localhost/v1", "http://localhost/v1?key=secret",
-     "http://localhost:99999/v1", "http:///v1", "http://[::1/v1"],
+     "http://localhost:99999/v1", "http://localhost/\x7fv1", "http:///v1", "http://[::1/v1"],
 )  # fmt: skip
 def test_addresses_that_are_refused_without_printing_them(address):
     with pytest.raises(ArgumentError) as caught:

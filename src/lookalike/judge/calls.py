@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lookalike.core.errors import JudgeError, LookalikeError, first_line
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.judge.endpoint import Endpoint
 from lookalike.judge.replies import TRIES, Reply, reply_of
 
@@ -215,7 +216,7 @@ class _Asking:
         if self.error is None and (is_fatal or self.in_a_row >= self.limits.failing):
             problem = f"{self.endpoint.host}: {reply.failure}{': ' * bool(reply.detail)}{reply.detail}."
             if not is_fatal:
-                problem = f"{self.in_a_row} calls in a row failed. The last one: {problem}"
+                problem = f"{plural(self.in_a_row, 'call')} in a row failed. The last one: {problem}"
             self.error = JudgeError(problem, fix=reply.fix)
             self.stop.set()
 

@@ -28,10 +28,10 @@ class EndpointSettings(CheckedSettings):
         None, description=f"Name of a host that is not this machine, to allow that it receives {SENT}."
     )
     examples: int = Field(
-        4, ge=0, le=20, description="Decided pairs that the model is shown with every question."
+        4, ge=0, le=20, description="Number of labelled pairs in every request, as examples."
     )
-    pixels: int = Field(512, ge=64, le=2048, description="Longer side of the photos that are sent.")
-    parallel: int = Field(8, ge=1, le=256, description="Most calls at the same time.")
+    pixels: int = Field(512, ge=64, le=2048, description="Longer side of the photos in a request, in pixels.")
+    parallel: int = Field(8, ge=1, le=256, description="Maximum number of calls at the same time.")
     timeout: float = Field(120.0, gt=0, description="Seconds to wait for an answer.")
     price: str | None = Field(
         None,
@@ -65,7 +65,9 @@ def endpoint_of(settings: EndpointSettings) -> Endpoint:
     try:
         parts = urlsplit(settings.endpoint)
         host = parts.hostname or ""
-        is_complete = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+        is_complete = (
+            parts.scheme in ("http", "https") and bool(host) and parts.port != 0 and parts.path.isprintable()
+        )
     except ValueError:
         is_complete, parts, host = False, urlsplit(""), ""
     if not is_complete or parts.query or parts.fragment or "@" in parts.netloc:

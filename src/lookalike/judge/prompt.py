@@ -62,8 +62,7 @@ class Prompt:
         for one in examples:
             answer = {"reason": one.note, "similar": one.label == 1, "confidence": 1.0}
             messages += [_question(one), {"role": "assistant", "content": json.dumps(answer)}]
-        schema = JudgeAnswer.model_json_schema() | {"additionalProperties": False}
-        form = {"name": "judgment", "strict": True, "schema": schema}
+        form = {"name": "judgment", "strict": True, "schema": JudgeAnswer.model_json_schema()}
         same = {
             "temperature": 0,
             "max_tokens": MOST_TOKENS,

@@ -88,13 +88,13 @@ def test_the_file_is_averaged_over_both_orders_and_flips_are_counted(lookalike, 
 
 def test_judgments_are_frozen_and_other_settings_need_another_name(lookalike, labelled, scores):
     first = lookalike("judge", "color", "--encoder", "color", "--json").json
-    kept = (labelled / "judges/color/judgments.csv").read_bytes()
+    kept = (labelled / "judges/color/judge.json").read_bytes()
     a, b, _ = scores[0]
     (labelled / "more.csv").write_text(f"query,candidate,label\n{a},{b},1\n")
     assert lookalike("labels", "import", "more.csv", "--replace").status == 0
     again = lookalike("judge", "color", "--encoder", "color", "--json").json
     assert again["judge"] == first["judge"]
-    assert (labelled / "judges/color/judgments.csv").read_bytes() == kept
+    assert (labelled / "judges/color/judge.json").read_bytes() == kept
     refused = lookalike("judge", "color", "hog", "--encoder", "color")
     assert refused.status == 1
     assert "--name" in refused.err

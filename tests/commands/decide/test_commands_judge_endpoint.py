@@ -19,7 +19,7 @@ from model_server import KnownPhotos, ModelServer, noise, said, serving
 from PIL import Image
 
 from lookalike.judge.endpoint import KEY
-from lookalike.store.judges import read_judgments
+from lookalike.store.judges import judge_names, read_judgments
 from lookalike.store.workspace import Workspace
 
 SECRET = "sk-do-not-print-0123456789"
@@ -282,7 +282,7 @@ def test_a_judge_that_answers_nonsense_is_stopped_and_not_finished(lookalike, la
     assert result.status == 1
     assert "not the JSON" in result.err
     assert len(model.asked) <= 2 * 8
-    assert not (labelled / "judges/eye/judgments.csv").exists()
+    assert judge_names(labelled) == []
     model.faulty = lambda _: None
     assert lookalike(*judging(model, "--yes")).status == 0
 
@@ -328,7 +328,7 @@ def test_photos_that_all_changed_are_named_as_the_reason(lookalike, tmp_path, ph
 
 def test_an_image_that_left_the_catalog_during_judging_is_not_judged(lookalike, labelled, model):
     assert lookalike(*judging(model)).status == 1  # not confirmed after the first calls
-    gone = (labelled / "judges/eye/pairs.csv").read_text().splitlines()[-1].split(",")[0]
+    gone = json.loads((labelled / "judges/eye/judge.json").read_text())["query"][-1]
     assert lookalike("catalog", "remove", gone).status == 0
     found = lookalike(*judging(model, "--yes", "--json")).json
     assert found["judged"] + sum(found["failed"].values()) == found["pairs"] == 22

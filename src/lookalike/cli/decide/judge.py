@@ -77,7 +77,7 @@ def judge(
         return
     if len(given) != 1 or (dry_run and endpoint.endpoint is None):
         raise ArgumentError(
-            "--dry-run is for --endpoint."
+            "--dry-run works with --endpoint only."
             if len(given) == 1
             else f"Sources of judgments given: {len(given)}.",
             fix=f"Give one of {', '.join(SOURCES)}.",
@@ -154,7 +154,8 @@ def print_result(found: JudgeResult) -> None:
     judge = found.judge
     say(
         folded(
-            f"Judge {judge.name} ({judge.kind} {judge.model}): {found.judged:,} of {plural(found.pairs, 'pair')}."
+            f"Judge {judge.name} ({judge.kind} {judge.model}) has judged {found.judged:,} of "
+            f"{plural(found.pairs, 'pair')}."
         )
     )
     say(*(f"  No judgment for {plural(count, 'pair')}: {reason}." for reason, count in found.failed.items()))
@@ -168,7 +169,7 @@ def print_result(found: JudgeResult) -> None:
     else:
         say("", "Agreement with the experts' labels:")
         rows = [_row(one) for one in (whole, *found.categories)]
-        table(["category", "pairs", "kappa", "", "correlation", "", "other order"], rows)
+        table(["category", "pairs", "kappa", "", "correlation", "", "order flips"], rows)
         say(folded(_worth(whole)))
     say(*map(folded, found.notes))
 
@@ -186,7 +187,7 @@ def _cells(figure: Figure) -> tuple[str, str]:
 def _worth(whole: JudgeAgreement) -> str:
     """How many labels without the judge 100 labels with it are worth."""
     figure = whole.worth
-    if whole.correlation.reason and figure.value != figure.value:
+    if math.isnan(figure.value):
         return f"What labels are worth with this judge is undefined: {figure.reason}."
     ends = (
         rough_interval(100 * figure.low, 100 * figure.high)

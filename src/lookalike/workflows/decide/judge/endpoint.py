@@ -20,17 +20,7 @@ from lookalike.judge.judgments import Judge, Judgments
 from lookalike.judge.prompt import JudgeAnswer, Prompt, ShownPair
 from lookalike.judge.replies import Reply
 from lookalike.store.journal import Entry, Journal
-from lookalike.store.judges import (
-    CALLS,
-    StoredJudge,
-    begin_judge,
-    freeze,
-    is_frozen,
-    judging,
-    read_judge,
-    read_judgments,
-    read_pairs,
-)
+from lookalike.store.judges import CALLS, is_frozen, judging, keep_judge, read_judge, read_judgments
 from lookalike.store.labelling.guidelines import read_guideline
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.judge.photos import CatalogPhotos, choose_examples
@@ -73,9 +63,9 @@ def judge_by_endpoint(
             run.take_over()
             if dry_run:
                 return run.plan()
-            begin_judge(folder, StoredJudge(run.settings, run.judge), run.pairs)
+            keep_judge(folder, run.settings, run.unjudged(), finished=False)
             run.judge_all(confirm, bar)
-            freeze(folder, run.settings, run.judgments())
+            keep_judge(folder, run.settings, run.judgments())
             calls = run.made()
     return judge_result(workspace, read_judgments(workspace.folder, called), calls=calls, notes=run.notes)
 
@@ -103,7 +93,7 @@ class _Run:
         examples = [self._pair(one.query, one.candidate, given.pixels, one.label, one.note) for one in shown]
         self.prompt = Prompt(model, workspace.database.fetch(read_guideline).text, examples)
         if stored:
-            self.judge, self.pairs = stored.judge, read_pairs(folder)
+            self.judge, self.pairs = stored.judge, stored.judgments().pairs
         else:
             judge = Judge(folder.name, "endpoint", model, prompt=self.prompt.hash, examples=shown)
             self.judge, self.pairs, self.notes = choose_pairs(workspace, judge, encoders, scope)
@@ -170,6 +160,10 @@ class _Run:
             seconds * left / self.limits.parallel,
             self.notes,
         )
+
+    def unjudged(self) -> Judgments:
+        """The pairs without a score."""
+        return Judgments(self.judge, self.pairs, *np.full((2, len(self.pairs)), nan))
 
     def judgments(self) -> Judgments:
         """The mean of both orders for each pair; none where one is missing."""

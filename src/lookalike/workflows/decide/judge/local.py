@@ -11,7 +11,7 @@ from lookalike.encode.spec import EncoderSpec
 from lookalike.judge.encoder import encoder_scores
 from lookalike.judge.judgments import Judge, Judgments
 from lookalike.store.formats.score_files import read_scores
-from lookalike.store.judges import freeze, is_frozen, judging, read_judgments
+from lookalike.store.judges import is_frozen, judging, keep_judge, read_judgments
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.judge.questions import JudgeScope, choose_pairs, photos_labelled, rows_of
 from lookalike.workflows.decide.judge.result import JudgeResult, judge_result
@@ -61,5 +61,5 @@ def _once(
     with judging(workspace.folder, name) as folder:
         if not is_frozen(folder, settings):
             judgments, notes = make()
-            freeze(folder, settings, judgments)
+            keep_judge(folder, settings, judgments)
     return judge_result(workspace, read_judgments(workspace.folder, name), notes=notes)

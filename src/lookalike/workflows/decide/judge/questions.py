@@ -14,6 +14,7 @@ from lookalike.core.settings import CheckedSettings
 from lookalike.core.types import Catalog, Labels, Rule
 from lookalike.judge.judgments import Judge, JudgePairs
 from lookalike.rank.pairs import judged_pairs
+from lookalike.search.exact import judged_items
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import comparable_rule
 
@@ -27,10 +28,10 @@ class JudgeScope(CheckedSettings):
     limit: int | None = Field(
         None,
         ge=0,
-        description="Judge at most this many open questions, at random. 0: only pairs with labels.",
+        description="Maximum number of open questions to judge, drawn at random. 0: only labelled pairs.",
     )
     labelled: int = Field(
-        200, ge=0, description="Most pairs with a label to judge, to measure the agreement."
+        200, ge=0, description="Maximum number of labelled pairs to judge, to measure the agreement."
     )
     seed: int = Field(0, ge=0, description="Seed of the random choices.")
 
@@ -80,16 +81,13 @@ def choose_pairs(
 
 def labels_of(catalog: Catalog, labels: Labels, pairs: JudgePairs) -> Float64[np.ndarray, " pairs"]:
     """The experts' label of each pair of photos, or of its items, in either direction; NaN where there is none."""
-    matched = judged_pairs(catalog, labels, Rule())
-    item, items = catalog.item_codes[1], len(catalog.item_codes[0])
-    label = dict(
-        zip((matched.query_row * items + matched.code).tolist(), matched.label.tolist(), strict=True)
+    label = judged_items(judged_pairs(catalog, labels, Rule()))
+    item = dict(zip(catalog.image, catalog.item, strict=True))
+    ends = zip(pairs.query, pairs.candidate, strict=True)
+    return np.array(
+        [label.get((a, item.get(b, "")), label.get((b, item.get(a, "")), np.nan)) for a, b in ends],
+        np.float64,
     )
-    rows = rows_of(catalog, zip(pairs.query, pairs.candidate, strict=True))
-    keys = (rows[:, end] * items + item[rows[:, 1 - end]] for end in (0, 1))
-    both = zip(*(key.tolist() for key in keys), strict=True)
-    found = np.array([label.get(a, label.get(b, np.nan)) for a, b in both], np.float64)
-    return np.where((rows < 0).any(axis=1), np.nan, found)
 
 
 def photos_labelled(catalog: Catalog, labels: Labels) -> tuple[Rows, Float64[np.ndarray, " pairs"]]:
