@@ -184,6 +184,7 @@ def test_a_dry_run_makes_no_call_and_the_plan_is_measured_by_the_first(lookalike
     assert len(model.asked) == 8
     assert "--yes" in refused.err
     assert "36" in refused.err
+    assert "36 to make, 8 known" in " ".join(refused.out.split())
     # 36 calls of 900 tokens in and 30 out: .0324 + .0108
     assert "Cost: 0.04" in refused.out
     again = lookalike(*judging(model, "--dry-run", "--json", "--price", "1/10")).json
@@ -274,6 +275,10 @@ def test_pairs_without_an_answer_are_counted_by_reason_and_have_no_judgment(look
     assert any("1 pair got no judgment" in note for note in found["notes"])
     shown = lookalike(*judging(model)).out
     assert "No judgment for 1 pair" in shown
+    model.faulty, before = lambda _: None, len(model.asked)
+    again = lookalike(*judging(model, "--name", "again", "--yes", "--json")).json
+    assert again["judged"] == 22
+    assert 1 <= again["calls"]["calls"] == len(model.asked) - before <= 2  # one order may have its answer
 
 
 def test_a_judge_that_answers_nonsense_is_stopped_and_not_finished(lookalike, labelled, model):

@@ -153,7 +153,7 @@ class _Run:
             self.endpoint.host,
             len(self.pairs),
             left,
-            self.known,
+            len(self.calls) - left,
             tokens_in,
             tokens_out,
             self._cost(tokens_in * left, tokens_out * left),

@@ -116,7 +116,10 @@ def _warnings(workspace: Workspace, judge: Judge, constant: float | None, missin
             f"The judge gives every pair the score {value(constant)}. It cannot make an estimate more precise."
         )
     if missing:
-        found.append(f"{plural(missing, 'pair')} got no judgment. Estimates use the mean judgment for them.")
+        again = " To try only these again, give another --name." if judge.kind == "endpoint" else ""
+        found.append(
+            f"{plural(missing, 'pair')} got no judgment. Estimates use the mean judgment for them.{again}"
+        )
     if judge.probability is not None and judge.probability < 1:
         found.append(
             f"The judge saw {percent(judge.probability)} of {plural(judge.questions, 'open question')}, drawn at "
