@@ -127,9 +127,10 @@ def test_the_mean_over_draws_is_the_truth(shop, names, unit):
     for value in question.values:
         made = [one.estimate(value, said[one.asked], len(one), 1) for one in draws]
         values = np.array([one.value for one in made])
-        off = values.mean() - truth(shop, *value)
+        expected = truth(shop, *value)
+        off = values.mean() - expected
         assert abs(off) < 4 * values.std() / np.sqrt(len(values))
-        covered = np.mean([one.low <= truth(shop, *value) <= one.high for one in made])
+        covered = np.mean([one.low <= expected <= one.high for one in made])
         assert covered > 0.88  # 150 draws of .95
 
 
