@@ -1,4 +1,4 @@
-"""What is said of a judge, against the formulas written plainly, and against the estimator that uses it."""
+"""The figures of a judge against slow formulas, and against the estimator that uses the judge."""
 
 import math
 

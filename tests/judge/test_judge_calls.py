@@ -105,7 +105,12 @@ def test_the_bound_of_calls_is_reached_and_never_passed():
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [("prose", "not the JSON"), ("error", "status 500"), ("dropped", "closed"), ("too late", "within 0.3 s")],
+    [
+        ("prose", "requested format"),
+        ("error", "status 500"),
+        ("dropped", "closed"),
+        ("too late", "within 0.3 s"),
+    ],
 )
 def test_a_pair_that_fails_for_good_is_counted_and_the_others_are_judged(fault, reason):
     bad = {looks(photo("3")).tobytes(), looks(photo("20")).tobytes()}

@@ -58,9 +58,9 @@ def test_drawn_pairs_decide_whether_it_helped_and_other_labels_do_not():
     true = after["HR@5"].value - before["HR@5"].value
     asked = set(zip(better.to_label.query, better.to_label.candidate, strict=True))
     ends = zip(everything.labels.query, everything.labels.candidate, strict=True)
-    drawn = np.array([(a, b) in asked or (b, a) in asked for a, b in ends])
-    answers = Labels(*(column[drawn] for column in (everything.labels.query, everything.labels.candidate)),
-                     everything.labels.label[drawn])  # fmt: skip
+    is_drawn = np.array([not asked.isdisjoint({(a, b), (b, a)}) for a, b in ends])
+    answers = Labels(*(column[is_drawn] for column in (everything.labels.query, everything.labels.candidate)),
+                     everything.labels.label[is_drawn])  # fmt: skip
     found = lookalike.training_verdict(better, made.catalog, answers)
     more = lookalike.training_verdict(better, made.catalog, everything.labels, margin=0.01)
     assert (found.labels, found.left) == (100, 0)

@@ -17,7 +17,7 @@ def test_a_row_has_the_value_its_interval_and_what_it_decides(report):
         ["0.612", "200 labels", ""],
     )
     assert one.cells[0].interval == "[0.551, 0.668]"
-    assert other.name == "dinov2 less descriptor:hog"
+    assert other.name == "dinov2 minus descriptor:hog"
     assert other.cells[-1].text == "dinov2 is better"
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Float64
 
 from lookalike.api.places import Places
 from lookalike.api.samples import FEWEST, SampleQuestion, SampleUnit, Value, telling_rows
+from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.forecast import Forecast, alike_within_queries, forecast
 from lookalike.core.errors import ArgumentError
 
@@ -45,9 +46,9 @@ class SampleForecast:
 
     @property
     def steps(self) -> tuple[SampleStep, ...]:
-        """50, 100, 200 labels and so on, and all."""
+        """50, 100, 200 labels and so on, and all. A number that makes the draw take all pairs has no step."""
         counts = [FEWEST * 2**n for n in range(20)]
-        return tuple(self.at(n) for n in (*(n for n in counts if n < self.open), self.open) if n)
+        return tuple(self.at(n) for n in (*(n for n in counts if ALL_FROM * n <= self.open), self.open) if n)
 
     def labels_for(self, width: float, unit: SampleUnit | None = None) -> int:
         """The least number of labels whose interval is expected to be at most this wide, high minus low."""

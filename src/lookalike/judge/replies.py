@@ -80,7 +80,7 @@ def _answered(found: Mapping[str, Any], endpoint: Endpoint) -> Reply:
     reply = Reply(tokens_in=tokens_in, tokens_out=tokens_out, version=version)
     if answer is not None:
         return replace(reply, answer=answer.model_copy(update={"reason": endpoint.cleaned(answer.reason)}))
-    failure = "the answer is not the JSON that was asked for"
+    failure = "the answer is not JSON in the requested format"
     detail = _shown(content or found.get("error", ""), endpoint)
     return replace(reply, failure=failure, then="once more", detail=detail)
 

@@ -187,7 +187,7 @@ class LearningPart:
 
 @dataclass(frozen=True)
 class DrawnValue:
-    """A value by drawn labels with its interval: of an encoder, or of the first less the second ("": there is none).
+    """A value by drawn labels with its interval: of an encoder, or of the first minus the second ("": there is none).
 
     `decision` is "better", "worse" (the first than the second), "alike" or "open"; "" for one encoder.
     """

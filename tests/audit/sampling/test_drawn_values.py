@@ -222,6 +222,15 @@ def test_the_forecast_falls_with_labels_and_names_the_number_for_a_width(shop):
     assert forecast.steps[0].labels == 50
 
 
+def test_no_step_of_a_forecast_names_fewer_labels_than_its_draw_has(shop):
+    catalog, encoders, _ = shop
+    few = places(catalog, [encoders["one"]], NO_LABELS, np.arange(19), K)
+    question = SampleQuestion(("one",), f"HR@{K}")
+    steps = [step.labels for step in forecast_sample(few, question).steps]
+    assert 50 < steps[-1] < 1.15 * 50  # a draw of 50 takes all
+    assert steps == [len(draw(few, question, labels).asked) for labels in steps]
+
+
 @pytest.mark.parametrize("name", ["Recall@5", "NDCG@5"])
 def test_measures_that_need_all_similar_items_are_refused_with_the_reason(name):
     with pytest.raises(ArgumentError, match="all similar items"):

@@ -285,7 +285,7 @@ def test_a_judge_that_answers_nonsense_is_stopped_and_not_finished(lookalike, la
     model.faulty = lambda _: said("Lorem ipsum.")
     result = lookalike(*judging(model, "--yes"))
     assert result.status == 1
-    assert "not the JSON" in result.err
+    assert "requested format" in result.err
     assert len(model.asked) <= 2 * 8
     assert judge_names(labelled) == []
     model.faulty = lambda _: None

@@ -8,6 +8,7 @@ import typer
 
 from lookalike.api.sampled_values import MARGIN, SampledValue
 from lookalike.api.samples import Population, SampleQuestion
+from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
@@ -120,13 +121,15 @@ def _run(
             next_step(step, workspace=workspace)
     elif found.open:
         _print_forecast(found)
-        next_step(f"{command} --labels {min(ADVISED, found.open)}", workspace=workspace)
+        advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
+        next_step(f"{command} --labels {advised}", workspace=workspace)
 
 
 def _print_sample(one: SampleState) -> None:
     """The labels of a sample so far, and when it is read next."""
     drawn = "drawn pairs" if one.question.unit == "pair" else "pairs of drawn queries"
-    say(f"{one.answered:,} of {one.pairs:,} {drawn} have a label ({one.name}).")
+    have = "has" if one.answered == 1 else "have"
+    say(f"{one.answered:,} of {one.pairs:,} {drawn} {have} a label ({one.name}).")
     if not one.answered:
         say("They are first in the queue of the labelling app.")
     queries = plural(one.queries, "query", "queries")

@@ -10,10 +10,10 @@ COLUMNS = tuple(map(ShownColumn, ("value", "labels", "result")))
 
 
 def shown_drawn(values: Sequence[DrawnValue]) -> tuple[ShownRow, ...]:
-    """The values in order. A difference is that of the first encoder less the second."""
+    """The values in order. A difference is that of the first encoder minus the second."""
     return tuple(
         ShownRow(
-            f"{one.first} less {one.second}" if one.second else one.first,
+            f"{one.first} minus {one.second}" if one.second else one.first,
             one.measure,
             (
                 ShownCell(value(one.value), bracketed(one.low, one.high)),

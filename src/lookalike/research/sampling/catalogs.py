@@ -111,8 +111,10 @@ def judged_places(name: str, catalog: Catalog, truth: GroundTruth, seed: int) ->
 def judge(found: JudgedPlaces, kind: str, seed: int) -> Float64[np.ndarray, " questions"]:
     """The scores of a simulated judge for every question, with the correlation of `JUDGES` over the open ones.
 
-    expit(1.5 (mu (2y - 1) + N(0, 1))), mu found by halving. The biased judge adds 2 where the candidate stands in the
-    list of the first encoder outside the pool.
+        score = expit(1.5 (mu (2 y - 1) + noise)),   noise ~ N(0, 1)
+
+    Bisection finds the mu that gives this correlation for the answers y. The biased judge adds 2 in log odds for
+    candidates in the list of the first encoder outside the pool.
     """
     random = np.random.Generator(np.random.PCG64((seed, list(JUDGES).index(kind))))
     noise, side = random.standard_normal(len(found.answer)), 2.0 * found.answer - 1.0

@@ -13,8 +13,8 @@ LEGEND = (
     "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
     "with a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: "
     "at least 80. cannot tell: no order is significant.",
-    "The interval of HR@K corrected reflects sampling error only. The error of the correction itself was .10 on those "
-    "pools (root mean square; .04 on human labels). It is smaller if more pairs are labelled.",
+    "The interval of HR@K corrected includes the error of the correction. More labels of an encoder's results make it "
+    "narrower.",
 )
 
 
@@ -33,7 +33,7 @@ def print_verdict(found: Judgement, workspace: Path) -> None:
     say("", *(folded(line) for line in (found.uncorrected, *LEGEND) if line))
     pair = advice(found.encoders, found.verdicts)
     if pair is not None:
-        say(folded(f"The labels so far cannot separate {pair[0]} from {pair[1]}. Label more pairs."))
+        say(folded(f"No trusted result says which of {pair[0]} and {pair[1]} is better. Label more pairs."))
         next_step(f"lookalike compare {' '.join(pair)}", workspace=workspace)
     elif (best := found.corrected.get(found.encoders[0])) is not None and best.high - best.low > WIDE:
         say(folded(f"The interval of {found.encoders[0]} is wide. A few drawn labels make it narrower."))
