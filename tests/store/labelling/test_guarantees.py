@@ -15,10 +15,13 @@ import pytest
 import voting
 from databases import postgresql_server
 from shops import Shop, fill
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import delete, event, func, select, text, update
 from sqlalchemy.exc import DatabaseError
 
+from lookalike.annotate.campaign import Campaign
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import LookalikeError, VoteError
+from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.discussion.lists import DiscussionList, discussed, discussions
 from lookalike.store.labelling.discussion.thread import add_comment, add_proposal, thread
 from lookalike.store.labelling.due import apply_due
@@ -228,6 +231,34 @@ def test_pairs_that_another_transaction_is_at_are_waited_for_rather_than_called_
         assert found == []
     waiting.join()
     assert [len(given) for given in found] == [1]
+
+
+def test_a_pair_is_found_though_others_take_it_between_any_two_statements(postgresql):
+    database = opened(postgresql.fresh(), people=3, pairs=1, needed=3)
+    rules, draw, now = Rules(Campaign()), random.Random(0), now_ms()
+
+    def lease(connection, who):
+        connection.begin()
+        assert next_pairs(connection, rules, who, now, draw)
+        return connection
+
+    with database.open() as second, database.open() as third, database.write() as first:
+        lease(second, 2)  # so that annotator 1 meets a pair that is held
+        faster = [second.commit, lambda: lease(third, 3).commit()]
+
+        def others_first(connection, _cursor, statement, *_):
+            if (
+                connection is first
+                and "question.takers <=" in statement
+                and "RECURSIVE" not in statement
+                and faster
+            ):
+                faster.pop(0)()
+
+        event.listen(database._engine, "before_cursor_execute", others_first)
+        found = next_pairs(first, rules, 1, now, draw)
+    assert faster == []
+    assert [given.query for given in found] == ["q0"]
 
 
 def life_of_a_second_annotator(place, secret, monkeypatch):

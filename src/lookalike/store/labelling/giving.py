@@ -182,18 +182,22 @@ def _any_open(connection: Connection, who: int) -> list[int]:
     """Open pairs on which the annotator has no claim, whatever comes before them in the queue.
 
     Pairs with the same takers are interchangeable, so this looks at the first pair of each set of takers instead of
-    walking over all pairs that the annotator has voted on.
+    walking over all pairs that the annotator has voted on. On PostgreSQL other transactions can end between reading
+    the sets and reading their pairs; where each of these sets has changed, the sets are read again.
     """
+    while others := _nearest_sets(connection, who):
+        pairs = [connection.execute(_OF_TAKERS, {"takers": takers}) for takers in others]
+        if found := sorted(tuple(row) for rows in pairs for row in rows):
+            return [which for _, which in found[:WINDOW]]
+    return []
+
+
+def _nearest_sets(connection: Connection, who: int) -> list[str]:
+    """The sets of takers without the annotator whose first pairs come first in the queue, some of them."""
     mine, sets = f",{who},", connection.execute(_SETS, {"takers": ""}).all()
     while sets:
-        others = sorted((place, takers) for takers, place in sets if mine not in takers)
-        if others:
-            found = [
-                tuple(row)
-                for _, takers in others[:NEAREST]
-                for row in connection.execute(_OF_TAKERS, {"takers": takers})
-            ]
-            return [which for _, which in sorted(found)[:WINDOW]]
+        if others := sorted((place, takers) for takers, place in sets if mine not in takers):
+            return [takers for _, takers in others[:NEAREST]]
         more = len(sets) == SETS
         sets = connection.execute(_MORE_SETS, {"takers": sets[-1].takers}).all() if more else []
     return []
