@@ -1,5 +1,6 @@
 """True values of encoders from a few drawn labels, from Python: draw, label, estimate."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -35,7 +36,8 @@ class SampledValue:
     """The value of an encoder, or of the first less the second ("": there is none), with its interval.
 
     `decision` is about the first of two: "better", "worse", "alike" (the interval is within the margin) or "open".
-    `unanswered` drawn units have no answer; the interval holds whatever these are.
+    `unanswered` drawn units have no answer; the interval holds whatever these are. `bootstrap_for_information` has the
+    ends of a bootstrap interval, which decides nothing.
     """
 
     first: str
@@ -47,6 +49,7 @@ class SampledValue:
     labels: int
     unanswered: int
     decision: Decision
+    bootstrap_for_information: tuple[float, float] = (math.nan, math.nan)
 
 
 def draw_sample(
@@ -136,7 +139,9 @@ def sampled_value(value: Value, found: Estimate, margin: float) -> SampledValue:
     first, second = value
     ends = (found.value, found.low, found.high)
     decision = decision_of(found.low, found.high, margin) if second else ""
-    return SampledValue(first, second or "", *ends, found.method, found.labels, found.open, decision)
+    return SampledValue(
+        first, second or "", *ends, found.method, found.labels, found.open, decision, found.bootstrap
+    )
 
 
 def decision_of(low: float, high: float, margin: float) -> Decision:

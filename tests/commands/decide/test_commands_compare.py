@@ -99,6 +99,8 @@ def test_an_estimate_of_one_encoder_goes_through_its_looks(lookalike, workspace)
     (one,) = found["values"]
     assert (one["second"], one["decision"], one["method"], one["labels"]) == ("", "", "Wilson", 80)
     assert one["low"] <= true_rate(workspace, "color") <= one["high"]
+    assert one["low"] - 0.03 < one["bootstrap_for_information"][0] < one["value"]
+    assert one["value"] < one["bootstrap_for_information"][1] < one["high"] + 0.03
     assert f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" in lookalike("estimate", "color").out
 
 

@@ -1,5 +1,6 @@
 """The true value of HR@K, or of a difference of two, from a drawn sample of open questions."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.special import stdtrit
 
+from lookalike.audit.sampling.bootstrap import bootstrap_ends
 from lookalike.audit.sampling.design import Design, Units
 from lookalike.audit.trust import wilson_ends
 from lookalike.core.checks import at_least
@@ -19,8 +21,8 @@ Method = Literal["t+", "Wilson", "MOVER", "exact"]
 class Estimate:
     """A value with its interval; `method` made the ends. `labels` of the drawn units had an answer, `open` had none.
 
-    `coefficient` is that of the covariate (0 without one), `error` the standard error of the value. NaN where a stratum
-    has no answer.
+    `coefficient` is that of the covariate (0 without one), `error` the standard error of the value. `bootstrap` has the
+    ends of a bootstrap interval, for information. NaN where a stratum has no answer.
     """
 
     value: float
@@ -31,6 +33,7 @@ class Estimate:
     open: int
     coefficient: float
     error: float
+    bootstrap: tuple[float, float] = (math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,7 @@ def estimate_between(
     share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
     order = np.argsort(units.stratum[design.unit], kind="stable")
     found = estimates(units, np.stack([design.unit[order]] * 2), ends[:, order], share)
+    shown = bootstrap_ends(units, design.unit, ends, found.coefficient, share, seed=design.seed)
     return Estimate(
         float(found.value.mean()),
         float(found.low[0]),
@@ -95,6 +99,7 @@ def estimate_between(
         unanswered,
         float(found.coefficient[0]),
         float(found.error.max()),
+        shown,
     )
 
 

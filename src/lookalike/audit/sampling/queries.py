@@ -141,9 +141,11 @@ def with_queries_drawn(
     """
     share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
     half = float(stdtrit(max(queries - 1, 1), (1.0 + share) / 2.0)) * math.sqrt(between)
-    return replace(
-        found,
-        low=found.value - math.hypot(found.value - found.low, half),
-        high=found.value + math.hypot(found.high - found.value, half),
-        error=math.hypot(found.error, math.sqrt(between)),
-    )
+
+    def wider(low: float, high: float) -> tuple[float, float]:
+        below, above = math.hypot(found.value - low, half), math.hypot(high - found.value, half)
+        return found.value - below, found.value + above
+
+    low, high = wider(found.low, found.high)
+    error = math.hypot(found.error, math.sqrt(between))
+    return replace(found, low=low, high=high, error=error, bootstrap=wider(*found.bootstrap))

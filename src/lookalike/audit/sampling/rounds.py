@@ -51,16 +51,23 @@ def combined(rounds: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
         )
     parts = list(zip(rounds, weights, strict=True))
     value = sum(a * one.value for one, a in parts)
-    sides = [a * (one.value - one.low) for one, a in parts], [a * (one.high - one.value) for one, a in parts]
-    below, above = (sum(side) if any(one.open for one in rounds) else math.hypot(*side) for side in sides)
+    add = sum if any(one.open for one in rounds) else lambda widths: math.hypot(*widths)
+
+    def ends(each: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        below = [a * (one.value - low) for (one, a), (low, _) in zip(parts, each, strict=True)]
+        above = [a * (high - one.value) for (one, a), (_, high) in zip(parts, each, strict=True)]
+        return value - add(below), value + add(above)
+
+    low, high = ends([(one.low, one.high) for one in rounds])
     last = max(parts, key=lambda part: part[1])[0]
     return Estimate(
         value,
-        value - below,
-        value + above,
+        low,
+        high,
         last.method,
         sum(one.labels for one in rounds),
         sum(one.open for one in rounds),
         sum(a * one.coefficient for one, a in parts),
         math.hypot(*(a * one.error for one, a in parts)),
+        ends([one.bootstrap for one in rounds]),
     )
