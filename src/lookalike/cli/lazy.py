@@ -227,8 +227,13 @@ def _option_of(name: str, field: Any) -> str:  # noqa: ANN401 - a field of a pyd
 
 
 def _option_type(name: str, field: Any) -> Any:  # noqa: ANN401 - a type with its option
-    """A number with an exception, such as 0 or at least 100, is a number to the parser: the model checks it."""
+    """The declared option if there is one, else one made from the field.
+
+    A number with an exception, such as 0 or at least 100, is a number to the parser: the model checks it.
+    """
     kind, bounds = field.annotation, dict[str, Any]()
+    if declared := [rule for rule in field.metadata if isinstance(rule, OptionInfo)]:
+        return Annotated[kind, declared[0]]
     if get_origin(kind) in (Union, UnionType) and type(None) not in get_args(kind):
         kind = get_args(get_args(kind)[-1])[0]
     for rule in field.metadata:

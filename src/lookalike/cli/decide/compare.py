@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from lookalike.api.sampled_values import MARGIN, SampledValue
-from lookalike.api.samples import Population, SampleQuestion
+from lookalike.api.samples import SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.core.settings import Declared
 from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
@@ -24,20 +25,29 @@ from lookalike.workflows.learn.verdict import verdict_among, verdict_sentence
 ADVISED = 200  # labels that the next step names
 
 
+class SampleOptions(Declared):
+    """What both commands take: the question, and how to draw for it."""
+
+    workspace: options.Workspace = HERE
+    pool: options.Pool = MAIN_POOL
+    k: options.K = 5
+    measure: options.Measure = None
+    labels: options.Labels = None
+    width: options.Width = None
+    round: options.Round = False
+    unit: options.Unit = None
+    population: options.Population = "fixed"
+    covariate: options.Covariate = "corrected"
+    interim_looks: options.InterimLooks = LOOKS
+
+
+DEFAULT = SampleOptions()
+
+
 @result(SampledResult)
 def compare(
     encoder: Annotated[list[str], typer.Argument(help="Names of two or more encoders.", metavar="ENCODER")],
-    workspace: options.Workspace = HERE,
-    pool: options.Pool = MAIN_POOL,
-    k: options.K = 5,
-    measure: options.Measure = None,
-    labels: options.Labels = None,
-    width: options.Width = None,
-    round: options.Round = False,
-    unit: options.Unit = None,
-    population: options.Population = "fixed",
-    covariate: options.Covariate = "corrected",
-    interim_looks: options.InterimLooks = LOOKS,
+    chosen: SampleOptions = DEFAULT,
     negligible: Annotated[
         float, typer.Option(help="Largest difference that does not matter.", min=0.0, max=0.999)
     ] = MARGIN,
@@ -51,25 +61,13 @@ def compare(
     the queue of the labelling app. Run the command again to read the result. It does not favour the encoders that fed
     the pool.
     """
-    question = _question(encoder if len(encoder) > 1 else encoder * 2, k, measure, population, covariate)
-    how = DrawOptions(labels, width, unit, interim_looks, round, seed)
-    _run(Workspace(workspace, pool=pool), question, how, negligible, pairs, workspace, json)
+    _run(encoder if len(encoder) > 1 else encoder * 2, chosen, negligible, pairs, seed, json)
 
 
 @result(SampledResult)
 def estimate(
     encoder: Annotated[str, typer.Argument(help="Name of an encoder.", metavar="ENCODER")],
-    workspace: options.Workspace = HERE,
-    pool: options.Pool = MAIN_POOL,
-    k: options.K = 5,
-    measure: options.Measure = None,
-    labels: options.Labels = None,
-    width: options.Width = None,
-    round: options.Round = False,
-    unit: options.Unit = None,
-    population: options.Population = "fixed",
-    covariate: options.Covariate = "corrected",
-    interim_looks: options.InterimLooks = LOOKS,
+    chosen: SampleOptions = DEFAULT,
     pairs: options.Pairs = None,
     seed: options.WorkspaceSeed = None,
     json: options.Json = False,
@@ -79,26 +77,22 @@ def estimate(
     Without a sample, this prints what more labels would tell. --labels draws a sample and puts its pairs in front of
     the queue of the labelling app. Run the command again to read the result.
     """
-    question = _question([encoder], k, measure, population, covariate)
-    how = DrawOptions(labels, width, unit, interim_looks, round, seed)
-    _run(Workspace(workspace, pool=pool), question, how, MARGIN, pairs, workspace, json)
-
-
-def _question(
-    encoders: Sequence[str], k: int, measure: str | None, population: Population, covariate: str
-) -> SampleQuestion:
-    return SampleQuestion(tuple(encoders), measure or f"HR@{k}", population=population, covariate=covariate)
+    _run([encoder], chosen, MARGIN, pairs, seed, json)
 
 
 def _run(
-    opened: Workspace,
-    question: SampleQuestion,
-    how: DrawOptions,
+    encoders: Sequence[str],
+    chosen: SampleOptions,
     margin: float,
     pairs: Path | None,
-    workspace: Path,
+    seed: int | None,
     json: bool,
 ) -> None:
+    opened, measure = Workspace(chosen.workspace, pool=chosen.pool), chosen.measure or f"HR@{chosen.k}"
+    question = SampleQuestion(
+        tuple(encoders), measure, population=chosen.population, covariate=chosen.covariate
+    )
+    how = DrawOptions(chosen.labels, chosen.width, chosen.unit, chosen.interim_looks, chosen.round, seed)
     with progress("Searching", quiet=json) as bar:
         found = sample_encoders(opened, question, how, margin=margin, pairs=pairs, progress=bar)
     if json:
@@ -118,11 +112,11 @@ def _run(
         _print_sample(found.sample)
         if found.sample.answered + found.sample.excluded < found.sample.pairs:
             step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
-            next_step(step, workspace=workspace)
+            next_step(step, workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
         advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
-        next_step(f"{command} --labels {advised}", workspace=workspace)
+        next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
 
 
 def _print_sample(one: SampleState) -> None:
