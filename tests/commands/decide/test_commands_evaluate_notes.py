@@ -76,9 +76,22 @@ def test_a_dcs_that_is_too_deep_for_these_labels_is_reported_with_a_better_one(l
         rows = [row[:-1] + str(int(at % 4 < share)) for at, row in enumerate(rows[1:])]
         (labelled / "labels.csv").write_text("\n".join(["query,candidate,label", *rows, ""]))
         assert lookalike("labels", "import", "labels.csv").status == 0
-        result = " ".join(evaluated(lookalike, *given)[0].split())
-        assert "DCS(half=500) gives half of the credit of a positive at rank 500 of 17 items" in result
-        assert ("DCS(half=2) gives half of the credit" in result) == (share == 1)
+        text, made = evaluated(lookalike, *given)
+        for result in (" ".join(text.split()), " ".join(made["notes"])):
+            assert "DCS(half=500) gives half of the credit of a positive at rank 500 of 17 items" in result
+            assert ("DCS(half=2) gives half of the credit" in result) == (share == 1)
+            assert "HR@3 gives" not in result
+
+
+def test_the_depth_of_a_measure_is_a_note_at_every_level_of_the_json_and_not_without_labels(
+    labelled, lookalike
+):
+    given = "--measures", "DCS(half=500)"
+    levels = evaluated(lookalike, *given, "--level", "all")[1]["levels"]
+    found = [sum("DCS(half=500) gives" in note for note in of["notes"]) for of in levels.values()]
+    assert found == [1] * 3
+    made = evaluated(lookalike, *given, "--task", "identification")[1]
+    assert not any("DCS" in note for note in made["notes"])
 
 
 def test_identification_speaks_of_photos_and_not_of_labels(workspace, lookalike):

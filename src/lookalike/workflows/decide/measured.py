@@ -1,11 +1,12 @@
 """One call of `evaluate`: the scores at one level or several, how sure they are, and what they show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
 
+from lookalike.audit.depth import too_deep
 from lookalike.audit.verdict import Distrust
 from lookalike.core.progress import Bar
 from lookalike.core.types import Rule
@@ -172,7 +173,7 @@ def _result(
         catalog=basis.catalog,
         labels_fingerprint=basis.labels,
         absences=found.absences,
-        notes=found.notes,
+        notes=(*found.notes, *depth_notes(found, names.values())),
         sources=dict(found.sources),
         bootstrap=None if sure is None else sure.settings,
         recommendation=advised,
@@ -188,6 +189,15 @@ def _result(
         per=groups,
         written=[],
     )
+
+
+def depth_notes(found: Evaluation, measures: Iterable[str]) -> tuple[str, ...]:
+    """Each DCS that follows the first results less well on such labels."""
+    label = found.pairs.label
+    if found.is_identification or not len(label):
+        return ()
+    items = max((int(one.candidates.max(initial=0)) for one in found.judged), default=0)
+    return tuple(filter(None, (too_deep(name, float(label.mean()), items) for name in measures)))
 
 
 def sampling_step(found: EvaluationResult) -> tuple[str, ...]:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from lookalike.audit.depth import too_deep
 from lookalike.core.text import folded, plural, significant
 from lookalike.core.types import JudgedRanks
 from lookalike.evaluate.measures.table import FAMILIES, Measure, parse
 from lookalike.evaluate.significance.intervals import MOST_REPLICATES, NO_VALUE
 from lookalike.evaluate.significance.summary import Significance
 from lookalike.workflows.decide.evaluate import Evaluation
-from lookalike.workflows.decide.measured import Measured
+from lookalike.workflows.decide.measured import Measured, depth_notes
 from lookalike.workflows.decide.verdict import NOT_CORRECTED
 
 OF_POSSIBLE = "similar ones in the top K, of as many as could be there; unjudged ones earn nothing"
@@ -49,7 +48,7 @@ def notes(measured: Measured, names: Sequence[str]) -> list[str]:
     if found.favoured:
         sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
     sentences += _beyond(found, names)
-    sentences += _too_deep(found, names)
+    sentences += depth_notes(found, names)
     reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}
     sentences += [f"Undefined: {reason}." for reason in sorted(reasons)]
     sentences += [] if sure is None else _without_interval(found, sure, names)
@@ -90,15 +89,6 @@ def _beyond(found: Evaluation, names: Sequence[str]) -> list[str]:
         for measure in divided
         if measure.k is not None and measure.k > longest > 0 and not _of_possible(measure)
     ]
-
-
-def _too_deep(found: Evaluation, names: Sequence[str]) -> list[str]:
-    """Each DCS that follows the first results less well on such labels."""
-    label = found.pairs.label
-    if found.is_identification or not len(label):
-        return []
-    items = max((int(one.candidates.max(initial=0)) for one in found.judged), default=0)
-    return [why for name in names if (why := too_deep(name, float(label.mean()), items))]
 
 
 def _longest(judged: JudgedRanks) -> int:
