@@ -173,6 +173,13 @@ def file(name: str, help: str, default: str = "", metavar: str = "FILE") -> Opti
     return made
 
 
+def given(context: typer.Context) -> list[str]:
+    """The parameters of a command that were typed, not left at their defaults."""
+    names = [str(one.name) for one in context.command.params]
+    sources = zip(names, map(context.get_parameter_source, names), strict=True)
+    return [one for one, source in sources if source is not None and source.name == "COMMANDLINE"]
+
+
 def require_new(*paths: Path | None, force: bool) -> None:
     """Refuse to overwrite a file that the user named, before any work is done."""
     for path in paths:

@@ -75,8 +75,10 @@ def endpoint_of(settings: EndpointSettings) -> Endpoint:
             "--endpoint is not an address of the form http://HOST:PORT/v1 without a user, a query or a key.",
             fix=f"Put the key into the environment variable {KEY}. It is never stored.",
         )
-    allowed = (settings.send_photos_to or "").lower()
-    if not _is_this_machine(host) and allowed != host:
+    allowed, is_here = (settings.send_photos_to or "").lower(), _is_this_machine(host)
+    if is_here and allowed not in ("", host):
+        raise ArgumentError(f"{host} receives the photos, not {allowed}.", fix="Leave out --send-photos-to.")
+    if not is_here and allowed != host:
         raise ArgumentError(
             f"{host} is not this machine. It would receive {SENT}.",
             fix=f"If you may send them there, add --send-photos-to {host}",

@@ -177,6 +177,51 @@ def test_files_that_are_no_scores(lookalike, workspace, text, words):
     assert judge_names(workspace) == []
 
 
+CALLS = "http://localhost/v1"
+
+
+@pytest.mark.parametrize(
+    ("command", "problem", "fix"),
+    [
+        ("--file s.csv --limit 5", "--file does not use --limit.", "one of --endpoint, --encoder."),
+        ("color --file s.csv -k 3", "--file does not use ENCODER, -k.", "ENCODER, -k, or give"),
+        ("--file s.csv --labelled 0", "--file does not use --labelled.", "--endpoint, --encoder."),
+        ("--file s.csv --seed 1", "--file does not use --seed.", "--endpoint, --encoder."),
+        ("--file s.csv --dry-run", "--file does not use --dry-run.", "one of --endpoint."),
+        ("--encoder hog --yes", "--encoder does not use --yes.", "one of --endpoint."),
+        ("--encoder hog --price 1/2", "--encoder does not use --price.", "one of --endpoint."),
+        ("--encoder hog --send-photos-to x", "--encoder does not use --send-photos-to.", "--endpoint."),
+        ("--encoder hog --examples 4", "--encoder does not use --examples.", "one of --endpoint."),
+        ("--encoder hog --pixels 64 -k 2", "--encoder does not use --pixels.", "one of --endpoint."),
+        ("--file s.csv --parallel 2", "--file does not use --parallel.", "one of --endpoint."),
+        ("--name x --timeout 9", "--name alone does not use --timeout.", "one of --endpoint."),
+        ("--name x --limit 5", "--name alone does not use --limit.", "one of --endpoint, --encoder."),
+        ("color --name x", "--name alone does not use ENCODER.", "one of --endpoint, --encoder"),
+        ("--file s.csv --encoder hog", "judgments given: 2.", "--endpoint, --encoder, --file"),
+        ("--file s.csv --model m", "judgments given: 2.", "--endpoint, --encoder, --file"),
+        (f"--encoder hog --endpoint {CALLS}", "judgments given: 2.", "--endpoint, --encoder, --file"),
+        ("--limit 5", "judgments given: 0.", "--endpoint, --encoder, --file"),
+        (f"--endpoint {CALLS}", "belong together", "--model"),
+        (
+            f"--endpoint {CALLS} --model m --send-photos-to judge.example",
+            "receives the photos, not judge.example",
+            "Leave out",
+        ),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(lookalike, workspace, command, problem, fix):
+    (workspace / "s.csv").write_text("query,candidate,score\n")
+    result = lookalike("judge", *command.split())
+    assert result.status == 1
+    assert problem in result.err
+    assert fix in result.err.partition(problem)[2]
+    assert not (workspace / "judges").exists()
+
+
+def test_an_option_that_has_its_default_is_typed_all_the_same(lookalike, workspace):
+    assert "does not use -k" in lookalike("judge", "--file", "s.csv", "-k", 5).err
+
+
 def test_mistakes(lookalike, workspace):
     assert "--endpoint, --encoder, --file" in lookalike("judge", "color").err
     assert "too few" in lookalike("judge", "color", "--encoder", "hog").err

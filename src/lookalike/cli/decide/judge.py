@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -28,11 +28,15 @@ from lookalike.workflows.decide.judge.result import JudgePlan, JudgeResult, judg
 
 ALL_OPEN, NO_ENDPOINT = JudgeScope(), EndpointSettings()
 STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
-SOURCES = ("--endpoint", "--encoder", "--file")
+OF_LISTS = frozenset({"encoder_lists", *JudgeScope.model_fields})
+OF_CALLS = frozenset({*EndpointSettings.model_fields, "dry_run", "yes"} - {"endpoint"})
+UNUSED = {"endpoint": frozenset[str](), "encoder": OF_CALLS, "file": OF_LISTS | OF_CALLS}
+"""The sources of judgments, and the parameters that each does not use."""
 
 
 @result(JudgeResult | JudgePlan)
 def judge(
+    context: typer.Context,
     encoder_lists: Annotated[
         list[str] | None,
         typer.Argument(help="Encoders whose result lists are judged.", metavar="ENCODER", show_default="all"),
@@ -69,19 +73,11 @@ def judge(
     them.
     """
     opened = Workspace(workspace, pool=pool)
-    sources = zip(SOURCES, (endpoint.endpoint or endpoint.model, encoder, file), strict=True)
-    given = [option for option, source in sources if source is not None]
-    if not given and name is not None:
-        shown = judge_result(opened, read_judgments(opened.folder, name))
+    source = _source(options.given(context))
+    if source == "name":
+        shown = judge_result(opened, read_judgments(opened.folder, str(name)))
         print_json(shown) if json else print_result(shown)
         return
-    if len(given) != 1 or (dry_run and endpoint.endpoint is None):
-        raise ArgumentError(
-            "--dry-run works with --endpoint only."
-            if len(given) == 1
-            else f"Sources of judgments given: {len(given)}.",
-            fix=f"Give one of {', '.join(SOURCES)}.",
-        )
     names = encoder_lists or opened.encoders
     found: JudgeResult | JudgePlan
     if encoder is not None:
@@ -107,6 +103,29 @@ def judge(
     else:
         print_result(found)
         _next(found, names, workspace)
+
+
+def _source(given: Collection[str]) -> str:
+    """The source of judgments; "name" for those that are finished. Refuses parameters that it does not use."""
+    sources = [one for one in UNUSED if one in given or (one == "endpoint" and "model" in given)]
+    if len(sources) > 1 or not (sources or "name" in given):
+        raise ArgumentError(
+            f"Sources of judgments given: {len(sources)}.", fix=f"Give one of {_options(UNUSED)}."
+        )
+    source = sources[0] if sources else "name"
+    if unused := [one for one in given if one in UNUSED.get(source, OF_LISTS | OF_CALLS)]:
+        users = [one for one, others in UNUSED.items() if not others.intersection(unused)]
+        raise ArgumentError(
+            f"{_options([source])}{'' if sources else ' alone'} does not use {_options(unused)}.",
+            fix=f"Leave out {_options(unused)}, or give one of {_options(users)}.",
+        )
+    return source
+
+
+def _options(parameters: Iterable[str]) -> str:
+    """Parameters as they are typed."""
+    typed = {"encoder_lists": "ENCODER", "k": "-k"}
+    return ", ".join(typed.get(one, f"--{one.replace('_', '-')}") for one in parameters)
 
 
 def _next(found: JudgeResult, encoders: Sequence[str], workspace: Path) -> None:
