@@ -60,7 +60,7 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
     """The steps of an epoch, each with its products right after it, so that both meet the same machine."""
     import torch
 
-    from lookalike.encode.head import Head
+    from lookalike.encode.heads.two_layers import ProjectionHead
     from lookalike.learn.batches import BatchPlan, anchors, epoch_batches
     from lookalike.learn.examples import Cached, Examples
     from lookalike.learn.finetune import finetune
@@ -91,7 +91,12 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
 
     with contextlib.suppress(Enough):
         finetune(
-            Head.seeded(FEATURES, PROJECTION, seed=0), examples, settings, float, Nowhere(), progress=after
+            ProjectionHead.seeded(FEATURES, PROJECTION, seed=0),
+            examples,
+            settings,
+            float,
+            Nowhere(),
+            progress=after,
         )
     seen = pairs[1:]  # the first holds the planning of the epoch and first touches of memory
     share = len(sizes) / len(seen)

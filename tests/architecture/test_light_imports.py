@@ -83,14 +83,14 @@ def test_the_science_imports_no_stage_above_it():
 def test_a_head_on_a_descriptor_is_opened_without_the_network_libraries(tmp_path):
     import torch
 
-    from lookalike.encode.head import Head
+    from lookalike.encode.heads.two_layers import ProjectionHead
     from lookalike.encode.open import open_encoder
     from lookalike.encode.sources.checkpoint import head_files
     from lookalike.encode.spec import parse
 
     base = open_encoder(parse("descriptor:color"))
     torch.manual_seed(0)
-    for name, content in head_files(base.origin, Head(base.dimension, 8), {}).items():
+    for name, content in head_files(base.origin, ProjectionHead(base.dimension, 8), {}).items():
         (tmp_path / name).write_bytes(content)
     program = (
         "from lookalike.encode.open import open_encoder\nfrom lookalike.encode.spec import parse\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.types import Origin
-from lookalike.encode.head import Head
+from lookalike.encode.heads.head import Head
 from lookalike.encode.sources.checkpoint import head_files
 
 LEARNED = {"loss": "supcon", "temperature": 0.1}

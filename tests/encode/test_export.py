@@ -16,7 +16,8 @@ from safetensors.torch import save_file
 from lookalike.core.errors import EncoderError
 from lookalike.encode import export
 from lookalike.encode.export import onnx_bytes
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.heads.head import apply_head
+from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.encode.open import open_encoder
 from lookalike.encode.sources.checkpoint import Headed, read_head
 from lookalike.encode.sources.descriptor import Descriptor
@@ -56,7 +57,8 @@ def home(tmp_path_factory):
 def head_on(home, name, text, projection):
     """A head; one of the encoder's own dimension is residual."""
     base = open_encoder(parse(text), home)
-    head = Head.seeded(base.dimension, projection, seed=7, residual=projection == base.dimension)
+    kind = ResidualHead if projection == base.dimension else ProjectionHead
+    head = kind.seeded(base.dimension, projection, seed=7)
     torch.nn.init.uniform_(head.last.weight, -0.1, 0.1, generator=torch.Generator().manual_seed(8))
     keep(home / "models" / name, base.origin, head)
 
@@ -149,11 +151,11 @@ def test_a_descriptor_has_nothing_to_export():
 def test_what_no_single_file_holds_is_refused(monkeypatch):
     monkeypatch.setattr(export, "MOST", 100)
     with pytest.raises(EncoderError, match="2 GB"):
-        onnx_bytes(Head.seeded(8, 8, seed=0))
+        onnx_bytes(ProjectionHead.seeded(8, 8, seed=0))
 
 
 def test_without_the_library_the_command_to_install_it_is_given(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(EncoderError, match="needs onnxscript") as refused:
-        onnx_bytes(Head.seeded(4, 4, seed=0))
+        onnx_bytes(ProjectionHead.seeded(4, 4, seed=0))
     assert "'.[learn]'" in refused.value.fix

@@ -9,7 +9,7 @@ import torch
 from learning_worlds import world
 
 from lookalike.core.errors import LearningError
-from lookalike.encode.head import Head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import cosine, finetune
@@ -47,7 +47,7 @@ def run(settings: TrainingSettings, values=None, keeper=None, features=None, val
     around = anchors(label_graph(made.catalog, made.labels), rows)
     views = Cached([made.features if features is None else features], CPU)
     examples = Examples(around, BatchPlan(size=20), settings.soft, views, settings.seed, CPU)
-    head = Head.seeded(SIZE, 8, seed=settings.seed)
+    head = ProjectionHead.seeded(SIZE, 8, seed=settings.seed)
     kept = keeper or Memory()
 
     def validation_value(model):
@@ -88,7 +88,7 @@ def test_the_rate_falls_by_a_cosine_to_a_tenth():
 def test_the_best_epoch_from_the_first_on(values, best):
     found, kept = run(TrainingSettings(epochs=3), values)
     assert found.best == best
-    head = Head.empty(SIZE, 8)
+    head = ProjectionHead(SIZE, 8)
     head_then = progress_of(kept.states[best - 1])
     assert head_then.best == best
     optimizer = torch.optim.AdamW(head.parameters(), fused=True)
@@ -241,10 +241,10 @@ def test_a_damaged_state_is_refused_in_words():
 
 
 def test_the_state_of_another_model_is_refused():
-    head = Head.seeded(SIZE, 9, seed=0)
+    head = ProjectionHead.seeded(SIZE, 9, seed=0)
     optimizer = torch.optim.AdamW(head.parameters(), fused=True)
     from lookalike.learn.state import Progress
 
     state = state_bytes(head, optimizer, {}, Progress())
     with pytest.raises(LearningError, match="Begin afresh with --replace"):
-        restore(state, Head.seeded(SIZE, 8, seed=0), optimizer)
+        restore(state, ProjectionHead.seeded(SIZE, 8, seed=0), optimizer)

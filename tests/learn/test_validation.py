@@ -11,13 +11,13 @@ from torch import nn
 from lookalike import embeddings, score
 from lookalike.core.errors import MeasureError
 from lookalike.core.types import Labels, Rule
-from lookalike.encode.head import Head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.validation import encode, validator
 
 
 def test_it_is_the_value_that_evaluate_gives_on_the_split():
     made = world(items=120)
-    head = Head.seeded(12, 8, seed=0)
+    head = ProjectionHead.seeded(12, 8, seed=0)
     for measure in ("DCS", "EHR@5", "AUC_mac"):
         validation = validator(made.catalog, made.labels, made.features, measure)
         vectors = encode(head, made.features)
@@ -58,7 +58,7 @@ def test_without_labels_there_it_is_undefined():
     only = Labels(made.labels.query[train], made.labels.candidate[train], made.labels.label[train])
     validation = validator(made.catalog, only, made.features, "DCS")
     assert len(validation.pairs) == 0
-    assert math.isnan(validation(Head.seeded(12, 8, seed=0)))
+    assert math.isnan(validation(ProjectionHead.seeded(12, 8, seed=0)))
     assert math.isnan(validation.untrained())
 
 
@@ -71,7 +71,7 @@ def test_a_measure_that_cannot_choose():
 
 
 def test_slices_give_what_the_whole_gives(monkeypatch):
-    made, head = world(), Head.seeded(12, 8, seed=0)
+    made, head = world(), ProjectionHead.seeded(12, 8, seed=0)
     whole = encode(head, made.features)
     monkeypatch.setattr("lookalike.learn.validation.SLICE", 7)
     # two orders of a sum of 12 products of numbers up to 4, 2^-24 each time: 2 * 12 * 12 * 4 * 2^-24 < 1e-4

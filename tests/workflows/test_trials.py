@@ -11,7 +11,8 @@ from lookalike.api.training import Unkept, material
 from lookalike.catalog.split import assign_splits
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Labels
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.heads.head import apply_head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import finetune
@@ -84,7 +85,7 @@ def test_scores_are_those_of_the_test_split_alone(ground):
 def test_the_epoch_is_the_one_that_training_itself_chooses(ground):
     split = assign_splits(ground.catalog.item, seed=0)
     catalog, here = replace(ground.catalog, split=split), torch.device("cpu")
-    head = Head.seeded(ground.features.shape[1], 16, seed=0)
+    head = ProjectionHead.seeded(ground.features.shape[1], 16, seed=0)
     around = anchors(label_graph(catalog, ground.labels, nodes="item"), np.flatnonzero(split == "train"))
     examples = Examples(around, BatchPlan(512), QUICK.soft, Cached([ground.features], here), 0, here)
     validate = validator(catalog, ground.labels, ground.features, QUICK.measure)

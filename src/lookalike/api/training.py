@@ -10,7 +10,8 @@ import torch
 from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, first_line
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels
-from lookalike.encode.head import Head
+from lookalike.encode.heads.head import Head
+from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.learn.batches import Anchors, anchors, plan_of
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
@@ -87,8 +88,9 @@ def train(
 
 def new_head(features: int, request: TrainingRequest) -> Head:
     """The untrained head of a request, on vectors of so many numbers."""
-    projection = features if request.residual else request.projection or PROJECTION
-    return Head.seeded(features, projection, seed=request.seed, residual=request.residual)
+    if request.residual:
+        return ResidualHead.seeded(features, features, seed=request.seed)
+    return ProjectionHead.seeded(features, request.projection or PROJECTION, seed=request.seed)
 
 
 def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:

@@ -22,7 +22,7 @@ from torch import nn
 from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.head import Head
+from lookalike.encode.heads.head import Head
 from lookalike.encode.network import Network
 from lookalike.encode.sources.checkpoint import Headed
 from lookalike.encode.spec import parse, without_folders

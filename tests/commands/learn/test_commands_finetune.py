@@ -17,7 +17,7 @@ from lookalike import Rule, score
 from lookalike.catalog.read import catalog_from
 from lookalike.cli.lazy import shown
 from lookalike.cli.learn.finetune import finetune as command
-from lookalike.encode.head import apply_head
+from lookalike.encode.heads.head import apply_head
 from lookalike.encode.sources.checkpoint import read_head
 from lookalike.learn.settings import TrainingRequest
 from lookalike.store.disk import lock

@@ -13,7 +13,8 @@ from safetensors.torch import save_file
 from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Origin
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.heads.head import Head, apply_head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.encode.sources.checkpoint import head_files
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
@@ -41,7 +42,11 @@ def shop(lookalike, photos, tmp_path) -> Path:
     assert lookalike("embed", NETWORK, "--name", "base").status == 0
     workspace = Workspace(tmp_path)
     features = workspace.manifest("base").dimension
-    keep(tmp_path / "models/run-7", workspace.manifest("base").origin, Head.seeded(features, 24, seed=3))
+    keep(
+        tmp_path / "models/run-7",
+        workspace.manifest("base").origin,
+        ProjectionHead.seeded(features, 24, seed=3),
+    )
     return tmp_path
 
 
@@ -51,7 +56,11 @@ def blind(lookalike, tmp_path) -> Path:
     catalog = catalog_from({"image": [f"a{i}" for i in range(40)]}).catalog
     Workspace.create(tmp_path, catalog, WorkspaceSettings("memory", ""))
     np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32))
-    keep(tmp_path / "models/run-7", Origin("precomputed:v.npy", recipe.NOT_KNOWN), Head.seeded(6, 9, seed=3))
+    keep(
+        tmp_path / "models/run-7",
+        Origin("precomputed:v.npy", recipe.NOT_KNOWN),
+        ProjectionHead.seeded(6, 9, seed=3),
+    )
     return tmp_path
 
 
@@ -63,7 +72,7 @@ def test_vectors_come_from_those_of_the_encoder_and_no_photo_is_read(lookalike, 
     workspace = Workspace(shop)
     assert workspace.manifest("run-7").spec == "checkpoint:models/run-7"
     features = workspace.manifest("base").dimension
-    expected = apply_head(Head.seeded(features, 24, seed=3), workspace.embeddings("base").vectors)
+    expected = apply_head(ProjectionHead.seeded(features, 24, seed=3), workspace.embeddings("base").vectors)
     np.testing.assert_allclose(workspace.embeddings("run-7").vectors, expected, atol=1e-6)
 
 
@@ -129,7 +138,7 @@ def test_without_photos_the_vectors_of_a_file_do(lookalike, blind):
     assert lookalike("embed", "precomputed:v.npy").status == 0
     result = lookalike("embed", "checkpoint:run-7")
     assert result.status == 0, result.err
-    expected = apply_head(Head.seeded(6, 9, seed=3), np.load(blind / "v.npy"))
+    expected = apply_head(ProjectionHead.seeded(6, 9, seed=3), np.load(blind / "v.npy"))
     np.testing.assert_allclose(Workspace(blind).embeddings("run-7").vectors, expected, atol=1e-6)
     Image.new("RGB", (40, 40)).save("new.png")
     refused = lookalike("search", "new.png", "--encoder", "run-7", "--json")
@@ -142,9 +151,9 @@ def test_without_photos_the_vectors_of_a_file_do(lookalike, blind):
 def test_a_head_on_a_head_without_photos(lookalike, blind):
     assert lookalike("embed", "precomputed:v.npy", "checkpoint:run-7").status == 0
     run = Workspace(blind).manifest("run-7").origin
-    keep(blind / "models/a-second", run, Head.seeded(9, 4, seed=5))
+    keep(blind / "models/a-second", run, ProjectionHead.seeded(9, 4, seed=5))
     assert lookalike("embed", "checkpoint:a-second").status == 0
-    expected = apply_head(Head.seeded(9, 4, seed=5), Workspace(blind).embeddings("run-7").vectors)
+    expected = apply_head(ProjectionHead.seeded(9, 4, seed=5), Workspace(blind).embeddings("run-7").vectors)
     np.testing.assert_allclose(Workspace(blind).embeddings("a-second").vectors, expected, atol=1e-6)
     assert lookalike("catalog", "remove", "a3").status == 0
     result = lookalike("embed", "--stale")
@@ -172,13 +181,13 @@ def test_a_stopped_run_resumes(blind, lookalike, monkeypatch):
             raise KeyboardInterrupt
         return applied(head, vectors)
 
-    monkeypatch.setattr("lookalike.encode.head.apply_head", counted)
+    monkeypatch.setattr("lookalike.encode.heads.head.apply_head", counted)
     with pytest.raises(KeyboardInterrupt):
         recipe.embed(Workspace(blind), "checkpoint:run-7")
     made = recipe.embed(Workspace(blind), "checkpoint:run-7")
     assert computed == [8, 8, 8, 8, 8, 8]
     vectors = np.load(blind / "v.npy")
-    np.testing.assert_allclose(made.vectors, applied(Head.seeded(6, 9, seed=3), vectors), atol=1e-6)
+    np.testing.assert_allclose(made.vectors, applied(ProjectionHead.seeded(6, 9, seed=3), vectors), atol=1e-6)
     computed.clear()
     with pytest.raises(KeyboardInterrupt):
         recipe.embed(Workspace(blind), "checkpoint:run-7")
@@ -186,12 +195,14 @@ def test_a_stopped_run_resumes(blind, lookalike, monkeypatch):
     recipe.embed(Workspace(blind), "precomputed:v.npy")
     made = recipe.embed(Workspace(blind), "checkpoint:run-7")
     assert computed == [8, 8, 8, 8, 8, 8, 8, 8]
-    np.testing.assert_allclose(made.vectors, applied(Head.seeded(6, 9, seed=3), vectors[::-1]), atol=1e-6)
+    np.testing.assert_allclose(
+        made.vectors, applied(ProjectionHead.seeded(6, 9, seed=3), vectors[::-1]), atol=1e-6
+    )
 
 
 def test_a_head_that_gives_no_numbers_is_refused(blind, lookalike):
     assert lookalike("embed", "precomputed:v.npy").status == 0
-    head = Head.seeded(6, 9, seed=3)
+    head = ProjectionHead.seeded(6, 9, seed=3)
     torch.nn.init.constant_(head.last.weight, 0)
     torch.nn.init.constant_(head.last.bias, 0)
     keep(blind / "models/dead", Origin("precomputed:v.npy", recipe.NOT_KNOWN), head)

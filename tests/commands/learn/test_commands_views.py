@@ -12,7 +12,8 @@ from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.encode import run
 from lookalike.encode.encoder import encode_photo
-from lookalike.encode.head import Head, apply_head
+from lookalike.encode.heads.head import apply_head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.encode.inputs import workers
 from lookalike.encode.inputs.augment import Augmented
 from lookalike.encode.open import open_encoder
@@ -112,7 +113,7 @@ def test_worker_processes_make_the_same_views(shop, monkeypatch):
 
 def test_views_of_a_head_are_the_head_of_the_views(lookalike, shop):
     origin, features = Workspace(shop).manifest("color").origin, Workspace(shop).manifest("color").dimension
-    head = Head.seeded(features, 8, seed=0)
+    head = ProjectionHead.seeded(features, 8, seed=0)
     (shop / "models/run").mkdir(parents=True)
     for name, content in head_files(origin, head, {}).items():
         (shop / "models/run" / name).write_bytes(content)

@@ -7,7 +7,7 @@ import numpy as np
 
 from lookalike.catalog.read import catalog_from
 from lookalike.core.types import Labels, Origin
-from lookalike.encode.head import Head
+from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.encode.sources.checkpoint import head_files
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
@@ -58,7 +58,7 @@ def make_shop(folder: Path) -> Workspace:
 def keep_head(folder: Path, base: Origin, *, wide: int = WIDE, to: int = 6, learned: Any = LEARNED) -> None:
     """A head's folder."""
     folder.mkdir(parents=True)
-    for name, content in head_files(base, Head.seeded(wide, to, seed=3), learned).items():
+    for name, content in head_files(base, ProjectionHead.seeded(wide, to, seed=3), learned).items():
         (folder / name).write_bytes(content)
 
 

@@ -20,16 +20,17 @@ from jaxtyping import Float32
 from safetensors.torch import save
 from torch import nn
 
-from lookalike.core.errors import EncoderError
+from lookalike.core.errors import ArgumentError, EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.head import Head, apply_head, placed
+from lookalike.encode.heads.head import Head, apply_head, placed
+from lookalike.encode.heads.kinds import KINDS
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Network, share_cores
 from lookalike.encode.sources.checkpoint_file import (
+    HEADS,
     NETWORK,
-    PROJECTION_HEAD,
-    RESIDUAL_HEAD,
+    OTHER_HEAD,
     HeadAbout,
     head_about,
     headed_origin,
@@ -68,7 +69,7 @@ class Headed:
     def vectors(self, ready: np.ndarray) -> Float32[np.ndarray, "photos dimension"]:
         """Prepared photos, stacked, to their vectors."""
         found = self.base.vectors(ready)
-        share_cores(self.head.first.weight.device)
+        share_cores(self.head.device)
         return apply_head(self.head, found)
 
 
@@ -108,13 +109,14 @@ def head_files(base: Origin, head: Head, learned: Mapping[str, Any]) -> dict[str
 
     `base` is the origin of the vectors the head was trained on, `learned` anything that JSON holds.
     """
+    sizes = head.sizes if head.kind in HEADS else {"kind": head.kind, **head.sizes}
     about = {
-        "format": RESIDUAL_HEAD if head.residual else PROJECTION_HEAD,
+        "format": HEADS.get(head.kind, OTHER_HEAD),
         "encoder": base.spec,
         "weights": base.weights,
         "preprocessing": base.preprocessing,
         "precision": base.precision,
-        "head": {"features": head.features, "projection": head.projection},
+        "head": sizes,
         "learned": dict(learned),
     }
     return {HEAD: _tensors(head), ABOUT: _json(about)}
@@ -132,9 +134,8 @@ def read_head(folder: Path, label: str = "") -> HeadCheckpoint:
             f"{label} is a checkpoint of a whole network, not of a head.",
             fix="Name the checkpoint of a head: lookalike finetune writes one.",
         )
-    return HeadCheckpoint(
-        about.base, _head(about, folder / HEAD, label), MappingProxyType(dict(about.learned))
-    )
+    head = _filled(_empty_head(about, folder, label), folder / HEAD, label)
+    return HeadCheckpoint(about.base, head, MappingProxyType(dict(about.learned)))
 
 
 def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec, Path], Encoder]) -> Encoder:
@@ -184,19 +185,31 @@ def _network_about(
         raise not_ours(folder, str(spec), error) from None
 
 
-def _head(about: HeadAbout, file: Path, label: str) -> Head:
-    """The head of a file that holds exactly its parameters, all of them finite."""
+def _empty_head(about: HeadAbout, folder: Path, label: str) -> Head:
+    """The head without its parameters; of an edited file they may be larger than memory."""
+    if about.kind not in KINDS:
+        raise EncoderError(
+            f"{label} is a head of the kind {about.kind!r:.40}, which this Lookalike does not know.",
+            fix=f"Install the Lookalike that wrote it. Known kinds: {', '.join(KINDS)}.",
+        )
+    try:
+        with torch.device("meta"):
+            return KINDS[about.kind](**about.sizes)
+    except (TypeError, ArgumentError) as error:
+        raise not_ours(folder, label, error) from None
+
+
+def _filled(head: Head, file: Path, label: str) -> Head:
+    """The head with the parameters of a file, which holds exactly them, all of them finite."""
     if not file.is_file():
         raise _damaged(label, f"there is no {HEAD}")
     state = read_weights(file)
-    with torch.device("meta"):  # shapes only: the sizes in an edited file may be larger than memory
-        wanted = _sizes(Head(about.features, about.projection).state_dict())
-    given = _sizes(state)
+    given, wanted = _sizes(state), _sizes(head.state_dict())
     if given != wanted:
         raise _damaged(label, f"{HEAD} holds {_shapes(given)}, where {ABOUT} says {_shapes(wanted)}")
     if not all(torch.isfinite(value).all() for value in state.values()):
         raise _damaged(label, f"{HEAD} holds NaN or infinite values")
-    head = Head.empty(about.features, about.projection, residual=about.residual)
+    head = head.to_empty(device="cpu")
     head.load_state_dict(state)
     return head
 

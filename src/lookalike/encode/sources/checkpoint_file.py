@@ -1,10 +1,10 @@
 """The `checkpoint.json` of a checkpoint folder, read without torch, and where such folders are.
 
-Format 1 is a whole network, format 2 a projection head on another encoder, format 3 a residual head, which programs
-that know only projection heads must refuse:
+Format 1 is a whole network, format 2 a projection head on another encoder, format 3 a residual head, format 4 a head
+of any other kind, which programs that know only earlier formats must refuse:
 
     encoder, weights, preprocessing, precision    the `Origin` of the vectors the head was trained on
-    head                                          {"features": ..., "projection": ...}
+    head                                          {"features": ..., "projection": ...}, in format 4 also its "kind"
     learned                                       what it was trained with: whatever the trainer wrote
 """
 
@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lookalike.core.errors import EncoderError
@@ -20,18 +21,18 @@ from lookalike.core.text import quoted
 from lookalike.core.types import Origin
 from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
-NETWORK, PROJECTION_HEAD, RESIDUAL_HEAD = 1, 2, 3
-NEWEST = RESIDUAL_HEAD
+NETWORK, OTHER_HEAD = 1, 4
+HEADS = MappingProxyType({"projection": 2, "residual": 3})  # the formats of kinds that have one of their own
+NEWEST = OTHER_HEAD
 
 
 @dataclass(frozen=True)
 class HeadAbout:
-    """A head as checkpoint.json describes it: its encoder, its shape, and how it was trained."""
+    """A head as checkpoint.json describes it: its encoder, its kind and sizes, and how it was trained."""
 
     base: Origin
-    features: int
-    projection: int
-    residual: bool
+    kind: str
+    sizes: Mapping[str, int]
     learned: Mapping[str, Any]
 
 
@@ -78,19 +79,19 @@ def head_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout 
     """The description of a head, None for a whole network."""
     if about["format"] <= NETWORK:
         return None
-    residual = about["format"] == RESIDUAL_HEAD
     try:
         base = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
         parse(base.spec)
-        features, projection = (_side(about["head"], key) for key in ("features", "projection"))
-        if residual and features != projection:
-            raise ValueError(f"a residual head takes {features} numbers and gives {projection}")
+        named = {number: kind for kind, number in HEADS.items()}
+        kind = named.get(about["format"]) or _text(about["head"], "kind")
+        names = ["features", "projection", *(set(about["head"]) - {"kind", "features", "projection"})]
+        sizes = {name: _side(about["head"], name) for name in names}
         learned = about["learned"]
         if not isinstance(learned, dict):
             raise ValueError(f"learned is no object but {learned!r:.40}")
     except (ValueError, KeyError, TypeError, EncoderError) as error:
         raise not_ours(folder, label, error) from None
-    return HeadAbout(base, features, projection, residual, learned)
+    return HeadAbout(base, kind, sizes, learned)
 
 
 def head_of(spec: EncoderSpec, base: Path) -> HeadAbout | None:

@@ -22,7 +22,7 @@ from lookalike.catalog.split import assign_splits
 from lookalike.core.checks import fingerprint
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.encode.head import Head
+from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.evaluate.measures.table import parse
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
@@ -221,7 +221,8 @@ def run_trial(divided: Divided, trial: Trial) -> dict[str, Any]:
     views = Cached([ground.features], here)
     examples = Examples(around, BatchPlan(settings.batch), settings.soft, views, settings.seed, here)
     size = ground.features.shape[1]
-    head = Head.seeded(size, trial.projection or size, seed=settings.seed, residual=not trial.projection)
+    kind = ProjectionHead if trial.projection else ResidualHead
+    head = kind.seeded(size, trial.projection or size, seed=settings.seed)
     watch = _Watch(divided, tuple(dict.fromkeys((settings.measure, *trial.choosers))))
     run = finetune(head, examples, settings, watch, Unkept())
     undefined = {on: dict.fromkeys(trial.measures, math.nan) for on in divided.pretrained(trial.measures)}

@@ -61,7 +61,7 @@ def base_vectors(workspace: Workspace, spec: EncoderSpec) -> BaseVectors | None:
 def head_workload(workspace: Workspace, spec: EncoderSpec, base: BaseVectors) -> Workload:
     """Applying a head: no photo is read."""
     head = head_of(spec, workspace.folder)
-    dimension = head.projection if head else base.manifest.dimension
+    dimension = head.sizes["projection"] if head else base.manifest.dimension
     return Workload(0, 0, bytes_on_disk(len(workspace.catalog), dimension), base.embeddings.encoder)
 
 
@@ -70,7 +70,7 @@ def apply_to(
 ) -> None:
     """Vectors of a head from those of its encoder, in slices. A stopped run is resumed."""
     require_torch(spec)
-    from lookalike.encode.head import apply_head, placed
+    from lookalike.encode.heads.head import apply_head, placed
     from lookalike.encode.sources.checkpoint import read_head
     from lookalike.encode.weights import parameters_hash
 
