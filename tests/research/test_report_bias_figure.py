@@ -1,13 +1,17 @@
 """The figure of `lookalike bias`: every estimate and measure is there, and undefined bands leave no mark."""
 
+import csv
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 from lookalike.audit.trust import KINDS
 from lookalike.research.bias.encoder_pairs import band_name
 from lookalike.research.bias.figure import bias_figure
+from lookalike.research.bias.simulate import MEASURES
 from lookalike.research.bias.statistics import BiasFigure, PooledMean
 
+DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -42,3 +46,14 @@ def test_a_band_without_encoders_outside_has_no_point():
     assert points(5) == 5
     assert points(2) == 2
     assert "nan" not in bias_figure(cells(0), "t")
+
+
+def test_the_picture_of_the_documentation_is_drawn_from_the_kept_figures():
+    with (DOCS / "research/results/bias.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    kept = [BiasFigure(*row[:3], *map(float, row[3:6]), *map(int, row[6:])) for row in rows]
+    shown = (DOCS / "images/bias.svg").read_text(encoding="utf-8")
+    title = ET.fromstring(shown).find(f"{SVG}title").text
+    assert bias_figure(kept, title) == shown
+    assert "DCS(half=7): 0.97 (both generators)" in shown
+    assert set(MEASURES) <= {one.measure for one in kept if one.figure == "ordered right"}

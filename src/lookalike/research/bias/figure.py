@@ -11,7 +11,7 @@ from lookalike.research.bias.statistics import BiasFigure
 
 LINES = ("HR@5", "EHR@5", "HR@5 alone x own odds", "HR@5 corrected", "HR@5 with 100 labels")
 WIDTH, LEFT, RIGHT, TOP = 784, 72, 580, 54
-PLOT_HEIGHT, ROW, ROWS_LEFT = 250, 30, 222
+PLOT_HEIGHT, ROW, ROWS_LEFT = 250, 30, 236
 
 Found = Mapping[tuple[str, str], BiasFigure]  # by measure and where
 
