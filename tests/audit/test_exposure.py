@@ -86,7 +86,7 @@ def test_every_list_counts_each_of_its_items_once(w: World, k: int):
 
 def test_groups_of_a_column_and_the_item_whose_photos_differ():
     catalog = shop("aabbcd", "bbbbbq", look="xxxyyz")
-    groups = item_groups(catalog, np.array([0, 1, 2]))
+    groups = item_groups(catalog)
     assert groups["look"].tolist() == ["x", "several", "y"]
     assert groups["role"].tolist() == ["both"] * 3
     found = {one.column: one for one in by_columns(np.array([4, 0, 1]), groups)}

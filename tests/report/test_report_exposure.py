@@ -26,7 +26,7 @@ def test_a_row_per_encoder_and_the_ends_of_the_column_that_differs_most(report):
     assert [row.name for row in shown.groups] == ["group 0", "group 1", "group 10", "group 11"]
     assert [cell.text for cell in shown.groups[-1].cells] == ["31", "1.0", "11.0%"]
     assert shown.left == "2 encoders and 8 groups"
-    assert "a random sample of 5,000 of 12,345 query images" in shown.asked
+    assert "a random sample of 5,000 of 12,345 query images" in shown.lists
 
 
 def test_a_column_of_few_groups_is_shown_whole_and_no_column_is_no_table(report):
@@ -37,7 +37,7 @@ def test_a_column_of_few_groups_is_shown_whole_and_no_column_is_no_table(report)
         ("plain", "6.2", "4.0%"),
         ("room", "1.1", "38.0%"),
     ]
-    assert (shown.left, "all 12,345 query images" in shown.asked) == ("", True)
+    assert (shown.left, "all 12,345 query images" in shown.lists) == ("", True)
     none = replace(few, found=(replace(one, columns=()),))
     assert "by style" not in text(part_of(render(replace(report, exposure=none)), "shown"))
 

@@ -11,11 +11,13 @@ from math import nan
 import numpy as np
 from jaxtyping import Float64, Int64, Shaped
 
+from lookalike.core.text import count, percent, plural, value
 from lookalike.core.types import Catalog
 
 MOST_GROUPS, FEWEST_ITEMS = 12, 20
 """The most groups of a column that is reported, and the fewest items of a group that says how columns differ."""
 LISTED = 100
+HEADS = ("never shown", "by chance", "times shown", "at most", "Gini")  # of `Exposure.cells`
 SEVERAL = "several"  # the group of an item whose photos differ in a column
 
 
@@ -28,6 +30,11 @@ class GroupExposure:
     mean: float
     never: float
 
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """Items, times shown on average, and share never shown, as they are written."""
+        return count(self.items), value(self.mean, 1), percent(self.never)
+
 
 @dataclass(frozen=True)
 class ColumnExposure:
@@ -39,6 +46,11 @@ class ColumnExposure:
     column: str
     groups: tuple[GroupExposure, ...]
     difference: float
+
+    def ends(self, most: int) -> tuple[GroupExposure, ...]:
+        """All groups, or of more than `most` the first and the last ones."""
+        half = most // 2
+        return self.groups if len(self.groups) <= most else (*self.groups[:half], *self.groups[-half:])
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,19 @@ class Exposure:
     most_shown: tuple[ShownItem, ...]
     never_shown: tuple[str, ...]
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The values of `HEADS` as they are written."""
+        most = self.most_shown[0].times if self.most_shown else 0
+        shares = percent(self.never), percent(self.by_chance)
+        return *shares, value(self.mean, 1), count(most), value(self.gini, 2)
+
+    @property
+    def lists(self) -> str:
+        """Which lists were counted."""
+        sample = "all" if self.queries == self.all_queries else f"a random sample of {self.queries:,} of"
+        return f"the first {self.k} results of {sample} {plural(self.all_queries, 'query image')}"
+
 
 def exposure(
     catalog: Catalog,
@@ -85,14 +110,11 @@ def exposure(
     times_i = number of queries whose list has item i; never = share of items with times_i = 0; by_chance =
     (1 - K / n)^queries for n items. Means and shares are NaN without an item.
     """
-    names, code = catalog.item_codes
-    present = np.unique(code[catalog.is_gallery()])
-    times = item_times(catalog, rows)[1]
-    order = np.lexsort((np.arange(len(present)), -times))
-    most = [at for at in order[:LISTED].tolist() if times[at]]
+    items, times = item_times(catalog, rows)
+    most = [at for at in np.argsort(-times, kind="stable")[:LISTED].tolist() if times[at]]
     unseen = np.flatnonzero(times == 0)
     spread = unseen[np.linspace(0, len(unseen) - 1, min(LISTED, len(unseen))).astype(np.int64)]
-    n, queries = len(present), len(rows)
+    n, queries = len(items), len(rows)
     return Exposure(
         encoder=encoder,
         k=k,
@@ -103,9 +125,9 @@ def exposure(
         never=len(unseen) / n if n else nan,
         by_chance=max(0.0, 1 - k / n) ** queries if n else nan,
         gini=gini(times),
-        columns=by_columns(times, item_groups(catalog, present)),
-        most_shown=tuple(ShownItem(str(names[present[at]]), int(times[at])) for at in most),
-        never_shown=tuple(str(names[present[at]]) for at in spread),
+        columns=by_columns(times, item_groups(catalog)),
+        most_shown=tuple(ShownItem(str(items[at]), int(times[at])) for at in most),
+        never_shown=tuple(map(str, items[spread])),
     )
 
 
@@ -134,22 +156,19 @@ def gini(times: Int64[np.ndarray, " items"]) -> float:
     return float(2 * (place @ np.sort(times)) / (n * total) - (n + 1) / n)
 
 
-def item_groups(
-    catalog: Catalog, items: Int64[np.ndarray, " items"]
-) -> dict[str, Shaped[np.ndarray, " items"]]:
+def item_groups(catalog: Catalog) -> dict[str, Shaped[np.ndarray, " items"]]:
     """The group of each item of the gallery by every column; items whose photos there differ are `SEVERAL`."""
     photos = np.flatnonzero(catalog.is_gallery())
-    place = np.searchsorted(items, catalog.item_codes[1][photos])
-    first = np.full(len(items), -1, np.int64)
-    first[place[::-1]] = photos[::-1]
+    found = np.unique(catalog.item_codes[1][photos], return_index=True, return_inverse=True)
+    first, place = photos[found[1]], found[2]
     columns = {"category": catalog.category, "role": catalog.role, "split": catalog.split, **catalog.columns}
-    found = {}
+    groups = {}
     for name, values in columns.items():
         text = np.array([str(value) for value in values], object)
         own = text[first]
-        differs = np.bincount(place, weights=text[photos] != own[place], minlength=len(items)) > 0
-        found[name] = np.where(differs, SEVERAL, own)
-    return found
+        differs = np.bincount(place, weights=text[photos] != own[place], minlength=len(first)) > 0
+        groups[name] = np.where(differs, SEVERAL, own)
+    return groups
 
 
 def by_columns(

@@ -19,11 +19,9 @@ def exposure_part(
     listed = tuple(sorted(found, key=lambda one: order[one.encoder]))
     if not listed or not listed[0].items:
         return None
-    names, code = gallery.catalog.item_codes
     rows = np.flatnonzero(gallery.catalog.is_gallery())
-    row_of = dict(
-        zip(names[code[rows[::-1]]], rows[::-1].tolist(), strict=True)
-    )  # the first photo of each item
+    items, first_photo = np.unique(gallery.catalog.item[rows].astype(str), return_index=True)
+    row_of = dict(zip(items.tolist(), rows[first_photo].tolist(), strict=True))
 
     def photo(item: str) -> ReportPhoto:
         return gallery.photo(row_of[item])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lookalike.audit.exposure import ColumnExposure, Exposure
+from lookalike.audit.exposure import HEADS, ColumnExposure, Exposure
 from lookalike.cli.console import say, table
 from lookalike.core.text import folded, listed, percent, plural, value
 
@@ -14,21 +14,9 @@ def print_exposure(found: Sequence[Exposure]) -> None:
     if not found or not found[0].items:
         return
     first = found[0]
-    sample = f"a sample of {first.queries:,} of" if first.queries < first.all_queries else "all"
-    lists = f"the first {first.k} results of {sample} {plural(first.all_queries, 'query image')}"
-    say("", folded(f"Exposure@{first.k}: how often {plural(first.items, 'item')} are among {lists}"))
-    rows = [
-        [
-            one.encoder,
-            percent(one.never),
-            percent(one.by_chance),
-            value(one.mean, 1),
-            f"{one.most_shown[0].times:,}" if one.most_shown else "0",
-            value(one.gini, 2),
-        ]
-        for one in found
-    ]
-    table(["encoder", "never shown", "by chance", "times shown", "at most", "Gini"], rows)
+    said = f"Exposure@{first.k}: how often {plural(first.items, 'item')} are among {first.lists}"
+    say("", folded(said))
+    table(["encoder", *HEADS], [[one.encoder, *one.cells] for one in found])
     for one in found:
         if one.never_shown:
             say(folded(f"{one.encoder} never shows {_named(one)}.", "  "))
@@ -50,10 +38,7 @@ def _named(one: Exposure) -> str:
 
 
 def _groups(column: ColumnExposure) -> str:
-    half = MOST // 2
-    groups = column.groups if len(column.groups) <= MOST else (*column.groups[:half], *column.groups[-half:])
+    groups = column.ends(MOST)
     left = len(column.groups) - len(groups)
-    shown = ", ".join(
-        f"{one.group} {value(one.mean, 1)} times ({percent(one.never, 0)} never)" for one in groups
-    )
-    return shown + (f"; {plural(left, 'group')} between these" if left else "")
+    shown = (f"{one.group} {value(one.mean, 1)} times ({percent(one.never, 0)} never)" for one in groups)
+    return ", ".join(shown) + (f"; {plural(left, 'group')} between these" if left else "")
