@@ -10,6 +10,7 @@ import numpy as np
 
 from lookalike.catalog.duplicates.groups import count_duplicates, find_duplicates, kept_together
 from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
 from lookalike.catalog.readers.folder import read_folder
 from lookalike.catalog.readers.rows import Rows
@@ -75,26 +76,27 @@ def catalog_from(
         paths = rows.path.tolist()
         checked = check_images(paths, rows.root, max_megapixels=max_megapixels, progress=progress)
         looked = []
+    box, checked, told = _boxes(rows, checked)
     left_out = _left_out(rows, checked)
     if all(found.reason for found in checked):
         raise _none_usable(rows, left_out)
     keep = np.array([not found.reason for found in checked])
     good = [found for found in checked if not found.reason]
     signatures = {found.digest: found.signature for found in good if found.digest}
-    group = _duplicates(good, signatures)
-    kept = kept_together(rows.item, np.flatnonzero(keep), group)
-    split = assign_together(rows.item, kept, seed=seed, given=rows.split)
     catalog = replace(
         rows.take(np.flatnonzero(keep)),
         path=_relative(rows.path[keep], rows.root),
-        split=split[keep],
+        box=box[keep],
         digest=strings(found.digest for found in good),
         width=np.array([found.width for found in good], dtype=np.int64),
         height=np.array([found.height for found in good], dtype=np.int64),
         left_out=tuple(left_out),
-        duplicate=group,
     )
-    notes = (*rows.notes, *looked, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
+    group = _duplicates(catalog, signatures)
+    kept = kept_together(rows.item if rows.together is None else rows.together, np.flatnonzero(keep), group)
+    split = assign_together(rows.item, kept, seed=seed, given=rows.split)
+    catalog = replace(catalog, split=split[keep], duplicate=group)
+    notes = (*rows.notes, *looked, *told, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
     warnings = (*rows.warnings, *_split_doubts(rows, catalog))
     return Reading(
         catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures, warnings
@@ -146,13 +148,28 @@ def _left_out(rows: Rows, checked: Sequence[Checked]) -> list[LeftOut]:
     return sorted([*rows.left_out, *bad], key=lambda one: one.position)
 
 
-def _duplicates(good: Sequence[Checked], signatures: Mapping[str, bytes]) -> np.ndarray:
-    """The duplicate group of every photo that can be used."""
+def _boxes(rows: Rows, checked: Sequence[Checked]) -> tuple[np.ndarray, list[Checked], list[str]]:
+    """The boxes of all rows, the checks with the reasons of boxes that cannot be used, and notes."""
+    if rows.boxes is None:
+        return rows.box, list(checked), []
+    width, height = (
+        np.array([getattr(found, side) for found in checked], np.int64) for side in ("width", "height")
+    )
+    text, reasons, notes = placed(rows.boxes, rows.box_orders, width, height)
+    both = zip(checked, reasons, strict=True)
+    return (
+        strings(text),
+        [found if found.reason or not why else Checked("", 0, 0, why) for found, why in both],
+        notes,
+    )
+
+
+def _duplicates(catalog: Catalog, signatures: Mapping[str, bytes]) -> np.ndarray:
+    """The duplicate group of every photo that can be used. A boxed photo has duplicates with the same box only."""
     if not signatures:
-        return np.full(len(good), -1, np.int64)
-    return find_duplicates(
-        strings(found.digest for found in good), as_rows(found.signature for found in good)
-    ).group
+        return np.full(len(catalog), -1, np.int64)
+    known = as_rows(signatures.get(content, b"") for content in catalog.content)
+    return find_duplicates(catalog.content, known).group
 
 
 def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:

@@ -64,12 +64,12 @@ def merged(
     new = np.flatnonzero(~here & np.array([image not in by_hand for image in read.image], bool))
     replaced = [
         image
-        for image, digest in zip(read.image[here], read.digest[here], strict=True)
-        if digest != old.digest[old.row[image]]
+        for image, content in zip(read.image[here], read.content[here], strict=True)
+        if content != old.content[old.row[image]]
     ]
     if replaced and not replacing:
         raise CatalogError(
-            f"{plural(len(replaced), 'id')} of the catalog would get another photo: {quoted(replaced)}.",
+            f"{plural(len(replaced), 'id')} of the catalog would get another photo or box: {quoted(replaced)}.",
             fix="Give them other ids (rename them), or let the new photos take their place with --replace.",
         )
     gone = {image for image in old.image if image not in read.row} if whole else set()
@@ -100,7 +100,7 @@ def _updated(old: Catalog, new: Catalog) -> int:
 
     both = [(old.row[image], row) for image, row in new.row.items() if image in old.row]
     return sum(
-        old.digest[before] == new.digest[now] and entry(old, before) != entry(new, now)
+        old.content[before] == new.content[now] and entry(old, before) != entry(new, now)
         for before, now in both
     )
 
@@ -170,8 +170,8 @@ def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:
 
 
 def _grouped_anew(catalog: Catalog, signatures: Mapping[str, bytes]) -> Catalog:
-    known = as_rows(signatures.get(digest, b"") for digest in catalog.digest)
-    return replace(catalog, duplicate=find_duplicates(catalog.digest, known).group)
+    known = as_rows(signatures.get(digest, b"") for digest in catalog.content)
+    return replace(catalog, duplicate=find_duplicates(catalog.content, known).group)
 
 
 def _split_anew(catalog: Catalog, seed: int) -> Catalog:
@@ -185,7 +185,7 @@ def _taken_over(old: Catalog, read: Catalog) -> Catalog:
     rows = [(row, read.row[image]) for row, image in enumerate(old.image) if image in read.row]
     mine, theirs = (np.array(side, np.int64) for side in (zip(*rows, strict=True) if rows else ((), ())))
     fields = {}
-    for name in ("path", "item", "category", "role", "digest", "width", "height"):
+    for name in ("path", "item", "category", "role", "digest", "width", "height", "box"):
         fields[name] = getattr(old, name).copy()
         fields[name][mine] = getattr(read, name)[theirs]
     columns = dict(_same_columns(old.columns, read.columns, len(old)))

@@ -7,6 +7,7 @@ photos -> Catalog -> Embeddings -> Pool -> votes -> Labels
                                   Scores
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -32,6 +33,7 @@ NONE_DRAWN = np.empty(0, dtype=np.int8)
 JUDGED_COLUMNS = ("query", "candidate", "label", "above", "tied", "score", "candidates", "drawn")
 DRAWN: Mapping[str, int] = MappingProxyType({"sampled": 1, "catalog": 2})
 NO_GROUPS = np.empty(0, dtype=np.int64)
+NO_BOXES = np.empty(0, dtype=object)
 
 
 class LeftOut(NamedTuple):
@@ -43,7 +45,7 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-CATALOG_TEXTS = ("image", "path", "item", "category", "role", "split", "digest")
+CATALOG_TEXTS = ("image", "path", "item", "category", "role", "split", "digest", "box")
 CATALOG_NUMBERS = ("position", "width", "height")
 
 
@@ -55,7 +57,8 @@ class Catalog:
     paths), left-out images included. `digest`, `width` and `height` are of the photo as it is shown
     (EXIF orientation applied); they are "" and 0 where no photo was read. `columns` are the table's others.
     Photos of one `duplicate` group are one photo, byte for byte or nearly so; -1 (all of them unless given) is a
-    photo without duplicates.
+    photo without duplicates. An encoder sees only the `box` of a photo, "x0,y0,x1,y1" in pixels of the photo as it is
+    shown; "" (all of them unless given) is the whole photo.
     """
 
     image: Shaped[np.ndarray, " images"]
@@ -71,8 +74,11 @@ class Catalog:
     columns: Mapping[str, np.ndarray] = field(default_factory=lambda: NO_COLUMNS)
     left_out: tuple[LeftOut, ...] = ()
     duplicate: Int[np.ndarray, " images"] = field(default_factory=lambda: NO_GROUPS)
+    box: Shaped[np.ndarray, " images"] = field(default_factory=lambda: NO_BOXES)
 
     def __post_init__(self) -> None:
+        if self.box is NO_BOXES:
+            object.__setattr__(self, "box", np.full(len(self.image), "", dtype=object))
         if self.duplicate is NO_GROUPS:
             object.__setattr__(self, "duplicate", np.full(len(self.image), -1, dtype=np.int64))
 
@@ -93,6 +99,14 @@ class Catalog:
     def fingerprint(self) -> str:
         """Equal exactly when images, items, roles and splits are."""
         return fingerprint(self.image, self.item, self.role, self.split)
+
+    @cached_property
+    def content(self) -> Shaped[np.ndarray, " images"]:
+        """The hash of what an encoder sees of each photo: its digest, with a box that of both."""
+        both = zip(self.digest, self.box, strict=True)
+        return strings(
+            hashlib.sha256(f"{digest}#{box}".encode()).hexdigest() if box else digest for digest, box in both
+        )
 
     def take(self, rows: Int[np.ndarray, " kept"]) -> "Catalog":
         """The catalog of some rows, in the order given; nothing is left out of it. One photo alone is no duplicate."""

@@ -168,7 +168,8 @@ def _chunks(catalog: Catalog, shards: Sequence[_Shard]) -> Iterator[Chunk]:
     for shard in shards:
         for at in range(0, len(shard.todo), CHUNK):
             rows = shard.todo[at : at + CHUNK]
-            yield Chunk(tuple(rows.tolist()), tuple(catalog.path[rows]), tuple(catalog.digest[rows]))
+            columns = (tuple(column[rows]) for column in (catalog.path, catalog.digest, catalog.box))
+            yield Chunk(tuple(rows.tolist()), *columns)
 
 
 def _batches(ready: Iterable[PreparedChunk], size: int) -> Iterator[_Batch]:

@@ -108,7 +108,7 @@ def count_duplicates(catalog: Catalog) -> DuplicateCount:
     def distinct(column: np.ndarray) -> Counter[int]:
         return Counter(number for number, _ in set(zip(group, column[rows], strict=True)))
 
-    groups, contents = len(set(group)), distinct(catalog.digest)
+    groups, contents = len(set(group)), distinct(catalog.content)
     return DuplicateCount(
         photos=len(rows) - groups,
         exact=len(rows) - contents.total(),

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
 
+from lookalike.catalog.photos.boxes import Box, cut
 from lookalike.catalog.photos.heic import HeicError, is_heic, register_heic
 from lookalike.core.checks import at_least
 from lookalike.core.errors import CatalogError
@@ -39,28 +40,33 @@ PILLOW = re.compile(r"PIL\.")
 _limit_lifted = threading.Lock()
 
 
-def load_rgb(source: Source, *, size_hint: int | None = None) -> Image.Image:
+def load_rgb(source: Source, *, size_hint: int | None = None, box: Box | None = None) -> Image.Image:
     """The photo as it is shown, in RGB with 8 bits: what every encoder reads.
 
     EXIF orientation is applied; of an animation it is the first frame; transparency is laid on white;
     16-bit greyscale is scaled to 8 bits (32-bit and float TIFF by their range). Colour profiles are not
-    applied. With `size_hint` a JPEG may come smaller, never below that many pixels on either side.
+    applied. With a `box` in pixels of the photo as it is shown, only that part is returned.
+    With `size_hint` a JPEG may come smaller, the result never below that many pixels on either side.
     `source` is a path or an open binary file; the result holds no metadata and keeps no file open.
 
-    Raises CatalogError, with the reason, for what cannot be read.
+    Raises CatalogError, with the reason, for what cannot be read and for a box that leads out of the photo.
     """
     least = None if size_hint is None else at_least(size_hint, 1, "size_hint")
     try:
         with open_photo(source) as image:
+            whole = image.size
             if least is not None:
-                image.draft(None, (least, least))
+                side = least if box is None else -(-least * min(whole) // max(1, min(box.width, box.height)))
+                image.draft(None, (side, side))
             image.load()
-            return _upright(as_rgb(image), orientation(image))
+            turn = orientation(image)
+            photo = _upright(as_rgb(image), turn)
     except Exception as error:  # decoders fail in any way there is
         raise CatalogError(
             f"{_name(source)} cannot be read as a photo: {why(error)}.",
             fix="Replace the file, or take it out of the catalog.",
         ) from error
+    return photo if box is None else cut(photo, box, whole[::-1] if turn in SIDEWAYS else whole)
 
 
 def thumbnail(source: Source, size: int) -> bytes:

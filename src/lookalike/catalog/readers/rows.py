@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
+from lookalike.catalog.photos.boxes import CORNERS
 from lookalike.core.types import Catalog
 
 
@@ -15,13 +17,19 @@ class Rows(Catalog):
 
     `position` counts the source's rows from 0, those of `left_out` included. `root` is the folder that `path` is
     relative to, None where there are no photos to read. `notes` are sentences that say how the source was understood,
-    `warnings` why it may be the wrong one.
+    `warnings` why it may be the wrong one. `boxes` are four numbers for each image (NaN: the whole photo) in one of
+    `box_orders`, of which the first is documented. `labels` are files of labels, or columns query, candidate and label.
+    Rows of one `together` are kept in one split.
     """
 
     source: str = ""
     root: Path | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    boxes: Float[np.ndarray, "images 4"] | None = None
+    box_orders: tuple[str, ...] = (CORNERS,)
+    labels: tuple[object, ...] = ()
+    together: np.ndarray | None = None
 
 
 def unchecked(count: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from lookalike.core.text import plural, quoted
 from lookalike.core.types import ROLES, SPLITS
 
 WORDS = ("image", "path", "item", "category", "role", "split")
+BOX = ("x0", "y0", "x1", "y1")
 LIKELY_IMAGE = (
     "filename",
     "file_name",
@@ -41,8 +42,9 @@ def read_table(
 
     Columns, by name without regard to case: `image` (required), `path` (else the image id), `item` (else
     the image id), `category`, `role` (query, gallery or both, which a blank is), `split` (train,
-    validation, also val and valid, or test; a blank one is drawn later). Others are kept. `columns` says
-    which column is what under another name: `{"image": "filename"}`.
+    validation, also val and valid, or test; a blank one is drawn later), all of `x0`, `y0`, `x1` and `y1` (the box
+    that encoders see, in pixels; blank for the whole photo). Others are kept. `columns` says which column is what
+    under another name: `{"image": "filename"}`.
 
     Paths are relative to the folder `images`, which is the table's own by default. A data frame without
     `images` has no photos: `root` is None, and the catalog serves for scoring vectors only.
@@ -70,19 +72,30 @@ def read_table(
         source=table.source,
         root=_root(table, images),
         columns=_others(table, known),
+        boxes=_boxes(table, known),
         notes=(_sentence(item, category), *table.notes),
     )
 
 
 def _known(table: TextTable, columns: Mapping[str, str]) -> dict[str, str]:
     """Our word -> the table's column, for the words it has."""
-    if unknown := [word for word in columns if word not in WORDS]:
+    if unknown := [word for word in columns if word not in (*WORDS, *BOX)]:
         raise ArgumentError(
             f"--column names {quoted(unknown)}, which no catalog has.",
-            fix=f"Use one of {', '.join(WORDS)}, for example --column image=filename",
+            fix=f"Use one of {', '.join((*WORDS, *BOX))}, for example --column image=filename",
         )
-    named = {word: _named(table, columns.get(word, word), required=word in columns) for word in WORDS}
-    known = {word: name for word, name in named.items() if name is not None}
+    named = {
+        word: _named(table, columns.get(word, word), required=word in columns) for word in (*WORDS, *BOX)
+    }
+    whole_box = all(named[word] is not None for word in BOX)
+    if not whole_box and (lacking := [word for word in BOX if word in columns]):
+        raise ArgumentError(
+            f"--column names {quoted(lacking)}, but a box needs all of {', '.join(BOX)}.",
+            fix="Name the other columns of the box too.",
+        )
+    known = {
+        word: name for word, name in named.items() if name is not None and (whole_box or word not in BOX)
+    }
     if "image" not in known:
         likely = _likely_image(table)
         name = shlex.quote(f"image={likely}") if likely else "image=NAME"
@@ -160,6 +173,30 @@ def _splits(table: TextTable, known: Mapping[str, str]) -> np.ndarray:
     allowed = f"{', '.join(SPLITS)} (val and valid are validation)"
     _require_none(table, "split", values, [split is None for split in splits], allowed)
     return strings(split or "" for split in splits)
+
+
+def _boxes(table: TextTable, known: Mapping[str, str]) -> np.ndarray | None:
+    """The four numbers of each box, NaN in rows where all are blank; None if the table has no boxes."""
+    if not set(BOX) <= known.keys():
+        return None
+    texts = [
+        [value.strip() for value in row] for row in zip(*(table.columns[known[w]] for w in BOX), strict=True)
+    ]
+    wrong = [at for at, row in enumerate(texts) if any(row) and not all(map(_is_number, row))]
+    if wrong:
+        raise CatalogError(
+            f"{_named_source(table)} has no box of four numbers in {table.at(wrong)}: "
+            f"{quoted(texts[wrong[0]])}.",
+            fix=f"Fill all of {', '.join(BOX)} with pixels, or none for the whole photo.",
+        )
+    return np.array([[float(value or "nan") for value in row] for row in texts], np.float64)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def _require_none(

@@ -29,10 +29,18 @@ def search(
         typer.Option(help="Encoder to search with.", metavar="ENCODER", show_default="the only one"),
     ] = None,
     k: options.K = 10,
+    box: Annotated[
+        str,
+        typer.Option(
+            help="Search with this part of the photo, in pixels.",
+            metavar="X0,Y0,X1,Y1",
+            show_default="the whole photo",
+        ),
+    ] = "",
     json: options.Json = False,
 ) -> None:
     """Find the K most similar items for a photo. Each item is shown once; the item of the query is left out."""
-    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k)
+    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k, box=box)
     if json:
         print_json(found)
         return

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
+from lookalike.catalog.photos.boxes import box_of
 from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import CatalogError, EmbeddingsError
 from lookalike.encode.encoder import Prepare
@@ -31,11 +32,12 @@ WATCH_SECONDS = 0.5  # how often a worker looks whether its command is still the
 
 
 class Chunk(NamedTuple):
-    """Some photos of a catalog: their rows, paths and the hashes of their contents ("" for one that was not read)."""
+    """Some photos of a catalog: their rows, paths, boxes and the hashes of their contents ("" for one not read)."""
 
     rows: tuple[int, ...]
     paths: tuple[str, ...]
     digests: tuple[str, ...]
+    boxes: tuple[str, ...]
 
 
 class PreparedChunk(NamedTuple):
@@ -49,8 +51,8 @@ class PreparedChunk(NamedTuple):
 def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> PreparedChunk:
     """Read, check and prepare the photos of one chunk. Runs in a worker."""
     rows, photos, bad = [], [], []
-    for row, path, digest in zip(*chunk, strict=True):
-        found = _photo(Path(root) / path, digest, size_hint)
+    for row, path, digest, box in zip(*chunk, strict=True):
+        found = _photo(Path(root) / path, digest, size_hint, box)
         if isinstance(found, str):
             bad.append((row, found))
         else:
@@ -59,8 +61,8 @@ def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> Pre
     return PreparedChunk(tuple(rows), np.stack(photos) if photos else np.empty(0), tuple(bad))
 
 
-def _photo(path: Path, digest: str, size_hint: int) -> Image.Image | str:
-    """The photo that the catalog means, or what is wrong with it."""
+def _photo(path: Path, digest: str, size_hint: int, box: str) -> Image.Image | str:
+    """The photo that the catalog means, cut to its box, or what is wrong with it."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -68,7 +70,7 @@ def _photo(path: Path, digest: str, size_hint: int) -> Image.Image | str:
     if digest and hashlib.sha256(content).hexdigest() != digest:
         return "changed since the catalog was made"
     try:
-        return load_rgb(io.BytesIO(content), size_hint=size_hint)
+        return load_rgb(io.BytesIO(content), size_hint=size_hint, box=box_of(box))
     except CatalogError:
         return "unreadable"
 

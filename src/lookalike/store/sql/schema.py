@@ -38,6 +38,9 @@ image = Table(
     Column("height", Integer, nullable=False),
     Column("columns", Text, nullable=False),  # the table's other columns, a JSON object
     Column("duplicate", Integer, nullable=False, server_default="-1"),  # group of duplicate photos; -1: none
+    Column(
+        "box", Text, nullable=False, server_default=""
+    ),  # x0,y0,x1,y1: what encoders see; "": the whole photo
 )
 
 signature = Table(

@@ -51,15 +51,15 @@ class Manifest:
 
 
 def images_fingerprint(catalog: Catalog) -> str:
-    """A fingerprint of the images, their photo contents and their order."""
-    return fingerprint(catalog.image, catalog.digest)
+    """A fingerprint of the images, the contents of their photos, their boxes and their order."""
+    return fingerprint(catalog.image, catalog.content)
 
 
 def row_keys(catalog: Catalog, spec: str) -> UInt8[np.ndarray, "images 16"]:
-    """What each vector depends on: the content of the photo, and for `precomputed:` vectors the id of the image."""
+    """What each vector depends on: the photo and its box, and for `precomputed:` vectors the id of the image."""
     by_image = spec.startswith("precomputed:")
     keys = bytearray()
-    for image, digest in zip(catalog.image, catalog.digest, strict=True):
+    for image, digest in zip(catalog.image, catalog.content, strict=True):
         if by_image or not digest:
             keys += hashlib.sha256(f"{image}\0{digest}".encode("utf-8", "surrogatepass")).digest()[:KEY]
         else:

@@ -209,6 +209,11 @@ def _write_catalog(catalog: Catalog, folder: Path, has_photos: bool) -> None:
     path = {"path": [places[image] for image in catalog.image]} if has_photos else {}
     columns = {name: getattr(catalog, name).tolist() for name in ("item", "category", "role", "split")}
     others = {name: values.tolist() for name, values in catalog.columns.items()}
+    if any(catalog.box):
+        corners = [text.split(",") if text else [""] * 4 for text in catalog.box]
+        columns |= {
+            name: [corner[at] for corner in corners] for at, name in enumerate(("x0", "y0", "x1", "y1"))
+        }
     write_table({"image": catalog.image.tolist(), **path, **columns, **others}, folder / "catalog.csv")
     (folder / "splits").mkdir()
     for split in SPLITS:

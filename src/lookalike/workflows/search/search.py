@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.catalog.photos.boxes import box_of
 from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import SearchError
 from lookalike.core.types import Origin, Rule
@@ -30,11 +31,21 @@ class SearchAnswer:
     results: tuple[Result, ...]
 
 
-def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: int = 10) -> SearchAnswer:
-    """The K best distinct items for the id of an image or an item (its first photo), or for a photo's path."""
+def search(
+    workspace: Workspace, query: str, *, encoder: str | None = None, k: int = 10, box: str = ""
+) -> SearchAnswer:
+    """The K best distinct items for the id of an image or an item (its first photo), or for a photo's path.
+
+    With a `box`, x0,y0,x1,y1 in pixels, the query is that part of the photo.
+    """
+    if (part := box_of(box)) and not Path(query).is_file():
+        raise SearchError(
+            f"--box needs a photo, and {query!r} is not a file.",
+            fix="Give the path of the photo, or leave out --box.",
+        )
     encoder = encoder or _only_encoder(workspace)
     embeddings = workspace.embeddings(encoder)
-    image = _catalog_image(workspace, query)
+    image = None if part else _catalog_image(workspace, query)
     if image is not None:
         pairs = judged_pairs(workspace.catalog, workspace.labels(), Rule())
         judged = judged_items(pairs)
@@ -47,7 +58,7 @@ def search(workspace: Workspace, query: str, *, encoder: str | None = None, k: i
             f"{encoder} has changed since the catalog was embedded: its {' and '.join(changed)} changed.",
             fix=f"Embed the catalog again: lookalike embed {shlex.quote(embeddings.spec)} --name {encoder}",
         )
-    vector = encode_photo(load_rgb(Path(query), size_hint=opened.size_hint), opened)
+    vector = encode_photo(load_rgb(Path(query), size_hint=opened.size_hint, box=part), opened)
     return SearchAnswer(query, None, encoder, by_vector(workspace.catalog, embeddings, vector, k))
 
 
