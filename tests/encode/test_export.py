@@ -100,6 +100,7 @@ def test_exporting_leaves_the_encoder_as_it_was(exported):
         "checkpoint:on_head",
         "checkpoint:residual",
         "timm:test_resnet?weights=test_resnet.safetensors&size=96",
+        "timm:test_resnet?weights=test_resnet.safetensors&size=96&layers=layer2,layer4",
     ],
 )
 def test_a_transformer_heads_on_a_head_and_a_network_without_one(home, text, capfd):

@@ -94,6 +94,24 @@ def test_a_checkpoint_in_the_workspace_is_an_encoder(lookalike, shop):
     workspace = Workspace(shop)
     assert workspace.encoders == ["run-7", "test_resnet"]
     assert (workspace.embeddings("run-7").vectors == workspace.embeddings("test_resnet").vectors).all()
+    assert lookalike("embed", "checkpoint:models/run-7?layers=layer2", "--name", "second").status == 0
+    assert workspace.embeddings("second").vectors.shape[1] == 48
+
+
+def test_several_layers_are_one_encoder(lookalike, shop, photos):
+    text = f"{NETWORK}&layers=layer1,layer2,layer4"
+    result = lookalike("embed", text, "--name", "layers")
+    assert result.status == 0, result.err
+    vectors = Workspace(shop).embeddings("layers").vectors
+    assert vectors.shape[1] == 32 + 48 + 96
+    ends = [(0, 32), (32, 80), (80, 176)]
+    lengths = [np.linalg.norm(vectors[:, first:last], axis=1) for first, last in ends]
+    np.testing.assert_allclose(lengths, 1, atol=1e-5)
+    Image.open(photos / "rod/003/1.png").save("new.jpg")
+    assert lookalike("search", "new.jpg", "--encoder", "layers", "-k", 2).status == 0
+    refused = lookalike("embed", f"{NETWORK}&layers=layer9", "--name", "nine")
+    assert refused.status == 1
+    assert "layer4" in refused.err
 
 
 def test_what_cannot_be_had_leaves_no_half_encoder(lookalike, shop):

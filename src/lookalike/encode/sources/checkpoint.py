@@ -26,6 +26,7 @@ from lookalike.encode.encoder import Encoder
 from lookalike.encode.heads.head import Head, apply_head, placed
 from lookalike.encode.heads.kinds import KINDS
 from lookalike.encode.inputs.preprocessing import Preprocessing
+from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Network, share_cores
 from lookalike.encode.sources.checkpoint_file import (
     HEADS,
@@ -159,7 +160,7 @@ def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec
 
 def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> Network:
     options = dict(spec.options)
-    if unknown := sorted(set(options) - {"precision"}):
+    if unknown := sorted(set(options) - {"precision", "layers"}):
         raise EncoderError(
             f"{spec}: a checkpoint takes no option {unknown[0]!r}; its own are in {ABOUT}.",
             fix="Leave it out.",
@@ -169,7 +170,7 @@ def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> 
     )
 
     network, preprocessing = _network_about(spec, folder, about)
-    module = backbone_of(network, folder / WEIGHTS).module
+    module = with_layers(backbone_of(network, folder / WEIGHTS).module, options.get("layers"), str(spec))
     return Network.of(spec, module, preprocessing, options.get("precision"))
 
 

@@ -5,12 +5,13 @@ from types import MappingProxyType
 
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import OPTIONS
+from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Backbone, Network, Value
 from lookalike.encode.sources import timm_networks, torchvision_networks
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import weights_file
 
-OWN = ("weights", "precision", *OPTIONS)  # every other option is a keyword argument of the network
+OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
 LIBRARIES = MappingProxyType({"timm": timm_networks.build, "torchvision": torchvision_networks.build})
 WORDS = MappingProxyType[str, Value]({"true": True, "false": False, "none": None})
 
@@ -21,7 +22,8 @@ def open_network(spec: EncoderSpec, base: Path) -> Network:
     file = weights_file(options["weights"], base, str(spec)) if "weights" in options else None
     backbone = backbone_of(spec, file)
     preprocessing = backbone.preprocessing.with_options(options, str(spec))
-    return Network.of(spec, backbone.module, preprocessing, options.get("precision"))
+    module = with_layers(backbone.module, options.get("layers"), str(spec))
+    return Network.of(spec, module, preprocessing, options.get("precision"))
 
 
 def backbone_of(spec: EncoderSpec, file: Path | None) -> Backbone:
