@@ -43,7 +43,7 @@ def test_each_wrong_word_is_rare():
     words = []
     for seed in range(2000):
         drawn = draw(units, 100, seed)
-        found = estimate(units, drawn, answers[drawn.unit], level=BOTH_BOUNDS)
+        found = estimate(units, drawn, answers[drawn], level=BOTH_BOUNDS)
         words.append(training_word(found.low, found.high, margin=0.05))
     assert weight @ answers == pytest.approx(0.0)
     for wrong in ("won", "lost"):

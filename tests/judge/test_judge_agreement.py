@@ -79,7 +79,7 @@ def test_the_worth_of_labels_is_the_ratio_of_the_estimator_s_variances(strength)
     errors = []
     for seed in range(2000):
         design = draw(units, 100, seed)
-        answers = label[design.unit]
+        answers = label[design]
         errors.append([estimate(one, design, answers).value for one in (units, judged)])
     without, using = np.var(errors, axis=0)
     assert agreement(score, label, stratum, query, flipped=NO_FLIPS).worth.value == pytest.approx(

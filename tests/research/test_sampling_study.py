@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from lookalike.audit.sampling.design import Design, Units, sizes
+from lookalike.audit.sampling.design import Units, sizes
 from lookalike.audit.sampling.estimate import estimate
 from lookalike.audit.sampling.forecast import forecast
 from lookalike.research.bias.ground_truths import as_if_encoders, studio_ground_truth
@@ -85,10 +85,9 @@ def test_a_cell_is_what_its_draws_are_one_by_one(found):
     plain, which = found.places.units(*target)
     y = found.answer[which]
     truth, taken = plain.known + plain.weight @ y, sizes(plain, 50)
-    pi = (taken / np.bincount(plain.stratum))[plain.stratum]
     for name, guess in (("none", None), ("good", guesses["good"][which])):
         units = Units(plain.weight, plain.stratum, plain.known, guess)
-        each = [estimate(units, Design(unit, pi[unit], 0), y[unit]) for unit in drawn(plain, taken, 40, 57)]
+        each = [estimate(units, unit, y[unit]) for unit in drawn(plain, taken, 40, 57)]
         assert cell[name]["covers"] == np.mean([one.low <= truth <= one.high for one in each])
         assert cell[name]["rmse"] == pytest.approx(
             np.sqrt(np.mean([(one.value - truth) ** 2 for one in each]))

@@ -1,40 +1,16 @@
 """How precise a sample will be, of pairs and of whole queries, before it is drawn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
 
 from lookalike.api.places import Places
-from lookalike.api.samples import FEWEST, SampleQuestion, SampleUnit, Value, telling_rows
-from lookalike.audit.sampling.design import ALL_FROM
-from lookalike.audit.sampling.forecast import Forecast, alike_within_queries, forecast
+from lookalike.api.samples import FEWEST, SampleQuestion, Value, telling_rows
+from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
+from lookalike.audit.sampling.forecast import SampleStep, alike_within_queries, forecast
 from lookalike.core.errors import ArgumentError
-
-
-@dataclass(frozen=True)
-class SampleStep:
-    """What a number of labels buys: expected half-widths of the interval by drawn pairs and by drawn whole queries.
-
-    Of several encoders, these are for the two whose lists differ most. `queries` is how many queries the labels
-    are enough for. NaN where these are too few.
-    """
-
-    labels: int
-    pairs: float
-    whole_queries: float
-    queries: int
-
-    @property
-    def unit(self) -> SampleUnit:
-        """What gives the narrower interval."""
-        return "query" if self.whole_queries < self.pairs else "pair"
-
-    @property
-    def half_width(self) -> float:
-        """The half-width of what gives the narrower interval."""
-        return self.whole_queries if self.unit == "query" else self.pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +61,14 @@ def forecast_sample(
     open_pairs = len(np.unique(telling_rows(places, question)[1]))
     shares = looks * len(question.values)
 
-    def of(value: Value) -> Callable[[int], Forecast]:
+    def of(value: Value) -> Callable[[int], SampleStep]:
         by, asked = places.by_query(*value)
         units, which = places.units(*value, guess=guess)
         own = None if guess is None else places.of_questions(guess, *value)[asked]
         expected = places.of_questions(chance, *value)[asked]
         part = len(units) / max(open_pairs, 1)
 
-        def at(labels: int) -> Forecast:
+        def at(labels: int) -> SampleStep:
             mine = max(round(labels * part), 1)
             place = np.searchsorted(asked, which)
             return forecast(units, by, mine, expected, place, guess=own, alike=alike, looks=shares)
@@ -104,7 +80,6 @@ def forecast_sample(
     hardest = of(max(question.values, key=lambda value: places.open_weight(*value)))
 
     def at(labels: int) -> SampleStep:
-        found = hardest(labels)
-        return SampleStep(labels, found.pairs, found.whole_queries, found.queries)
+        return replace(hardest(labels), labels=labels)
 
     return SampleForecast(open_pairs, at)

@@ -14,12 +14,12 @@ from lookalike.api.samples import (
     Population,
     Sample,
     SampleQuestion,
-    SampleUnit,
     Value,
     draw,
     measure_of,
     questions_of,
 )
+from lookalike.audit.sampling.design import SampleUnit
 from lookalike.audit.sampling.estimate import LEVEL, Estimate
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule

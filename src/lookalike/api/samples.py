@@ -1,11 +1,10 @@
 """A random sample of questions: what is drawn for the values of encoders, and what the answers tell."""
 
 import io
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -13,8 +12,8 @@ from jaxtyping import Float64, Int64
 from lookalike.api.places import LEAST, NONE, Places
 from lookalike.api.top_places import SampledMeasure
 from lookalike.audit.sampling import design as designs
-from lookalike.audit.sampling.design import Design, Units
-from lookalike.audit.sampling.estimate import LEVEL, Estimate, estimate_between
+from lookalike.audit.sampling.design import SampleUnit, Units
+from lookalike.audit.sampling.estimate import LEVEL, Estimate, estimate, exactly, extremes
 from lookalike.audit.sampling.queries import ByQuery, between_queries, with_queries_drawn
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
@@ -22,9 +21,9 @@ from lookalike.core.types import Catalog, Split
 from lookalike.discover.questions import Questions
 
 FEWEST = 50
+REPLICATES = 1000
 """Labels below which intervals are not reliable."""
 ALL_POSITIVES = ("Recall", "R", "NDCG", "ENDCG", "AP", "MAP")
-SampleUnit = Literal["pair", "query"]
 Population = Literal["fixed", "sample"]
 Value = tuple[str, str | None]
 """An encoder's value, or the first's less the second's."""
@@ -54,22 +53,32 @@ class SampleQuestion:
         return tuple(combinations(self.encoders, 2))
 
 
+class _Drawn(NamedTuple):
+    """The units of a value, those drawn, the least and the most of their answers, and the value query by query."""
+
+    units: Units
+    unit: Int64[np.ndarray, " drawn"]
+    ends: Float64[np.ndarray, "2 drawn"]
+    by_query: ByQuery
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A drawn sample with all that it was drawn from, so that nothing that happens later changes it.
 
-    `guess` is the covariate of each row of `places`. `design` numbers the units of `frame`. `asked` are the drawn
-    questions in the order of labelling, `owner` the places in the design of the units that ask them. `looks` are the
-    numbers of first questions after which the estimate is read.
+    `guess` is the covariate of each row of `places`. `unit` are the drawn units of `frame`, `asked` the drawn questions
+    in the order of labelling, `owner` the place of each one's unit in `unit`. `looks` are the numbers of first
+    questions after which the estimate is read. `seed` repeats the draw.
     """
 
     question: SampleQuestion
     places: Places
     guess: Float64[np.ndarray, " rows"] | None
-    design: Design
+    unit: Int64[np.ndarray, " drawn"]
     asked: Int64[np.ndarray, " asked"]
     owner: Int64[np.ndarray, " asked"]
     looks: tuple[int, ...]
+    seed: int
 
     def __len__(self) -> int:
         return len(self.asked)
@@ -79,9 +88,15 @@ class Sample:
         """The units that were drawn from, and the questions or queries that they are."""
         return frame_of(self.places, self.question)
 
-    def units_at(self, look: int) -> int:
-        """How many drawn units are complete with the first `look` questions."""
-        return int(self.owner[look]) if look < len(self) else len(self.design)
+    @property
+    def stratum(self) -> Int64[np.ndarray, " asked"]:
+        """The stratum of each question's unit."""
+        return self.frame[0].stratum[self.unit[self.owner]]
+
+    @property
+    def probability(self) -> Float64[np.ndarray, " asked"]:
+        """The inclusion probability of each question's unit."""
+        return designs.probability(self.frame[0], self.unit)[self.owner]
 
     def estimate(
         self, value: Value, label: Float64[np.ndarray, " asked"], look: int, looks: int, level: float = LEVEL
@@ -90,51 +105,40 @@ class Sample:
 
         `looks` is how many intervals share 1 - level: one for each look and value.
         """
-        count = self.units_at(look)
-        drawn = Design(self.design.unit[:count], self.design.probability[:count], self.design.seed)
+        complete = int(self.owner[look]) if look < len(self) else len(self.unit)
         answer = np.full(len(self.places.photos), np.nan)
         answer[self.asked[:look]] = label[:look]
         of = self._of_pairs if self.question.unit == "pair" else self._of_queries
-        units, drawn, ends, by, unanswered = of(value, drawn, answer)
+        units, unit, ends, by = of(value, self.unit[:complete], answer)
         if len(units) == 0:  # two encoders with the same lists
-            return Estimate(units.known, units.known, units.known, "exact", 0, 0, 0.0, 0.0)
-        found = estimate_between(units, drawn, ends, unanswered, level=level, looks=looks)
+            return exactly(units.known)
+        found = estimate(units, unit, ends, level=level, looks=looks, replicates=REPLICATES)
         if self.question.population == "fixed":
             return found
-        between = between_queries(by(), units, drawn, ends.mean(axis=0), found.coefficient)
+        between = between_queries(by, units, unit, ends.mean(axis=0), found.coefficient)
         return with_queries_drawn(found, between, self.places.queries, level=level, looks=looks)
 
     def _of_pairs(
-        self, value: Value, drawn: Design, answer: Float64[np.ndarray, " questions"]
-    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], Callable[[], ByQuery], int]:
+        self, value: Value, unit: Int64[np.ndarray, " drawn"], answer: Float64[np.ndarray, " questions"]
+    ) -> _Drawn:
         several = self.frame if len(self.question.values) > 1 else None
         units, which = self.places.units(*value, guess=self.guess, drawn_from=several)
-        label, rising = answer[which[drawn.unit]], units.weight[drawn.unit] > 0
-        ends = np.stack([np.where(np.isnan(label), rising == most, label) for most in (False, True)])
-        counts = np.isnan(label) & (units.weight[drawn.unit] != 0)
-
-        def by() -> ByQuery:
-            return self.places.by_query(*value, which=which)[0]
-
-        return units, drawn, ends, by, int(counts.sum())
+        by, _ = self.places.by_query(*value, which=which)
+        return _Drawn(units, unit, extremes(answer[which[unit]], units.weight[unit]), by)
 
     def _of_queries(
-        self, value: Value, drawn: Design, answer: Float64[np.ndarray, " questions"]
-    ) -> tuple[Units, Design, Float64[np.ndarray, "2 drawn"], Callable[[], ByQuery], int]:
+        self, value: Value, unit: Int64[np.ndarray, " drawn"], answer: Float64[np.ndarray, " questions"]
+    ) -> _Drawn:
         """Queries that a value does not need are left out: those drawn of the others are drawn at random too."""
         by, which = self.places.by_query(*value)
         guess = None if self.guess is None else self.places.of_questions(self.guess, *value)[which]
         units, queries = by.units(guess)
         place = np.full(self.places.queries, NONE)
         place[queries] = np.arange(len(queries))
-        at = place[self.frame[1][drawn.unit]]
-        drawn = Design(at[at >= 0], drawn.probability[at >= 0], drawn.seed)
-        ends = by.answers(queries[drawn.unit], answer[which])
-
-        def parts() -> ByQuery:
-            return ByQuery(queries, np.arange(len(queries)), units.weight, by.known)
-
-        return units, drawn, ends, parts, int((ends[0] != ends[1]).sum())
+        unit = place[self.frame[1][unit]]
+        unit = unit[unit >= 0]
+        parts = ByQuery(queries, np.arange(len(queries)), units.weight, by.known)
+        return _Drawn(units, unit, by.answers(queries[unit], answer[which]), parts)
 
 
 def frame_of(places: Places, question: SampleQuestion) -> tuple[Units, Int64[np.ndarray, " units"]]:
@@ -171,20 +175,20 @@ def draw(
         )
     if question.unit == "pair":
         made = designs.draw(units, labels, seed)
-        asked, owner = which[made.unit], np.arange(len(made))
+        asked, owner = which[made], np.arange(len(made))
     else:
         query, one = telling_rows(places, question)
         count = min(max(round(labels * len(units) / len(one)), designs.LEAST), len(units))
         made = designs.draw(units, count, seed)
         turn = np.full(places.queries, len(made))
-        turn[which[made.unit]] = np.arange(len(made))
+        turn[which[made]] = np.arange(len(made))
         order = np.argsort(turn[query], kind="stable")
         order = order[turn[query[order]] < len(made)]
         _, first = np.unique(one[order], return_index=True)
         order = order[np.sort(first)]
         asked, owner = one[order], turn[query[order]]
     until = np.searchsorted(owner, np.arange(len(made)), side="right")
-    return Sample(question, places, guess, made, asked, owner, _looks(until, looks))
+    return Sample(question, places, guess, made, asked, owner, _looks(until, looks), seed)
 
 
 def telling_rows(
@@ -217,14 +221,14 @@ def both_ways(sample: Sample) -> Int64[np.ndarray, " asked"]:
 
 
 FROZEN = ("query", "weight", "label", "question", "photos")
+DRAWN = ("unit", "asked", "owner")
 
 
 def as_bytes(sample: Sample) -> bytes:
     """What was drawn from and what was drawn, as a compressed archive of arrays."""
     places, held = sample.places, io.BytesIO()
     arrays = {name: getattr(places, name) for name in FROZEN}
-    arrays |= {name: getattr(sample, name) for name in ("asked", "owner")}
-    arrays |= {"unit": sample.design.unit, "probability": sample.design.probability}
+    arrays |= {name: getattr(sample, name) for name in DRAWN}
     if sample.guess is not None:
         arrays["guess"] = sample.guess
     np.savez_compressed(held, queries=np.int64(places.queries), **arrays)
@@ -238,8 +242,8 @@ def sample_from(held: bytes, question: SampleQuestion, seed: int, looks: tuple[i
     family, k = measure_of(question.measure)
     rows = {name: arrays[name] for name in FROZEN}
     places = Places(question.encoders, k, int(arrays["queries"]), measure=family, **rows)
-    made = Design(arrays["unit"], arrays["probability"], seed)
-    return Sample(question, places, arrays.get("guess"), made, arrays["asked"], arrays["owner"], looks)
+    drawn = {name: arrays[name] for name in DRAWN}
+    return Sample(question, places, arrays.get("guess"), looks=looks, seed=seed, **drawn)
 
 
 def measure_of(name: str) -> tuple[SampledMeasure, int]:

@@ -7,7 +7,7 @@ import numpy as np
 from lookalike.api.places import places
 from lookalike.api.sampled_values import SampledValue, estimate_sample, sampled_value
 from lookalike.api.samples import Sample, SampleQuestion, draw, questions_of
-from lookalike.audit.sampling.estimate import Estimate
+from lookalike.audit.sampling.estimate import exactly
 from lookalike.audit.training_verdict import (
     BOTH_BOUNDS,
     LABELS,
@@ -51,10 +51,8 @@ def with_verdict(
     found = places(catalog, both, labels, rows, K, Rule(split=TEST))
     units, _ = found.units(TRAINED, BASE)
     if not len(units):
-        exact = Estimate(units.known, units.known, units.known, "exact", 0, 0, 0.0, 0.0)
-        return replace(
-            made, verdict=verdict_of(sampled_value((TRAINED, BASE), exact, MARGIN), TRAINED, labels=0)
-        )
+        exact = sampled_value((TRAINED, BASE), exactly(units.known), MARGIN)
+        return replace(made, verdict=verdict_of(exact, TRAINED, labels=0))
     sample = draw(found, SampleQuestion((TRAINED, BASE), MEASURE, TEST), LABELS, seed=seed)
     asked = questions_of(sample, catalog)
     return replace(

@@ -136,7 +136,7 @@ def test_the_mean_over_draws_is_the_truth(shop, names, unit):
 
 def test_a_frozen_sample_comes_back_and_tells_the_same(shop):
     sample, asked = drawn(shop, ("one", "two", "coarse"), 90, unit="query", looks=2)
-    again = sample_from(as_bytes(sample), sample.question, sample.design.seed, sample.looks)
+    again = sample_from(as_bytes(sample), sample.question, sample.seed, sample.looks)
     assert again.asked.tolist() == sample.asked.tolist()
     assert estimate_sample(again, asked, shop[2], shop[0]) == estimate_sample(sample, asked, shop[2], shop[0])
 

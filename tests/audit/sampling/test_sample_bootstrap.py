@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from lookalike.audit.sampling.bootstrap import bootstrap_ends
-from lookalike.audit.sampling.design import Design, Units, draw
-from lookalike.audit.sampling.estimate import Estimate, estimate
+from lookalike.audit.sampling.design import Units, draw
+from lookalike.audit.sampling.estimate import Estimate, estimate, extremes
 from lookalike.audit.sampling.queries import with_queries_drawn
 from lookalike.audit.sampling.rounds import combined
 
 WEIGHT = np.array([0.1, 0.2, 0.1, 0.1, 0.3, 0.1, 0.2, 0.1, 0.1, 0.2, -0.1, -0.2, -0.1, -0.1, -0.2, -0.1])
 STRATUM = np.repeat([0, 1], [10, 6])
 GUESS = np.linspace(0.1, 0.9, 16)
-UNIT = np.array([10, 1, 4, 12, 0, 15, 7])  # 4 of 10, 3 of 6
-LABEL = np.array([1.0, 0, 1, 0, 1, 1, 1])
+UNIT = np.array([1, 4, 0, 7, 10, 12, 15])  # 4 of 10, 3 of 6
+LABEL = np.array([0.0, 1, 1, 1, 1, 0, 1])
 REPLICATES = 40_000
 
 
@@ -72,19 +72,19 @@ def test_the_ends_of_a_normal_bootstrap_are_those_of_the_variance_without_replac
 def test_the_only_unit_of_a_stratum_and_a_full_stratum_do_not_vary_and_an_empty_one_has_no_value():
     units = Units(np.full(8, 0.1), np.repeat([0, 1], [4, 4]), 0.2)
     label = np.array([[1.0, 0, 1, 0, 1]] * 2)
-    alone = bootstrap_ends(units, np.arange(5), label, np.zeros(2), 0.95)
+    alone = bootstrap_ends(units, np.arange(5), label, np.zeros(2), 0.95, replicates=1000)
     assert alone == pytest.approx((0.2 + 0.2 + 0.4,) * 2)
-    empty = bootstrap_ends(units, np.arange(4), label[:, :4], np.zeros(2), 0.95)
+    empty = bootstrap_ends(units, np.arange(4), label[:, :4], np.zeros(2), 0.95, replicates=1000)
     assert np.isnan(empty).all()
 
 
 def test_drawn_units_without_an_answer_widen_it_and_the_same_design_gives_the_same():
     units = Units(WEIGHT, STRATUM, 0.4)
-    design = Design(UNIT, np.where(UNIT < 10, 0.4, 0.5), seed=7)
     unknown = LABEL.copy()
     unknown[:2] = np.nan
-    full, open_ = estimate(units, design, LABEL), estimate(units, design, unknown)
-    assert full == estimate(units, design, LABEL)
+    answers = (LABEL, LABEL, extremes(unknown, WEIGHT[UNIT]))
+    full, again, open_ = (estimate(units, UNIT, one, replicates=1000) for one in answers)
+    assert full == again
     assert open_.bootstrap[0] <= full.bootstrap[0] < full.bootstrap[1] <= open_.bootstrap[1]
     assert open_.bootstrap[1] - open_.bootstrap[0] > full.bootstrap[1] - full.bootstrap[0]
 
@@ -104,6 +104,6 @@ def test_with_100_labels_it_holds_the_truth_about_as_often_as_it_says():
     units, held = Units(weight, (weight > 0).astype(int), 0.1), 0
     for seed in range(400):
         design = draw(units, 100, seed)
-        low, high = estimate(units, design, label[design.unit]).bootstrap
+        low, high = estimate(units, design, label[design], replicates=1000).bootstrap
         held += low <= 0.1 + weight @ label <= high
     assert held / 400 > 0.9

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lookalike.audit.sampling.design import Units, draw, filled, shared, sizes
+from lookalike.audit.sampling.design import Units, draw, filled, probability, shared, sizes
 from lookalike.core.errors import ArgumentError
 
 
@@ -36,28 +36,28 @@ def test_all_are_labelled_where_little_more_is_open_than_asked_for(labels, all_o
 
 def test_probabilities_are_how_often_a_unit_is_drawn():
     some = units((6, 0.1), (4, -0.2))
-    times, probability = Counter[int](), {}
+    times, found = Counter[int](), {}
     for seed in range(4000):
         design = draw(some, 5, seed)
-        times.update(design.unit.tolist())
-        probability |= dict(zip(design.unit.tolist(), design.probability.tolist(), strict=True))
-    for unit, p in probability.items():
+        times.update(design.tolist())
+        found |= dict(zip(design.tolist(), probability(some, design).tolist(), strict=True))
+    for unit, p in found.items():
         assert times[unit] / 4000 == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 4000))
-    assert sum(probability.values()) == pytest.approx(5)
+    assert sum(found.values()) == pytest.approx(5)
 
 
 def test_the_seed_alone_decides_and_no_unit_comes_twice():
     some = units((40, 0.1), (30, -0.1))
     one, again, other = draw(some, 20, 1), draw(some, 20, 1), draw(some, 20, 2)
-    assert np.array_equal(one.unit, again.unit)
-    assert not np.array_equal(np.sort(one.unit), np.sort(other.unit))
-    assert len(set(one.unit.tolist())) == len(one) == 20
+    assert np.array_equal(one, again)
+    assert not np.array_equal(np.sort(one), np.sort(other))
+    assert len(set(one.tolist())) == len(one) == 20
 
 
 def test_the_first_part_of_a_design_is_a_simple_random_sample_of_each_stratum():
     """Each unit of a stratum is as often among the first five labels as any other."""
     some = units((10, 0.1), (6, -0.1))
-    first = Counter(unit for seed in range(3000) for unit in draw(some, 12, seed).unit[:5].tolist())
+    first = Counter(unit for seed in range(3000) for unit in draw(some, 12, seed)[:5].tolist())
     for stratum in (0, 1):
         seen = np.array([first[unit] for unit in np.flatnonzero(some.stratum == stratum)])
         assert np.abs(seen - seen.mean()).max() < 5 * np.sqrt(seen.mean())
@@ -71,9 +71,10 @@ def test_units_that_do_not_count_are_not_drawn(weight):
 
 def test_one_draw_for_several_values_takes_units_by_the_root_of_how_many_need_them():
     needed = np.array([[True] * 400, [True] * 100 + [False] * 300, [True] * 100 + [False] * 300])
-    design = draw(shared(needed), 80, 3)
+    of_all = shared(needed)
+    design = draw(of_all, 80, 3)
     p = np.zeros(400)
-    p[design.unit] = design.probability
+    p[design] = probability(of_all, design)
     assert p[p > 0].min() * np.sqrt(3) == pytest.approx(p.max(), rel=0.03)
     assert (p[:100] > 0).sum() / 100 == pytest.approx(p[:100].max())
 

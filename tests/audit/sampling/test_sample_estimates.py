@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from lookalike.audit.sampling.design import Design, Units, draw, filled
-from lookalike.audit.sampling.estimate import estimate, estimates
+from lookalike.audit.sampling.design import Units, draw, filled, probability
+from lookalike.audit.sampling.estimate import estimate, estimates, extremes
 from lookalike.audit.trust import wilson
 
 WEIGHT = np.array([0.1, 0.1, 0.2, 0.1, 0.2, -0.1, -0.1, -0.2])
@@ -21,19 +21,19 @@ def every_sample(of_first: int, of_second: int):
     """All stratified samples of 5 and 3 units."""
     for one, other in product(combinations(range(5), of_first), combinations(range(5, 8), of_second)):
         unit = np.array([*one, *other])
-        yield Design(unit, np.where(unit < 5, of_first / 5, of_second / 3), 0)
+        yield unit
 
 
 def test_without_a_covariate_the_mean_over_all_samples_is_the_true_value():
     units = Units(EQUAL, STRATUM, known=0.25)
-    found = [estimate(units, design, LABEL[design.unit]).value for design in every_sample(3, 2)]
+    found = [estimate(units, design, LABEL[design]).value for design in every_sample(3, 2)]
     assert np.mean(found) == pytest.approx(0.25 + EQUAL @ LABEL)
 
 
 def test_known_sums_of_unequal_weights_make_the_value_vary_less_with_next_to_no_bias():
     units = Units(WEIGHT, STRATUM, known=0.25)
-    found = [estimate(units, design, LABEL[design.unit]).value for design in every_sample(4, 2)]
-    plain = [0.25 + ((WEIGHT * LABEL)[d.unit] / d.probability).sum() for d in every_sample(4, 2)]
+    found = [estimate(units, design, LABEL[design]).value for design in every_sample(4, 2)]
+    plain = [0.25 + ((WEIGHT * LABEL)[d] / probability(units, d)).sum() for d in every_sample(4, 2)]
     assert np.mean(plain) == pytest.approx(0.25 + WEIGHT @ LABEL)
     assert abs(np.mean(found) - np.mean(plain)) < 0.1 * np.std(found)
     assert np.std(found) < np.std(plain)
@@ -44,19 +44,19 @@ def test_known_sums_of_unequal_weights_make_the_value_vary_less_with_next_to_no_
 @pytest.mark.parametrize("weight", [EQUAL, WEIGHT])
 def test_the_variance_is_that_of_all_samples_or_more(weight):
     units = Units(weight, STRATUM)
-    found = [estimate(units, design, LABEL[design.unit]) for design in every_sample(3, 2)]
+    found = [estimate(units, design, LABEL[design]) for design in every_sample(3, 2)]
     assert np.mean([one.error**2 for one in found]) >= np.var([one.value for one in found])
 
 
 def plainly(
-    units: Units, design: Design, label: np.ndarray, level: float
+    units: Units, design: np.ndarray, label: np.ndarray, level: float
 ) -> tuple[float, float, float, float]:
     """The formulas of `estimates` with loops: the value, its interval, lambda. Every side is a stratum."""
     v, f = np.abs(units.weight), units.covariate
     sides = {}
     for sign in sorted({int(np.sign(w)) for w in units.weight}):
         everybody = [u for u in range(len(v)) if np.sign(units.weight[u]) == sign]
-        mine = [(i, u) for i, u in enumerate(design.unit) if u in everybody]
+        mine = [(i, u) for i, u in enumerate(design) if u in everybody]
         there, n = len(everybody), len(mine)
         heavy = sum(v[u] for _, u in mine)
         mean_y, mean_f = (sum(v[u] * x for u, x in rows) / heavy for rows in (
@@ -97,8 +97,8 @@ def test_the_difference_estimator_is_the_formula_s(mixed):
     label = (random.uniform(size=120) < guess).astype(float)
     units = Units(weight, (weight > 0).astype(int), 0.3, guess)
     design = draw(units, 50, 4)
-    found = estimate(units, design, label[design.unit], level=0.9)
-    expected = plainly(units, design, label[design.unit], 0.9)
+    found = estimate(units, design, label[design], level=0.9)
+    expected = plainly(units, design, label[design], 0.9)
     assert [found.value, found.low, found.high, found.coefficient] == pytest.approx(expected)
     assert found.method == ("MOVER" if mixed else "Wilson")
     assert found.coefficient > 0.5
@@ -111,14 +111,14 @@ def test_a_covariate_that_says_nothing_gets_next_to_no_weight_and_one_that_misle
     for guess, low, high in ((random.uniform(size=400), -0.3, 0.3), (1 - label, -1.01, -0.99)):
         units = Units(weight, np.zeros(400, int), 0.0, guess)
         design = draw(units, 150, 1)
-        assert low < estimate(units, design, label[design.unit]).coefficient < high
+        assert low < estimate(units, design, label[design]).coefficient < high
 
 
 def test_a_covariate_whose_coefficient_is_noise_is_left_out():
     """Answers and guesses that do not go together: the coefficient is 0, and the value that without a covariate."""
     label, guess = np.tile([1.0, 0.0], 30), np.repeat([0.2, 0.4, 0.3], 20)
     units = Units(np.full(90, 0.01), np.zeros(90, int), 0.0, np.concatenate([guess, np.full(30, 0.9)]))
-    design = Design(np.arange(60), np.full(60, 2 / 3), 0)
+    design = np.arange(60)
     found = estimate(units, design, label)
     assert (found.coefficient, found.value) == (0.0, pytest.approx(0.45))
 
@@ -126,7 +126,7 @@ def test_a_covariate_whose_coefficient_is_noise_is_left_out():
 def test_all_units_labelled_give_the_exact_value():
     units = Units(WEIGHT, STRATUM, 0.25, GUESS)
     design = draw(units, 8, 0)
-    found = estimate(units, design, LABEL[design.unit])
+    found = estimate(units, design, LABEL[design])
     assert found.low == found.high == found.value == pytest.approx(0.25 + WEIGHT @ LABEL)
     assert (found.method, found.error) == ("exact", 0.0)
 
@@ -150,7 +150,7 @@ def test_no_similar_label_and_none_but_similar_ones_leave_room_on_one_side():
 
 def test_nothing_open_is_exact():
     units = Units(np.empty(0), np.empty(0, int), 0.4)
-    found = estimate(units, Design(np.empty(0, int), np.empty(0), 0), np.empty(0))
+    found = estimate(units, np.empty(0, int), np.empty(0))
     assert (found.value, found.low, found.high, found.method) == (0.4, 0.4, 0.4, "exact")
 
 
@@ -160,8 +160,8 @@ def test_drawn_units_without_an_answer_widen_the_interval_to_both_extremes():
     label = np.resize([1.0, 0.0], 60)
     skipped = label.copy()
     skipped[:10] = np.nan
-    found = estimate(units, design, skipped)
-    rising = units.weight[design.unit[:10]] > 0
+    found = estimate(units, design, extremes(skipped, units.weight[design]))
+    rising = units.weight[design[:10]] > 0
     least, most = (
         estimate(units, design, np.r_[np.where(rising == up, 1.0, 0.0), label[10:]]) for up in (False, True)
     )
@@ -181,7 +181,7 @@ def test_looks_share_the_error_equally():
 
 def test_a_stratum_without_a_label_has_no_value():
     units = Units(WEIGHT, STRATUM)
-    found = estimate(units, Design(np.array([0, 1]), np.array([0.4, 0.4]), 0), np.array([1.0, 0.0]))
+    found = estimate(units, np.array([0, 1]), np.array([1.0, 0.0]))
     assert np.isnan([found.value, found.low, found.high]).all()
 
 
@@ -192,7 +192,7 @@ def test_whatever_part_the_covariate_is_there_for_the_value_has_no_bias_at_a_fix
     guess[np.random.default_rng(0).permutation(8)[known:]] = np.nan
     f = filled(guess, STRATUM)
     total = [
-        0.7 * (WEIGHT @ f) + ((WEIGHT * (LABEL - 0.7 * f))[d.unit] / d.probability).sum()
+        0.7 * (WEIGHT @ f) + ((WEIGHT * (LABEL - 0.7 * f))[d] / probability(Units(WEIGHT, STRATUM), d)).sum()
         for d in every_sample(3, 2)
     ]
     assert np.mean(total) == pytest.approx(WEIGHT @ LABEL)
@@ -201,12 +201,12 @@ def test_whatever_part_the_covariate_is_there_for_the_value_has_no_bias_at_a_fix
 def test_many_draws_at_once_are_the_single_ones():
     units = Units(np.repeat([0.01, -0.02, 0.01], 40), np.repeat([0, 1, 2], 40), 0.1, np.linspace(0, 1, 120))
     designs = [draw(units, 45, seed) for seed in range(3)]
-    unit = np.stack([d.unit[np.argsort(units.stratum[d.unit], kind="stable")] for d in designs])
+    unit = np.stack([d[np.argsort(units.stratum[d], kind="stable")] for d in designs])
     label = (np.sin(unit) > 0).astype(float)
     for some in (units, Units(units.weight, units.stratum, 0.1)):
         together = estimates(some, unit, label)
         for at, design in enumerate(designs):
-            alone = estimate(some, design, (np.sin(design.unit) > 0).astype(float))
+            alone = estimate(some, design, (np.sin(design) > 0).astype(float))
             assert [together.value[at], together.low[at], together.high[at]] == pytest.approx(
                 [alone.value, alone.low, alone.high]
             )
@@ -230,11 +230,11 @@ def test_the_interval_holds_the_truth_19_times_in_20(guessing):
     truth, held, square = 0.1 + weight @ label, 0, 0.0
     for seed in range(1000):
         design = draw(units, 100, seed)
-        found = estimate(units, design, label[design.unit])
+        found = estimate(units, design, label[design])
         held += found.low <= truth <= found.high
         square += (found.value - truth) ** 2
     assert held / 1000 > 0.93
     plain = Units(weight, units.stratum, 0.1)
-    alone = [estimate(plain, draw(plain, 100, s), label[draw(plain, 100, s).unit]).value for s in range(300)]
+    alone = [estimate(plain, draw(plain, 100, s), label[draw(plain, 100, s)]).value for s in range(300)]
     ratio = np.sqrt(square / 1000) / np.sqrt(np.mean((np.array(alone) - truth) ** 2))
     assert ratio < (1.1 if guessing in ("no covariate", "useless") else 0.7)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.audit.sampling.design import Units, draw
-from lookalike.audit.sampling.estimate import estimate, estimate_between
+from lookalike.audit.sampling.estimate import estimate
 from lookalike.audit.sampling.forecast import alike_within_queries, forecast
 from lookalike.audit.sampling.queries import ByQuery
 
@@ -30,10 +30,10 @@ def widths(rows: ByQuery, label: np.ndarray, guess: np.ndarray | None, seed: int
         rows.weight, (rows.weight > 0).astype(int), 0.0, np.full(len(label), 0.4) if guess is None else guess
     )
     design = draw(units, 100, seed)
-    pairs = estimate(units, design, label[design.unit])
+    pairs = estimate(units, design, label[design])
     whole, which = rows.units(guess)
     design = draw(whole, 20, seed)
-    queries = estimate_between(whole, design, rows.answers(which[design.unit], label), 0)
+    queries = estimate(whole, design, rows.answers(which[design], label))
     return (pairs.high - pairs.low) / 2, (queries.high - queries.low) / 2
 
 
@@ -63,8 +63,8 @@ def test_queries_are_chosen_where_their_answers_cancel():
     units = Units(rows.weight, (rows.weight > 0).astype(int))
     chance = np.full(len(units), 0.4)
     which = np.arange(len(units))
-    assert forecast(units, rows, 300, chance, which, alike=0.9).best == "whole queries"
-    assert forecast(units, rows, 300, chance, which, alike=0.0).best == "pairs"
+    assert forecast(units, rows, 300, chance, which, alike=0.9).unit == "query"
+    assert forecast(units, rows, 300, chance, which, alike=0.0).unit == "pair"
 
 
 def test_looks_widen_and_all_labels_leave_nothing_open():

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from lookalike.audit.sampling.design import Design, Units, draw
-from lookalike.audit.sampling.estimate import Estimate, estimate, estimate_between
+from lookalike.audit.sampling.design import Units, draw
+from lookalike.audit.sampling.estimate import Estimate, estimate
 from lookalike.audit.sampling.queries import ByQuery, between_queries, with_queries_drawn
 
 QUERY = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
@@ -23,11 +23,11 @@ def test_whole_queries_have_no_bias_and_the_variance_is_that_of_all_samples():
     assert which.tolist() == [0, 1, 2, 3, 4]
     found = []
     for three in combinations(range(5), 3):
-        design = Design(np.array(three), np.full(3, 0.6), 0)
+        design = np.array(three)
         asked = np.isin(QUERY, which[list(three)])
         label = np.full(8, np.nan)
         label[QUESTION[asked]] = LABEL[QUESTION[asked]]
-        found.append(estimate_between(units, design, ROWS.answers(which[list(three)], label), 0))
+        found.append(estimate(units, design, ROWS.answers(which[list(three)], label)))
     assert np.mean([one.value for one in found]) == pytest.approx(TRUTH)
     least, spread = [], []
     for three in combinations(range(5), 3):
@@ -44,7 +44,7 @@ def test_whole_queries_of_one_encoder_have_wilson_s_interval():
     rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
     units, which = rows.units()
     design = draw(units, 15, 0)
-    every = estimate_between(units, design, rows.answers(which[design.unit], np.ones(200)), 0)
+    every = estimate(units, design, rows.answers(which[design], np.ones(200)))
     assert (every.method, every.value, every.high) == ("Wilson", pytest.approx(1.0), pytest.approx(1.0))
     assert 0.75 < every.low < 0.95
 
@@ -56,8 +56,8 @@ def test_a_covariate_of_whole_queries_is_that_of_their_places():
         sum(w * guess[j] for q, j, w in zip(QUERY, QUESTION, WEIGHT, strict=True) if q == query)
         for query in which
     ])  # fmt: skip
-    everything = Design(np.arange(5), np.ones(5), 0)
-    assert estimate_between(units, everything, ROWS.answers(which, LABEL), 0).value == pytest.approx(TRUTH)
+    everything = np.arange(5)
+    assert estimate(units, everything, ROWS.answers(which, LABEL)).value == pytest.approx(TRUTH)
 
 
 def test_a_question_without_an_answer_moves_the_ends_of_the_queries_it_serves_alone():
@@ -69,7 +69,7 @@ def test_a_question_without_an_answer_moves_the_ends_of_the_queries_it_serves_al
 
 def test_all_answers_given_the_variance_between_queries_is_that_of_their_parts():
     units = Units(np.bincount(QUESTION, WEIGHT), np.zeros(8, int), 0.4)
-    everything = Design(np.arange(8), np.ones(8), 0)
+    everything = np.arange(8)
     parts = [
         known + sum(w * LABEL[j] for q, j, w in zip(QUERY, QUESTION, WEIGHT, strict=True) if q == query)
         for query, known in enumerate(ROWS.known)
@@ -91,8 +91,8 @@ def test_fresh_queries_and_fresh_pairs_vary_as_much_as_the_variance_says(with_gu
         units = Units(weight, np.zeros(300, int), 0.0, guess)
         rows = ByQuery(np.repeat(np.arange(60), 5), np.arange(300), weight, np.zeros(60))
         design = draw(units, 60, seed)
-        found = estimate(units, design, label[design.unit])
-        between.append(between_queries(rows, units, design, label[design.unit], found.coefficient))
+        found = estimate(units, design, label[design])
+        between.append(between_queries(rows, units, design, label[design], found.coefficient))
         values.append(found.value)
         errors.append(found.error)
     assert np.mean(np.square(errors)) + np.mean(between) == pytest.approx(np.var(values), rel=0.12)
@@ -102,7 +102,7 @@ def test_fresh_queries_and_fresh_pairs_vary_as_much_as_the_variance_says(with_gu
 def test_an_answer_that_serves_two_queries_counts_in_both_parts():
     rows = ByQuery(np.array([0, 1]), np.array([0, 0]), np.array([0.5, 0.5]), np.zeros(2))
     units = Units(np.array([1.0]), np.zeros(1, int))
-    assert between_queries(rows, units, Design(np.array([0]), np.ones(1), 0), np.ones(1), 0.0) == 0.0
+    assert between_queries(rows, units, np.array([0]), np.ones(1), 0.0) == 0.0
 
 
 def test_half_widths_join_by_squares():
@@ -120,7 +120,7 @@ def test_half_widths_join_by_squares():
 def test_one_query_shows_no_variance():
     rows = ByQuery(np.zeros(2, int), np.arange(2), np.ones(2), np.zeros(1))
     units = Units(np.ones(2), np.zeros(2, int))
-    assert np.isnan(between_queries(rows, units, Design(np.arange(2), np.ones(2), 0), np.ones(2), 0.0))
+    assert np.isnan(between_queries(rows, units, np.arange(2), np.ones(2), 0.0))
 
 
 def test_labels_of_drawn_queries_count_a_shared_question_once():

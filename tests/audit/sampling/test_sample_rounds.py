@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from lookalike.audit.sampling.design import Design, Units
+from lookalike.audit.sampling.design import Units
 from lookalike.audit.sampling.estimate import Estimate, estimate
 from lookalike.audit.sampling.rounds import combined, round_weights
 from lookalike.core.errors import ArgumentError
@@ -19,11 +19,11 @@ def two_rounds():
     for first in combinations(range(7), 3):
         left = [u for u in range(7) if u not in first]
         units = Units(np.full(7, WEIGHT), np.zeros(7, int))
-        one = estimate(units, Design(np.array(first), np.full(3, 3 / 7), 0), LABEL[list(first)])
+        one = estimate(units, np.array(first), LABEL[list(first)])
         rest = Units(np.full(4, WEIGHT), np.zeros(4, int), WEIGHT * LABEL[list(first)].sum())
         for second in combinations(range(4), 2):
             answers = LABEL[[left[u] for u in second]]
-            yield one, estimate(rest, Design(np.array(second), np.full(2, 0.5), 0), answers)
+            yield one, estimate(rest, np.array(second), answers)
 
 
 def test_rounds_have_no_bias_and_do_not_correlate():

@@ -4,10 +4,9 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from lookalike.audit.sampling.design import Units
+from lookalike.audit.sampling.strata import Strata, sides_of
 from lookalike.evaluate.significance.bootstrap import blocks
 from lookalike.evaluate.significance.intervals import percentile
-
-REPLICATES = 1000
 
 
 def bootstrap_ends(
@@ -17,7 +16,7 @@ def bootstrap_ends(
     coefficient: Float64[np.ndarray, " 2"],
     level: float,
     *,
-    replicates: int = REPLICATES,
+    replicates: int,
     seed: int = 0,
 ) -> tuple[float, float]:
     """Quantiles of the estimate on resampled units: the low one with the answers `ends[0]`, the high with `ends[1]`.
@@ -32,37 +31,23 @@ def bootstrap_ends(
 
     >>> units = Units(np.full(40, 0.01), np.zeros(40, int), known=0.3)
     >>> answers = np.tile([1.0, 0.0], (2, 10))
-    >>> low, high = bootstrap_ends(units, np.arange(20), answers, np.zeros(2), 0.95)
+    >>> low, high = bootstrap_ends(units, np.arange(20), answers, np.zeros(2), 0.95, replicates=1000)
     >>> round(low, 2), round(high, 2)
     (0.43, 0.57)
     """
-    names, place = units.strata
-    of = place[unit]
-    there, count = (np.bincount(x, minlength=len(names)) for x in (place, of))
-    if (count == 0).any():
+    strata, value = Strata(units, unit), np.full((replicates, 2), units.known)
+    if (strata.count == 0).any():
         return np.nan, np.nan
-    size = count[of]
-    apart, step = np.sqrt(1.0 - size / there[of]), size / np.maximum(size - 1, 1)
-    stratum = np.repeat(np.arange(len(names)), count - 1)  # of each unit that a replicate draws
-    sorted_units, first = np.argsort(of, kind="stable"), np.cumsum(count) - count
-    f = np.zeros(len(units)) if units.covariate is None else units.covariate
-    residual = ends - coefficient[:, None] * f[unit]
-    random, value = np.random.Generator(np.random.PCG64(seed)), np.full((replicates, 2), units.known)
+    size, count = strata.count[strata.of], strata.count.astype(np.int64)
+    apart, step = np.sqrt(1.0 - 1.0 / strata.each), size / np.maximum(size - 1.0, 1.0)
+    slot = np.repeat(np.arange(len(count)), count - 1)  # the stratum of each unit that a replicate draws
+    random = np.random.Generator(np.random.PCG64(seed))
     for rows in blocks(replicates, len(unit)):
-        drawn = (random.random((len(rows), len(stratum))) * count[stratum]).astype(np.int64) + first[stratum]
-        at = sorted_units[drawn] + np.arange(len(rows))[:, None] * len(unit)
-        times = np.bincount(at.ravel(), minlength=len(rows) * len(unit)).reshape(len(rows), -1)
-        weight = there[of] / size * (1.0 + apart * np.where(size > 1, times * step - 1.0, 0.0))
-        for sign in (1.0, -1.0):
-            heavy, every = (
-                weight * np.maximum(sign * units.weight[unit], 0.0),
-                np.maximum(sign * units.weight, 0.0),
-            )
-            if every.any():
-                rate = (
-                    heavy @ residual.T / heavy.sum(axis=1, keepdims=True)
-                    + coefficient * (every @ f) / every.sum()
-                )
-                rate = rate if units.whole else np.clip(rate, 0.0, 1.0)
-                value[rows.start : rows.stop] += sign * every.sum() * rate
+        drawn = (random.random((len(rows), len(slot))) * count[slot]).astype(np.int64) + strata.start[slot]
+        drawn += np.arange(len(rows))[:, None] * len(unit)
+        times = np.bincount(drawn.ravel(), minlength=len(rows) * len(unit)).reshape(len(rows), -1)
+        weight = strata.each * (1.0 + apart * np.where(size > 1, times * step - 1.0, 0.0))
+        for side in sides_of(units, unit, weight):
+            rate = np.stack([side.rate(end, slope) for end, slope in zip(ends, coefficient, strict=True)])
+            value[rows.start : rows.stop] += side.sign * side.total * rate.T
     return percentile(value[:, 0], level)[0], percentile(value[:, 1], level)[1]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int, Int64
@@ -9,6 +10,7 @@ from jaxtyping import Bool, Float64, Int, Int64
 from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
 
+SampleUnit = Literal["pair", "query"]
 LEAST = 2
 """Labels of a stratum, if it has so many questions: one label shows no variance."""
 ALL_FROM = 1.15
@@ -47,21 +49,6 @@ class Units:
         return np.flatnonzero(count) + least, (np.cumsum(count > 0) - 1)[self.stratum - least]
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """The units drawn, in the order of labelling, and each one's inclusion probability; `seed` repeats it.
-
-    Any first part of a stratum's units is a simple random sample of the stratum too.
-    """
-
-    unit: Int64[np.ndarray, " drawn"]
-    probability: Float64[np.ndarray, " drawn"]
-    seed: int
-
-    def __len__(self) -> int:
-        return len(self.unit)
-
-
 def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
     """How many units each stratum gives, for the least variance at equal spread of the answers (Neyman 1934).
 
@@ -92,19 +79,28 @@ def sizes(units: Units, labels: int) -> Int64[np.ndarray, " strata"]:
     return _rounded(given, labels, count)
 
 
-def draw(units: Units, labels: int, seed: int) -> Design:
-    """A stratified simple random sample without replacement of about `labels` units, in random order."""
+def draw(units: Units, labels: int, seed: int) -> Int64[np.ndarray, " drawn"]:
+    """A stratified simple random sample without replacement of about `labels` units, in random order.
+
+    Any first part of a stratum's units is a simple random sample of the stratum too.
+    """
     if np.any(units.weight == 0):
         raise ArgumentError("A unit has a weight of 0.", fix="Leave out units that do not count.")
-    taken = sizes(units, labels)
-    random = np.random.Generator(np.random.PCG64(seed))
-    names, place = units.strata
+    random, (_, place) = np.random.Generator(np.random.PCG64(seed)), units.strata
     order = random.permutation(len(units))
-    drawn = [order[place[order] == h][: taken[h]] for h in range(len(names))]
-    count = np.bincount(place, minlength=len(names))
-    unit = np.concatenate(drawn) if drawn else np.empty(0, np.int64)
-    unit = unit[random.permutation(len(unit))]
-    return Design(unit, (taken / np.maximum(count, 1))[place[unit]], seed)
+    drawn = [order[place[order] == h][:n] for h, n in enumerate(sizes(units, labels))]
+    return random.permutation(np.concatenate([np.empty(0, np.int64), *drawn]))
+
+
+def probability(units: Units, unit: Int64[np.ndarray, " drawn"]) -> Float64[np.ndarray, " drawn"]:
+    """The inclusion probability of each drawn unit: n_h / N_h of its stratum.
+
+    >>> probability(Units(np.ones(6), np.array([0, 0, 0, 0, 1, 1])), np.array([5, 0])).tolist()
+    [0.5, 0.25]
+    """
+    names, place = units.strata
+    there, count = (np.bincount(x, minlength=len(names)) for x in (place, place[unit]))
+    return np.asarray((count / np.maximum(there, 1))[place[unit]])
 
 
 def shared(needed: Bool[np.ndarray, "values units"]) -> Units:

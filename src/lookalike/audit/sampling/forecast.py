@@ -7,27 +7,33 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.special import stdtrit
 
-from lookalike.audit.sampling.design import Units, sizes
+from lookalike.audit.sampling.design import SampleUnit, Units, sizes
 from lookalike.audit.sampling.estimate import LEVEL
 from lookalike.audit.sampling.queries import ByQuery
 from lookalike.core.checks import at_least
 
 
 @dataclass(frozen=True)
-class Forecast:
-    """Expected half-widths of the interval with the same labels and looks: drawn pairs, and drawn whole queries.
+class SampleStep:
+    """What a number of labels buys: expected half-widths of the interval by drawn pairs and by drawn whole queries.
 
-    `queries` is how many queries the labels are enough for. NaN where fewer than two.
+    `queries` is how many queries the labels are enough for. NaN where these are too few.
     """
 
+    labels: int
     pairs: float
     whole_queries: float
     queries: int
 
     @property
-    def best(self) -> str:
-        """What to draw: "pairs", or "whole queries" where these give the narrower interval."""
-        return "whole queries" if self.whole_queries < self.pairs else "pairs"
+    def unit(self) -> SampleUnit:
+        """What gives the narrower interval."""
+        return "query" if self.whole_queries < self.pairs else "pair"
+
+    @property
+    def half_width(self) -> float:
+        """The half-width of what gives the narrower interval."""
+        return self.whole_queries if self.unit == "query" else self.pairs
 
 
 def forecast(
@@ -41,7 +47,7 @@ def forecast(
     alike: float = 0.0,
     level: float = LEVEL,
     looks: int = 1,
-) -> Forecast:
+) -> SampleStep:
     """Half-widths of one value by both designs at the same number of labels, level and looks.
 
     `chance` is P(similar) of every question of `by_query`, given all that is known before the draw: a rate, the
@@ -57,8 +63,8 @@ def forecast(
     >>> rows = ByQuery(np.repeat(np.arange(40), 5), np.arange(200), np.full(200, 0.005), np.zeros(40))
     >>> units = Units(np.full(200, 0.005), np.zeros(200, int))
     >>> found = forecast(units, rows, 50, np.full(200, 0.5), np.arange(200), alike=0.3)
-    >>> round(found.pairs, 3), round(found.whole_queries, 3), found.best
-    (0.123, 0.228, 'pairs')
+    >>> round(found.pairs, 3), round(found.whole_queries, 3), found.unit
+    (0.123, 0.228, 'pair')
     """
     share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
     p = chance[which]
@@ -70,10 +76,10 @@ def forecast(
     together = alone + alike * (by_query.sums(own) ** 2 - alone)
     affordable = int(np.searchsorted(by_query.labels_of(), labels, side="right")) - 1
     if affordable < 2:
-        return Forecast(pairs, math.nan, affordable)
+        return SampleStep(labels, pairs, math.nan, affordable)
     mean, noise = by_query.sums(w * each)[queries] / whole.weight, together[queries] / whole.weight**2
     of_queries = _half_width(whole, mean, noise, affordable, share)
-    return Forecast(pairs, of_queries, affordable)
+    return SampleStep(labels, pairs, of_queries, affordable)
 
 
 def alike_within_queries(

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.special import stdtrit
 
-from lookalike.audit.sampling.design import Design, Units
-from lookalike.audit.sampling.estimate import LEVEL, Estimate
+from lookalike.audit.sampling.design import Units, probability
+from lookalike.audit.sampling.estimate import LEVEL, Estimate, extremes
 from lookalike.core.checks import at_least
 
 
@@ -71,7 +71,7 @@ class ByQuery:
     def answers(
         self, queries: Int64[np.ndarray, " drawn"], label: Float64[np.ndarray, " questions"]
     ) -> Float64[np.ndarray, "2 drawn"]:
-        """The answers of whole queries, for `estimate_between`: the least and the most that they can be.
+        """The answers of whole queries, for `estimate`: the least and the most that they can be.
 
         They differ where a question has no answer (NaN).
 
@@ -79,16 +79,15 @@ class ByQuery:
         >>> two.answers(np.array([0, 1]), np.array([1.0, np.nan])).tolist()
         [[0.0, 0.0], [0.5, 1.0]]
         """
-        answer, rising = label[self.question], self.weight > 0
         heavy = np.maximum(self.sums(np.abs(self.weight)), 1e-300)
-        ends = [np.where(np.isnan(answer), rising == most, answer) for most in (False, True)]
+        ends = extremes(label[self.question], self.weight)
         return np.stack([(self.sums(self.weight * one) / heavy)[queries] for one in ends])
 
 
 def between_queries(
     by_query: ByQuery,
     units: Units,
-    design: Design,
+    unit: Int64[np.ndarray, " drawn"],
     label: Float64[np.ndarray, " drawn"],
     coefficient: float,
 ) -> float:
@@ -103,25 +102,22 @@ def between_queries(
     sum_drawn (w (r - m))^2 (1 - pi) / pi^2. At least 0. An answer that serves two queries is in both parts.
 
     >>> parts = ByQuery(np.arange(4), np.arange(4), np.full(4, 0.25), np.zeros(4))
-    >>> all_of_them = Design(np.arange(4), np.ones(4), seed=0)
     >>> units = Units(np.full(4, 0.25), np.zeros(4, int))
-    >>> round(between_queries(parts, units, all_of_them, np.array([1.0, 0, 0, 1]), 0.0), 4)
+    >>> round(between_queries(parts, units, np.arange(4), np.array([1.0, 0, 0, 1]), 0.0), 4)
     0.0833
     """
     size = len(by_query.known)
     if size < 2:
         return math.nan
     guess = np.zeros(len(units)) if units.covariate is None else coefficient * units.covariate
-    names, place = units.strata
-    there, count = (np.bincount(x, minlength=len(names)) for x in (place, place[design.unit]))
-    pi = (count / there)[place[design.unit]]
+    pi = probability(units, unit)
     side = (units.weight > 0).astype(np.int64)
-    heavy, r = np.abs(units.weight[design.unit]) / pi, label - guess[design.unit]
-    sums = [np.bincount(side[design.unit], weights=x, minlength=2) for x in (heavy * r, heavy)]
+    heavy, r = np.abs(units.weight[unit]) / pi, label - guess[unit]
+    sums = [np.bincount(side[unit], weights=x, minlength=2) for x in (heavy * r, heavy)]
     mean = sums[0] / np.maximum(sums[1], 1e-300)
     away, excess = np.zeros(len(units)), np.zeros(len(units))
-    away[design.unit] = (r - mean[side[design.unit]]) / pi
-    excess[design.unit] = away[design.unit] ** 2 * (1.0 - pi)
+    away[unit] = (r - mean[side[unit]]) / pi
+    excess[unit] = away[unit] ** 2 * (1.0 - pi)
     w, at = by_query.weight, by_query.question
     part = by_query.known + by_query.sums(w * (guess + mean[side] + away)[at])
     added = float((w**2 * excess[at]).sum())

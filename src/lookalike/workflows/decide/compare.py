@@ -4,9 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.api.sample_forecast import SampleStep
-from lookalike.api.sampled_values import MARGIN, SampledValue, decision_of
-from lookalike.api.samples import SampleQuestion, SampleUnit
+from lookalike.api.sampled_values import MARGIN, SampledValue, sampled_value
+from lookalike.api.samples import SampleQuestion
+from lookalike.audit.sampling.design import SampleUnit
+from lookalike.audit.sampling.estimate import exactly
+from lookalike.audit.sampling.forecast import SampleStep
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
@@ -95,10 +97,9 @@ def _forecast(plan: SamplePlan, how: DrawOptions, pairs: Path | None) -> Sampled
         raise ArgumentError("There is no sample yet, so no pairs to write.", fix="Draw one: add --labels 200")
     forecast, values = plan.forecast, tuple[SampledValue, ...]()
     if forecast.open == 0:
-        known = [(value, plan.places.units(*value)[0].known) for value in plan.question.values]
         values = tuple(
-            SampledValue(a, b or "", at, at, at, "exact", 0, 0, decision_of(at, at, MARGIN) if b else "")
-            for (a, b), at in known
+            sampled_value(value, exactly(plan.places.units(*value)[0].known), MARGIN)
+            for value in plan.question.values
         )
     wanted = forecast.at(forecast.labels_for(WIDTH)) if forecast.open else None
     if wanted is not None and 2 * wanted.half_width > WIDTH:

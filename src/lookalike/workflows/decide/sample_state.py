@@ -108,7 +108,7 @@ def _joined(samples: Sequence[Sample], found: Sequence[Estimate]) -> Estimate:
     """The rounds of one question as one estimate, with weights by their plans."""
     if len(found) == 1:
         return found[0]
-    there, counts = len(samples[0].frame[0]), [len(one.design) for one in samples]
+    there, counts = len(samples[0].frame[0]), [len(one.unit) for one in samples]
     if len({one.question.unit for one in samples}) > 1 or sum(counts) > there:
         there, counts = 2 * sum(len(one) for one in samples), [len(one) for one in samples]
     return combined(found, round_weights(there, counts))

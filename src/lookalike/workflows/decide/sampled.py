@@ -12,14 +12,13 @@ from lookalike.api.samples import (
     FEWEST,
     Sample,
     SampleQuestion,
-    SampleUnit,
     as_bytes,
     both_ways,
     draw,
     measure_of,
     questions_of,
 )
-from lookalike.audit.sampling.design import ALL_FROM
+from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
@@ -136,14 +135,12 @@ def draw_sample(
 def _keep(workspace: Workspace, sample: Sample, earlier: int) -> None:
     """Store a sample and ask its pairs, in one transaction."""
     asked, both = questions_of(sample, workspace.catalog), both_ways(sample).tolist()
-    units, _ = sample.frame
-    stratum, probability = units.stratum[sample.design.unit], sample.design.probability
-    columns = (asked.query, asked.candidate, asked.item, stratum[sample.owner], probability[sample.owner])
+    columns = (asked.query, asked.candidate, asked.item, sample.stratum, sample.probability)
     question = asdict(sample.question) | {"vectors": vector_sums(workspace, sample.question.encoders)}
     stored = StoredSample(
         name=_name(sample.question) + (f", round {earlier + 1}" if earlier else ""),
         question=question,
-        seed=sample.design.seed,
+        seed=sample.seed,
         looks=sample.looks,
         catalog=workspace.catalog.fingerprint,
         made=now_ms(),
