@@ -14,7 +14,7 @@ from lookalike.core.errors import JudgeError
 from lookalike.core.types import Embeddings
 from lookalike.judge.agreement import agreement, shared_families, within_strata, worth
 from lookalike.judge.encoder import encoder_scores
-from lookalike.judge.judgments import Judge, JudgePairs, Judgments
+from lookalike.judge.judgments import Judge, Judgments
 
 NO_FLIPS = np.empty(0)
 
@@ -151,9 +151,7 @@ def test_judgments_of_many_pairs_are_looked_up_by_ids_in_either_order():
         for *ends, score in zip(query, candidate, random.uniform(size=200), strict=True)
     }
     score = np.array([known[frozenset(ends)] for ends in zip(query, candidate, strict=True)])
-    kept = Judgments(
-        Judge("j", "file", "m"), JudgePairs(query, candidate, np.zeros(200, int)), score, np.zeros(200)
-    )
+    kept = Judgments(Judge("j", "file", "m"), query, candidate, np.zeros(200, int), score, np.zeros(200))
     for a, b in ((ids[:25], ids[25:]), (ids[25:], ids[:25])):
         expected = [known.get(frozenset(ends), math.nan) for ends in zip(a, b, strict=True)]
         assert kept.of(a, b).tolist() == pytest.approx(expected, nan_ok=True)

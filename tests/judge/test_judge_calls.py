@@ -10,7 +10,7 @@ from model_server import ModelServer, answered, looks, said, serving
 from PIL import Image
 
 from lookalike.core.errors import ArgumentError, CatalogError, JudgeError, StorageError
-from lookalike.judge.calls import PHOTO, Call, CallCount, Limits, ask_all
+from lookalike.judge.calls import PHOTO, Call, Caller, Limits
 from lookalike.judge.endpoint import KEY, EndpointSettings, endpoint_of
 from lookalike.judge.prompt import JudgeAnswer, Prompt, ShownPair, read_answer
 
@@ -35,14 +35,15 @@ def body(call: Call, small: bool) -> bytes:
 
 def ask(server, calls=CALLS, limits=QUICK, making=body, keep=None, address=""):
     """What was counted, and the kept answers by key."""
-    count, kept = CallCount(), {}
+    kept = {}
     endpoint = endpoint_of(EndpointSettings(endpoint=address or server.address, model="m"))
 
     def keep_here(replies) -> None:
         kept.update({call.key: reply for call, reply in replies})
 
-    ask_all(calls, endpoint, making, keep or keep_here, limits, count)
-    return count, kept
+    caller = Caller(endpoint, making, keep or keep_here, limits)
+    assert caller.ask(calls)
+    return caller, kept
 
 
 def once(*which: int, then: object):
@@ -220,13 +221,13 @@ def test_redirects_are_not_followed():
     ],
 )  # fmt: skip
 def test_a_reply_of_any_kind_is_a_failure_and_no_crash(reply):
-    count = CallCount()
     with serving(ModelServer(by_colour, lambda _: reply())) as server:
         endpoint = endpoint_of(EndpointSettings(endpoint=server.address, model="m"))
+        caller = Caller(endpoint, body, lambda _: None, Limits(1, 5.0, 0.01, 1, tries=2))
         with pytest.raises(JudgeError):
-            ask_all(CALLS, endpoint, body, lambda _: None, Limits(1, 5.0, 0.01, 1, tries=2), count)
-    assert len(count.failed) == 1
-    assert count.tokens_in == 0
+            caller.ask(CALLS)
+    assert len(caller.failed) == 1
+    assert caller.tokens_in == 0
 
 
 def test_an_answer_with_strange_characters_can_be_written():

@@ -97,7 +97,7 @@ def test_the_agreement_is_that_of_the_scores_with_the_labels(world, judged):
     workspace, _, similar, item = world
     for name in ("good", "weak", "adversarial"):
         kept = read_judgments(workspace.folder, name)
-        label = labels_of(workspace.catalog, workspace.labels(), kept.pairs)
+        label = labels_of(workspace.catalog, workspace.labels(), kept)
         here = np.isfinite(label)
         answers = kept.score[here] >= 0.5
         agree = np.mean(answers == (label[here] == 1))
@@ -106,7 +106,7 @@ def test_the_agreement_is_that_of_the_scores_with_the_labels(world, judged):
         figures = judged[name][0].agreement
         assert figures.kappa.value == pytest.approx((agree - chance) / (1 - chance))
         assert figures.kappa.count == here.sum() >= 150
-        true = [similar[a, item[b]] for a, b in zip(kept.pairs.query, kept.pairs.candidate, strict=True)]
+        true = [similar[a, item[b]] for a, b in zip(kept.query, kept.candidate, strict=True)]
         right = np.mean((kept.score >= 0.5) == np.array(true))
         assert right == pytest.approx({"good": 0.94, "weak": 0.62, "adversarial": 0.06}[name], abs=0.12)
 
@@ -130,9 +130,7 @@ def test_a_biased_judge_is_worth_less_than_one_that_knows_the_truth(world, judge
     """Among dissimilar pairs its score still follows the encoder."""
     workspace, _, similar, item = world
     kept = read_judgments(workspace.folder, "biased")
-    true = np.array(
-        [similar[a, item[b]] for a, b in zip(kept.pairs.query, kept.pairs.candidate, strict=True)]
-    )
+    true = np.array([similar[a, item[b]] for a, b in zip(kept.query, kept.candidate, strict=True)])
     assert np.std(kept.score[true == 0]) > 0.01
     assert judged["biased"][0].agreement.worth.value < judged["good"][0].agreement.worth.value
 

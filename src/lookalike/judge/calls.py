@@ -5,7 +5,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
@@ -33,9 +33,6 @@ class Call:
     second: str
 
 
-Keep = Callable[[Sequence[tuple[Call, Reply]]], None]
-
-
 @dataclass(frozen=True)
 class Limits:
     """How many calls at once, how long each may take, and the first wait before one is tried again.
@@ -50,99 +47,76 @@ class Limits:
     tries: int = max(TRIES.values())
 
 
-@dataclass
-class CallCount:
-    """What calls took: `in_flight` are the seconds of all of them together, `seconds` those on the clock."""
+@dataclass(eq=False)
+class Caller:
+    """Calls an endpoint. `body` makes a request (the second time with smaller photos), `keep` puts answers on the disk.
 
+    It counts what calls took: `in_flight` are the seconds of all of them together, `seconds` those on the clock.
+    `failed` has the reason of each call that failed, by key. `stopping` is called at the first Ctrl-C.
+    """
+
+    endpoint: Endpoint
+    body: Callable[[Call, bool], bytes]
+    keep: Callable[[Sequence[tuple[Call, Reply]]], None]
+    limits: Limits
+    stopping: Callable[[], None] = lambda: None
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     in_flight: float = 0.0
     seconds: float = 0.0
     failed: dict[str, str] = field(default_factory=dict)
-    stopped: bool = False
 
+    def ask(
+        self, calls: Sequence[Call], *, failing: int | None = None, progress: Progress | None = None
+    ) -> bool:
+        """Make calls. False if Ctrl-C stopped them: no new one is made, and the answers of those under way are kept.
 
-def ask_all(
-    calls: Sequence[Call],
-    endpoint: Endpoint,
-    body: Callable[[Call, bool], bytes],
-    keep: Keep,
-    limits: Limits,
-    count: CallCount,
-    *,
-    progress: Progress | None = None,
-    stopping: Callable[[], None] = lambda: None,
-) -> None:
-    """Make calls; `body` makes the request (the second time with smaller photos), `keep` puts answers on the disk.
+        An error stops the calls in the same way before it is raised: JudgeError where no other call could succeed.
+        """
+        return asyncio.run(self._all(calls, failing or self.limits.failing, progress or (lambda *_: None)))
 
-    What they take is added to `count`, the calls that fail with their reason. Ctrl-C makes no new call, waits for
-    those under way and keeps their answers. An error stops the calls in the same way before it is raised: JudgeError
-    where no other call could succeed either.
-    """
-    asyncio.run(_Asking(calls, endpoint, body, keep, limits, count, progress, stopping).run())
-
-
-@dataclass(eq=False)
-class _Asking:
-    calls: Sequence[Call]
-    endpoint: Endpoint
-    body: Callable[[Call, bool], bytes]
-    keep: Keep
-    limits: Limits
-    count: CallCount
-    progress: Progress | None
-    stopping: Callable[[], None]
-    error: Exception | None = None
-    fresh: list[tuple[Call, Reply]] = field(default_factory=list)
-    done: int = 0
-    in_a_row: int = 0
-    later: float = 0.0
-
-    async def run(self) -> None:
+    async def _all(self, calls: Sequence[Call], failing: int, progress: Progress) -> bool:
         import httpx2
 
-        self.loop, self.stop, self.writing = asyncio.get_running_loop(), asyncio.Event(), asyncio.Lock()
-        self.slots = asyncio.Semaphore(self.limits.parallel)
-        started = self.loop.time()
-        key = {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
+        self.stop, self.writing, self.fresh = asyncio.Event(), asyncio.Lock(), list[tuple[Call, Reply]]()
+        self.slots, self.later, self.in_a_row = asyncio.Semaphore(self.limits.parallel), 0.0, 0
+        self.error: Exception | None = None
+        started, waiting, done = _now(), iter(calls), 0
+
+        async def work() -> None:
+            nonlocal done
+            try:
+                for call in waiting:
+                    if self.stop.is_set() or (reply := await self._ask(client, call)) is None:
+                        return
+                    await self._take(call, reply, failing)
+                    done += 1
+                    progress(done, len(calls))
+            except Exception as error:  # a full disk: the others end their calls and keep the answers
+                self.error = self.error or error
+                self.stop.set()
+
         # no variable of the environment names a proxy: photos go to this host and to no other
-        client = httpx2.AsyncClient(
+        key = {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
+        async with httpx2.AsyncClient(
             headers=key | {"Content-Type": "application/json", "Accept-Encoding": "identity"},
             trust_env=False,
             follow_redirects=False,
             timeout=None,
             limits=httpx2.Limits(max_connections=self.limits.parallel),
-        )
-        with self._on_interrupt():
-            async with client:
-                waiting = iter(self.calls)
+        ) as client:
+            with _first_interrupt(self._interrupted):
                 # half as many again prepare photos and keep answers while the others wait for one
-                workers = self.limits.parallel * 3 // 2 + 1
-                await asyncio.gather(*(self._work(client, waiting) for _ in range(workers)))
-        self.count.seconds += self.loop.time() - started
+                await asyncio.gather(*(work() for _ in range(self.limits.parallel * 3 // 2 + 1)))
+        self.seconds += _now() - started
         if self.error is not None:
             raise self.error
-        self.count.stopped = self.stop.is_set()
+        return not self.stop.is_set()
 
-    async def _work(self, client: "AsyncClient", waiting: Iterator[Call]) -> None:
-        try:
-            for call in waiting:
-                if self.stop.is_set() or (reply := await self._ask(client, call)) is None:
-                    return
-                if reply.answer is None:
-                    self._failed(call, reply)
-                else:
-                    self.in_a_row = 0
-                    await self._keep(call, reply)
-                self.done += 1
-                if self.progress is not None:
-                    self.progress(self.done, len(self.calls))
-        except (
-            Exception
-        ) as error:  # a full disk, for example: the others end their calls and keep the answers
-            self.error = self.error or error
-            self.stop.set()
+    def _interrupted(self) -> None:
+        self.stop.set()
+        self.stopping()
 
     async def _ask(self, client: "AsyncClient", call: Call) -> Reply | None:
         """The answer to a call, or its last failure; None if it was stopped before."""
@@ -153,7 +127,9 @@ class _Asking:
             except LookalikeError:
                 return Reply(PHOTO)
             async with self.slots:
-                if await self._rests():
+                while self.later > _now() and not self.stop.is_set():  # the endpoint wants no calls yet
+                    await self._rest(self.later - _now())
+                if self.stop.is_set():
                     return None
                 reply = await self._post(client, content)
             if reply.answer is not None:
@@ -168,14 +144,19 @@ class _Asking:
             wait = min(self.limits.backoff * 2 ** (tried - 1), LONGEST) * random.uniform(0.5, 1.0)
             wait = max(wait, min(reply.wait, 5 * LONGEST))
             if reply.then == "wait":
-                self.later = max(self.later, self.loop.time() + wait)
-            elif await self._sleeps(wait):
-                return None
+                self.later = max(self.later, _now() + wait)
+            else:
+                await self._rest(wait)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait, at most until all calls are stopped."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stop.wait(), seconds)
 
     async def _post(self, client: "AsyncClient", content: bytes) -> Reply:
         import httpx2
 
-        self.count.calls, started = self.count.calls + 1, self.loop.time()
+        self.calls, started = self.calls + 1, _now()
         try:
             async with (
                 asyncio.timeout(self.limits.timeout),
@@ -186,11 +167,11 @@ class _Asking:
                     received += part
                     if len(received) > LARGEST:
                         return Reply("the answer has more than 1 MB")
-                text = received.decode("utf-8", "replace")
-                reply = reply_of(response.status_code, response.headers, text, self.endpoint)
-                self.count.tokens_in += reply.tokens_in
-                self.count.tokens_out += reply.tokens_out
-                return replace(reply, seconds=self.loop.time() - started)
+            text = received.decode("utf-8", "replace")
+            reply = reply_of(response.status_code, response.headers, text, self.endpoint)
+            self.tokens_in += reply.tokens_in
+            self.tokens_out += reply.tokens_out
+            return replace(reply, seconds=_now() - started)
         except TimeoutError:
             return Reply(f"no answer within {self.limits.timeout:g} s", then="again")
         except httpx2.ConnectError as error:
@@ -199,60 +180,46 @@ class _Asking:
         except httpx2.HTTPError:  # its text can hold what was sent
             return Reply("the connection was closed", then="again")
         finally:
-            self.count.in_flight += self.loop.time() - started
+            self.in_flight += _now() - started
 
-    async def _keep(self, call: Call, reply: Reply) -> None:
-        """Put an answer on the disk, with all that came while others were written."""
-        self.fresh.append((call, reply))
-        async with self.writing:
-            if self.fresh:
-                batch, self.fresh = self.fresh, []
-                await asyncio.to_thread(self.keep, batch)
-
-    def _failed(self, call: Call, reply: Reply) -> None:
-        self.count.failed[call.key] = reply.failure
+    async def _take(self, call: Call, reply: Reply, failing: int) -> None:
+        """Put an answer on the disk, with all that came while others were written; or count a failure."""
+        if reply.answer is not None:
+            self.in_a_row = 0
+            self.fresh.append((call, reply))
+            async with self.writing:
+                if self.fresh:
+                    batch, self.fresh = self.fresh, []
+                    await asyncio.to_thread(self.keep, batch)
+            return
+        self.failed[call.key] = reply.failure
         self.in_a_row += reply.failure != PHOTO
         is_fatal = reply.then == "stop"
-        if self.error is None and (is_fatal or self.in_a_row >= self.limits.failing):
+        if self.error is None and (is_fatal or self.in_a_row >= failing):
             problem = f"{self.endpoint.host}: {reply.failure}{': ' * bool(reply.detail)}{reply.detail}."
             if not is_fatal:
                 problem = f"{plural(self.in_a_row, 'call')} in a row failed. The last one: {problem}"
-            self.error = JudgeError(problem, fix=reply.fix)
-            self.stop.set()
+            raise JudgeError(problem, fix=reply.fix)
 
-    async def _rests(self) -> bool:
-        """Wait until the endpoint wants calls again. True if all calls were stopped."""
-        while (wait := self.later - self.loop.time()) > 0 and not self.stop.is_set():
-            await self._sleeps(wait)
-        return self.stop.is_set()
 
-    async def _sleeps(self, seconds: float) -> bool:
-        """Wait. True, and earlier, if all calls were stopped."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self.stop.wait()
-        except TimeoutError:
-            return False
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
-    @contextmanager
-    def _on_interrupt(self) -> Iterator[None]:
-        """Let the first Ctrl-C stop new calls. The second is handled as before."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.getsignal(signal.SIGINT)
 
-        def restore() -> None:
-            self.loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, before)
+@contextmanager
+def _first_interrupt(then: Callable[[], None]) -> Iterator[None]:
+    """Let the first Ctrl-C call a function. The second is handled as before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
 
-        def first() -> None:
-            self.stop.set()
-            restore()
-            self.stopping()
+    def handle(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        loop.call_soon_threadsafe(then)
 
-        self.loop.add_signal_handler(signal.SIGINT, first)
-        try:
-            yield
-        finally:
-            restore()
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from math import nan
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -39,6 +40,11 @@ class EndpointSettings(CheckedSettings):
         description="Price per million tokens in and out, e.g. 0.15/0.60.",
         examples=["0.15/0.60"],
     )
+
+    def cost(self, tokens_in: float | int, tokens_out: float | int) -> float:
+        """What tokens cost; NaN without a price."""
+        per_in, per_out = map(float, self.price.split("/")) if self.price else (nan, nan)
+        return (tokens_in * per_in + tokens_out * per_out) / 1e6
 
 
 @dataclass(frozen=True)

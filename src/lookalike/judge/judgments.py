@@ -48,27 +48,17 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgePairs:
-    """Pairs for a judge, by image ids. `lists` says how many of the encoders' lists hold the pair, 0: none."""
-
-    query: Shaped[np.ndarray, " pairs"]
-    candidate: Shaped[np.ndarray, " pairs"]
-    lists: Int64[np.ndarray, " pairs"]
-
-    def __len__(self) -> int:
-        return len(self.query)
-
-
-@dataclass(frozen=True, eq=False)
 class Judgments:
-    """The frozen scores of a judge: `score[i]` in 0 to 1 is how likely row i of `pairs` is similar; NaN: it failed.
+    """The scores of a judge for pairs of images: `score`, in 0 to 1, is how likely a pair is similar; NaN: none.
 
-    `flipped` is 1 where the answer changes with the order of the photos, NaN where one order alone was judged.
-    `failed` counts the pairs without a score by reason.
+    `lists` says how many of the encoders' lists hold the pair. `flipped` is 1 where the answer changes with the order
+    of the photos, NaN where one order alone was judged. `failed` counts the pairs without a score by reason.
     """
 
     judge: Judge
-    pairs: JudgePairs
+    query: Shaped[np.ndarray, " pairs"]
+    candidate: Shaped[np.ndarray, " pairs"]
+    lists: Int64[np.ndarray, " pairs"]
     score: Float64[np.ndarray, " pairs"]
     flipped: Float64[np.ndarray, " pairs"]
     failed: Mapping[str, int] = field(default_factory=dict)
@@ -79,9 +69,9 @@ class Judgments:
     def of(self, query: Iterable[str], candidate: Iterable[str]) -> Float64[np.ndarray, " pairs"]:
         """The score of each (query, candidate), looked up in either order; NaN where there is none.
 
-        >>> pairs = JudgePairs(np.array(["a", "b"]), np.array(["b", "c"]), np.array([1, 1]))
-        >>> judged = Judgments(Judge("j", "file", "m"), pairs, np.array([0.5, 0.25]), np.full(2, nan))
-        >>> judged.of(["b", "a"], ["a", "c"]).tolist()
+        >>> first, second, lists = np.array(["a", "b"]), np.array(["b", "c"]), np.array([1, 1])
+        >>> judge, score = Judge("j", "file", "m"), np.array([0.5, 0.25])
+        >>> Judgments(judge, first, second, lists, score, np.full(2, nan)).of(["b", "a"], ["a", "c"]).tolist()
         [0.5, nan]
         """
         ends = zip(query, candidate, strict=True)
@@ -89,7 +79,7 @@ class Judgments:
 
     @cached_property
     def _by_pair(self) -> dict[tuple[str, str], float]:
-        given = zip(self.pairs.query, self.pairs.candidate, self.score.tolist(), strict=True)
+        given = zip(self.query, self.candidate, self.score.tolist(), strict=True)
         return {_ends(a, b): score for a, b, score in given}
 
 

@@ -18,11 +18,12 @@ from lookalike.core.errors import JudgeError
 from lookalike.core.json import to_json
 from lookalike.core.text import listed
 from lookalike.encode.spec import check_name
-from lookalike.judge.judgments import Judge, JudgePairs, Judgments
+from lookalike.judge.judgments import Judge, Judgments
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
 from lookalike.store.vectors.models import differences
 
 JUDGES, ABOUT, CALLS = "judges", "judge.json", "calls.jsonl"
+COLUMNS = ("query", "candidate", "lists", "score", "flipped")
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,8 @@ class StoredJudge:
     def judgments(self) -> Judgments:
         """The columns as arrays."""
         score, flipped = np.array([self.score, self.flipped], np.float64)
-        lists = np.array(self.lists, np.int64)
-        pairs = JudgePairs(strings(self.query), strings(self.candidate), lists)
-        return Judgments(self.judge, pairs, score, flipped, self.failed)
+        query, candidate, lists = strings(self.query), strings(self.candidate), np.array(self.lists, np.int64)
+        return Judgments(self.judge, query, candidate, lists, score, flipped, self.failed)
 
 
 _STORED = TypeAdapter(StoredJudge)
@@ -97,18 +97,8 @@ def keep_judge(
     folder: Path, settings: Mapping[str, Any], judgments: Judgments, *, finished: bool = True
 ) -> None:
     """Write a judge: before its first call with its pairs only, and finished with its scores."""
-    pairs = judgments.pairs
-    stored = StoredJudge(
-        settings,
-        judgments.judge,
-        finished,
-        judgments.failed,
-        pairs.query.tolist(),
-        pairs.candidate.tolist(),
-        pairs.lists.tolist(),
-        judgments.score.tolist(),
-        judgments.flipped.tolist(),
-    )
+    columns = {name: getattr(judgments, name).tolist() for name in COLUMNS}
+    stored = StoredJudge(settings, judgments.judge, finished, judgments.failed, **columns)
     write_file(folder / ABOUT, (to_json(stored, indent=None) + "\n").encode())
 
 

@@ -31,7 +31,7 @@ def test_an_encoder_judges_the_open_questions_and_is_compared_with_the_labels(lo
     assert {one["category"] for one in found["categories"]} == {"bowl", "box", "rod"}
     kept = read_judgments(labelled, "hog")
     assert np.all((kept.score > 0) & (kept.score < 1))
-    assert (kept.pairs.lists > 0).sum() >= found["judge"]["questions"]
+    assert (kept.lists > 0).sum() >= found["judge"]["questions"]
     notes = " ".join(found["notes"])
     assert "hog is the judge itself" in notes
     assert "color" not in notes
@@ -127,7 +127,7 @@ def test_a_random_part_is_judged_and_its_probability_kept(lookalike, labelled):
     assert (few["pairs"], few["judge"]["probability"], few["judge"]["questions"]) == (7, 0, questions)
     one, other = (
         set(zip(p.query, p.candidate, strict=True))
-        for p in (read_judgments(labelled, n).pairs for n in ("all", "half"))
+        for p in (read_judgments(labelled, n) for n in ("all", "half"))
     )
     assert other < one
 

@@ -54,7 +54,7 @@ def test_every_pair_is_asked_in_both_orders_and_gets_the_mean(lookalike, labelle
     assert (found["judge"]["name"], found["pairs"], found["judged"], found["failed"]) == ("eye", 22, 22, {})
     kept = read_judgments(labelled, "eye")
     flips = 0
-    for a, b, score in zip(kept.pairs.query, kept.pairs.candidate, kept.score, strict=True):
+    for a, b, score in zip(kept.query, kept.candidate, kept.score, strict=True):
         both = opinion(a, b), opinion(b, a)
         assert score == pytest.approx(sum(both) / 2, abs=1e-5)
         flips += (both[0] >= 0.5) != (both[1] >= 0.5)
@@ -65,7 +65,7 @@ def test_every_pair_is_asked_in_both_orders_and_gets_the_mean(lookalike, labelle
     assert len(times) == found["calls"]["calls"] == 44
     assert found["calls"]["tokens_in"] == 44 * 900
     assert found["judge"]["version"].startswith("model-2026-01, scores ")
-    assert set(asked_pairs(model)) == {(a, b) for ends in zip(kept.pairs.query, kept.pairs.candidate, strict=True)
+    assert set(asked_pairs(model)) == {(a, b) for ends in zip(kept.query, kept.candidate, strict=True)
                                        for a, b in (ends, ends[::-1])}  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_what_is_sent(lookalike, labelled, model, photos):
     kept = read_judgments(labelled, "eye")
     shown = {frozenset((one.query, one.candidate)) for one in kept.judge.examples}
     assert len(shown) == 2
-    assert not shown & {frozenset(ends) for ends in zip(kept.pairs.query, kept.pairs.candidate, strict=True)}
+    assert not shown & {frozenset(ends) for ends in zip(kept.query, kept.candidate, strict=True)}
     labels = Workspace(labelled).labels()
     known = dict(zip(zip(labels.query, labels.candidate, strict=True), labels.label.tolist(), strict=True))
     assert {one.label for one in kept.judge.examples} == {0, 1}
@@ -146,7 +146,7 @@ def test_what_is_sent(lookalike, labelled, model, photos):
         assert max(image.size) <= 96
         assert "exif" not in image.info
     text = json.dumps(sent)
-    assert not any(image in text for image in kept.pairs.query)  # no file names, no ids
+    assert not any(image in text for image in kept.query)  # no file names, no ids
     assert str(photos) not in text
 
 

@@ -10,7 +10,7 @@ from lookalike.core.checks import fingerprint, strings
 from lookalike.core.errors import JudgeError
 from lookalike.core.types import Catalog
 from lookalike.judge.agreement import SIMILAR_FROM
-from lookalike.judge.judgments import Judge, JudgePairs, Judgments
+from lookalike.judge.judgments import Judge, Judgments
 
 COLUMNS = ("query", "candidate", "score")
 
@@ -55,12 +55,12 @@ def read_scores(path: Path, catalog: Catalog, name: str) -> tuple[Judgments, tup
     flipped = [
         float(len({one >= SIMILAR_FROM for one in ways}) - 1) if len(ways) > 1 else nan for ways in means
     ]
-    first, second = (strings(ends) for ends in zip(*found, strict=True))
-    pairs = JudgePairs(first, second, np.zeros(len(found), np.int64))
+    first, second = map(strings, zip(*found, strict=True))
     judge = Judge(name, "file", path.name, version=fingerprint(*(lower[name] for name in COLUMNS)))
     kinds = ((unknown, "name an image that the catalog does not have"), (blank, "have no score"))
     notes = tuple(f"Rows of {path.name} that {why}, left out: {rows:,}." for rows, why in kinds if rows)
-    return Judgments(judge, pairs, np.array([np.mean(ways) for ways in means]), np.array(flipped)), notes
+    values, no_lists = np.array([np.mean(ways) for ways in means]), np.zeros(len(found), np.int64)
+    return Judgments(judge, first, second, no_lists, values, np.array(flipped)), notes
 
 
 def _number(text: str) -> float:

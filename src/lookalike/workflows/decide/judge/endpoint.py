@@ -5,16 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import nan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lookalike.core.checks import fingerprint, install, not_installed
 from lookalike.core.errors import JudgeError
-from lookalike.core.progress import Bar, no_bar
+from lookalike.core.progress import Bar, Progress, no_bar
 from lookalike.core.text import listed
 from lookalike.encode.spec import EncoderSpec
-from lookalike.judge.calls import Call, CallCount, Limits, ask_all
+from lookalike.judge.calls import Call, Caller, Limits
 from lookalike.judge.endpoint import Endpoint, EndpointSettings, endpoint_of
 from lookalike.judge.judgments import Judge, Judgments
 from lookalike.judge.prompt import JudgeAnswer, Prompt, ShownPair
@@ -63,7 +62,7 @@ def judge_by_endpoint(
             run.take_over()
             if dry_run:
                 return run.plan()
-            keep_judge(folder, run.settings, run.unjudged(), finished=False)
+            keep_judge(folder, run.settings, run.asked, finished=False)
             run.judge_all(confirm, bar)
             keep_judge(folder, run.settings, run.judgments())
             calls = run.made()
@@ -84,8 +83,7 @@ class _Run:
         limits: Limits,
         stopping: Callable[[], None],
     ) -> None:
-        self.endpoint, self.given, self.limits, self.stopping = endpoint, given, limits, stopping
-        self.photos, self.count, self.known = CatalogPhotos(workspace), CallCount(), 0
+        self.given, self.photos, self.known = given, CatalogPhotos(workspace), 0
         self.notes: tuple[str, ...] = ()
         stored, model = read_judge(folder), given.model or ""
         stored = stored if stored and stored.judge.kind == "endpoint" else None
@@ -93,28 +91,26 @@ class _Run:
         examples = [self._pair(one.query, one.candidate, given.pixels, one.label, one.note) for one in shown]
         self.prompt = Prompt(model, workspace.database.fetch(read_guideline).text, examples)
         if stored:
-            self.judge, self.pairs = stored.judge, stored.judgments().pairs
+            self.asked = stored.judgments()
         else:
             judge = Judge(folder.name, "endpoint", model, prompt=self.prompt.hash, examples=shown)
-            self.judge, self.pairs, self.notes = choose_pairs(workspace, judge, encoders, scope)
-        self.settings: dict[str, Any] = {
-            "kind": "endpoint",
+            self.asked, self.notes = choose_pairs(workspace, judge, encoders, scope)
+        source = {
             "endpoint": endpoint.url,
             "model": model,
             "prompt": self.prompt.hash,
             "pixels": given.pixels,
-            "examples": given.examples,
-            "lists": list(encoders),
-            "pool": workspace.pool_name,
-        } | scope.as_values()
-        self.same = fingerprint([endpoint.url, model, self.prompt.hash, given.pixels])
+        }
+        self.settings = scope.settings(workspace, "endpoint", encoders, **source, examples=given.examples)
+        self.same = fingerprint([*source.values()])
         self.ways = [
             (self._call(a, b), self._call(b, a))
-            for a, b in zip(self.pairs.query, self.pairs.candidate, strict=True)
+            for a, b in zip(self.asked.query, self.asked.candidate, strict=True)
         ]
         # photos that are the same are shown once
         self.calls = {call.key: call for way in self.ways for call in way}
         self.journal = Journal(folder / CALLS)
+        self.caller = Caller(endpoint, self._body, self._keep, limits, stopping)
 
     def left(self) -> list[Call]:
         """The calls without an answer, both orders of a pair in turn."""
@@ -134,14 +130,11 @@ class _Run:
         """Make the calls that are left. Of a new judge, a few first, to measure what they take."""
         if not self.known:
             first = self.left()[: 2 * TRIAL]
-            failing = min(self.limits.failing, len(first))
-            ask_all(first, *self._making(replace(self.limits, failing=failing)), stopping=self.stopping)
-            self._check_stopped()
+            self._make(first, failing=min(self.caller.limits.failing, len(first)))
         if left := self.left():
             confirm(self.plan())
             with bar("Judging") as progress:
-                ask_all(left, *self._making(self.limits), progress=progress, stopping=self.stopping)
-            self._check_stopped()
+                self._make(left, progress=progress)
 
     def plan(self) -> JudgePlan:
         """What the calls that are left take, by those that have an answer."""
@@ -149,57 +142,51 @@ class _Run:
         spent = [[entry[name] for entry in self._answers()] for name in ("in", "out", "seconds")]
         tokens_in, tokens_out, seconds = (float(np.mean(each)) if each else nan for each in spent)
         return JudgePlan(
-            self.judge,
-            self.endpoint.host,
-            len(self.pairs),
+            self.asked.judge,
+            self.caller.endpoint.host,
+            len(self.asked),
             left,
             len(self.calls) - left,
             tokens_in,
             tokens_out,
-            self._cost(tokens_in * left, tokens_out * left),
-            seconds * left / self.limits.parallel,
+            self.given.cost(tokens_in * left, tokens_out * left),
+            seconds * left / self.caller.limits.parallel,
             self.notes,
         )
 
-    def unjudged(self) -> Judgments:
-        """The pairs without a score."""
-        return Judgments(self.judge, self.pairs, *np.full((2, len(self.pairs)), nan))
-
     def judgments(self) -> Judgments:
         """The mean of both orders for each pair; none where one is missing."""
-        score, flipped = np.full((2, len(self.pairs)), nan)
+        score, flipped = np.full((2, len(self.asked)), nan)
         failed = Counter[str]()
         for at, way in enumerate(self.ways):
             answers = [_answer(entry) for call in way if (entry := self.journal.get(call.key))]
-            if len(answers) < len(way):
-                failed[
-                    next(self.count.failed[one.key] for one in way if self.journal.get(one.key) is None)
-                ] += 1
-                continue
-            score[at] = sum(one.score for one in answers) / 2
-            flipped[at] = answers[0].similar != answers[1].similar
-        if failed.total() == len(self.pairs):
+            if len(answers) == len(way):
+                score[at] = sum(one.score for one in answers) / 2
+                flipped[at] = answers[0].similar != answers[1].similar
+            else:
+                missing = next(call.key for call in way if self.journal.get(call.key) is None)
+                failed[self.caller.failed[missing]] += 1
+        if failed.total() == len(self.asked):
             raise JudgeError(
-                f"No pair got a judgment: {max(failed, key=lambda why: failed[why])}.",
+                f"No pair got a judgment: {failed.most_common(1)[0][0]}.",
                 fix="Solve this problem, then run the same command again.",
             )
         named = listed(sorted({entry["version"] for entry in self._answers()} - {""}), most=3)
-        scores = f"scores {fingerprint(self.pairs.query, self.pairs.candidate, score)}"
-        judge = replace(self.judge, version=", ".join(filter(None, (named, scores))))
-        return Judgments(judge, self.pairs, score, flipped, dict(failed))
+        scores = f"scores {fingerprint(self.asked.query, self.asked.candidate, score)}"
+        judge = replace(self.asked.judge, version=", ".join(filter(None, (named, scores))))
+        return replace(self.asked, judge=judge, score=score, flipped=flipped, failed=dict(failed))
 
     def made(self) -> JudgeCalls:
         """What this command's calls took."""
-        n = self.count
-        busy = n.in_flight / (n.seconds * self.limits.parallel) if n.seconds else nan
-        cost = self._cost(n.tokens_in, n.tokens_out)
+        n = self.caller
+        busy = n.in_flight / (n.seconds * n.limits.parallel) if n.seconds else nan
+        cost = self.given.cost(n.tokens_in, n.tokens_out)
         return JudgeCalls(n.calls, self.known, n.tokens_in, n.tokens_out, cost, n.seconds, busy)
 
-    def _making(self, limits: Limits) -> tuple[Any, ...]:
-        return self.endpoint, self._body, self._keep, limits, self.count
-
-    def _check_stopped(self) -> None:
-        if self.count.stopped:
+    def _make(
+        self, calls: Sequence[Call], *, failing: int | None = None, progress: Progress | None = None
+    ) -> None:
+        if not self.caller.ask(calls, failing=failing, progress=progress):
             raise JudgeError(
                 f"Stopped. {len(self._answers()):,} answers are kept, {len(self.left()):,} are left.",
                 fix="To resume, run the same command again.",
@@ -220,12 +207,6 @@ class _Run:
 
     def _pair(self, first: str, second: str, pixels: int, label: int = 0, note: str = "") -> ShownPair:
         return ShownPair(self.photos.jpeg(first, pixels), self.photos.jpeg(second, pixels), label, note)
-
-    def _cost(self, tokens_in: float, tokens_out: float) -> float:
-        if self.given.price is None:
-            return nan
-        per_in, per_out = map(float, self.given.price.split("/"))
-        return (tokens_in * per_in + tokens_out * per_out) / 1e6
 
 
 def _entry(call: Call, reply: Reply) -> Entry:

@@ -1,10 +1,9 @@
 """Judges that call no model: an encoder of the workspace, or the scores of a file."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lookalike.core.checks import fingerprint
 from lookalike.encode.spec import EncoderSpec
@@ -25,25 +24,19 @@ def judge_by_encoder(
     """Judge with an encoder's similarity, by a curve that is fitted to all labels."""
     manifest = workspace.manifest(encoder)
     vectors, called = f"{manifest.sum:08x}", name or encoder
-    settings = {
-        "kind": "encoder",
-        "encoder": encoder,
-        "vectors": vectors,
-        "lists": list(encoders),
-        "pool": workspace.pool_name,
-    }
+    settings = scope.settings(workspace, "encoder", encoders, encoder=encoder, vectors=vectors)
 
     def make() -> Made:
         catalog = workspace.catalog
         labelled, label = photos_labelled(catalog, workspace.labels())
         curve = fingerprint(labelled.ravel(), label)
         judge = Judge(called, "encoder", manifest.spec, f"vectors {vectors}, curve of labels {curve}")
-        judge, pairs, notes = choose_pairs(workspace, judge, encoders, scope)
-        rows = rows_of(catalog, zip(pairs.query, pairs.candidate, strict=True))
+        asked, notes = choose_pairs(workspace, judge, encoders, scope)
+        rows = rows_of(catalog, zip(asked.query, asked.candidate, strict=True))
         score = encoder_scores(catalog, workspace.embeddings(encoder), rows, labelled, label)
-        return Judgments(judge, pairs, score, np.full(len(pairs), np.nan)), notes
+        return replace(asked, score=score), notes
 
-    return _once(workspace, called, settings | scope.as_values(), make)
+    return _once(workspace, called, settings, make)
 
 
 def judge_by_file(workspace: Workspace, name: str | None, path: Path) -> JudgeResult:

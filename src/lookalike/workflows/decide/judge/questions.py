@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -12,7 +13,7 @@ from lookalike.api.values import query_rows
 from lookalike.core.errors import JudgeError
 from lookalike.core.settings import CheckedSettings
 from lookalike.core.types import Catalog, Labels, Rule
-from lookalike.judge.judgments import Judge, JudgePairs
+from lookalike.judge.judgments import Judge, Judgments, Kind
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import judged_items
 from lookalike.store.workspace import Workspace
@@ -35,13 +36,20 @@ class JudgeScope(CheckedSettings):
     )
     seed: int = Field(0, ge=0, description="Seed of the random choices.")
 
+    def settings(
+        self, workspace: Workspace, kind: Kind, encoders: Sequence[str], **source: object
+    ) -> dict[str, Any]:
+        """What a judge is fixed by: its source, and the lists, pool and scope of its pairs."""
+        lists = {"lists": list(encoders), "pool": workspace.pool_name}
+        return {"kind": kind, **source, **lists, **self.as_values()}
+
 
 def choose_pairs(
     workspace: Workspace, judge: Judge, encoders: Sequence[str], scope: JudgeScope
-) -> tuple[Judge, JudgePairs, tuple[str, ...]]:
+) -> tuple[Judgments, tuple[str, ...]]:
     """The questions of these encoders' lists for a judge, in random order, those with a label first, and notes.
 
-    The judge gets the numbers of its sample. It does not get the examples that it was shown.
+    They have no scores yet. The judge has the numbers of its sample, and no pair that it was shown as an example.
     """
     catalog, labels = workspace.catalog, workspace.labels()
     rule, notes = comparable_rule(workspace, encoders, Rule())
@@ -66,7 +74,6 @@ def choose_pairs(
         raise JudgeError(
             "There is no pair to judge.", fix="Give --limit or --labelled above 0, or name more encoders."
         )
-    pairs = JudgePairs(catalog.image[rows[:, 0]], catalog.image[rows[:, 1]], count)
     questions = len(unanswered)
     given = replace(
         judge,
@@ -76,10 +83,11 @@ def choose_pairs(
         probability=len(drawn) / questions if questions else 1.0,
         seed=scope.seed,
     )
-    return given, pairs, notes
+    query, candidate = catalog.image[rows].T
+    return Judgments(given, query, candidate, count, *np.full((2, len(rows)), np.nan)), notes
 
 
-def labels_of(catalog: Catalog, labels: Labels, pairs: JudgePairs) -> Float64[np.ndarray, " pairs"]:
+def labels_of(catalog: Catalog, labels: Labels, pairs: Judgments) -> Float64[np.ndarray, " pairs"]:
     """The experts' label of each pair of photos, or of its items, in either direction; NaN where there is none."""
     label = judged_items(judged_pairs(catalog, labels, Rule()))
     item = dict(zip(catalog.image, catalog.item, strict=True))

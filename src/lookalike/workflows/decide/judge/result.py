@@ -80,15 +80,17 @@ def judge_result(
     notes: tuple[str, ...] = (),
 ) -> JudgeResult:
     """Compare frozen judgments with the labels as they are now. Examples that the judge was shown do not count."""
-    catalog, pairs, judge = workspace.catalog, judgments.pairs, judgments.judge
-    label = labels_of(catalog, workspace.labels(), pairs)
+    catalog, judge = workspace.catalog, judgments.judge
+    label = labels_of(catalog, workspace.labels(), judgments)
     shown = {frozenset((one.query, one.candidate)) for one in judge.examples}
-    is_shown = [frozenset(ends) in shown for ends in zip(pairs.query, pairs.candidate, strict=True)]
+    is_shown = [frozenset(ends) in shown for ends in zip(judgments.query, judgments.candidate, strict=True)]
     here = np.isfinite(judgments.score) & np.isfinite(label) & ~np.array(is_shown, bool)
-    kind = strings(catalog.category[catalog.row[one]] if one in catalog.row else "" for one in pairs.query)
+    kind = strings(
+        catalog.category[catalog.row[one]] if one in catalog.row else "" for one in judgments.query
+    )
 
     def on(which: np.ndarray, category: str = "") -> JudgeAgreement:
-        columns = (judgments.score, label, pairs.lists, pairs.query)
+        columns = (judgments.score, label, judgments.lists, judgments.query)
         labelled, flipped = (column[here & which] for column in columns), judgments.flipped[which]
         return agreement(*labelled, flipped=flipped, category=category, seed=judge.seed)
 
