@@ -14,7 +14,7 @@ from lookalike.core.checks import at_least
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
-from lookalike.rank.pairs import judged_pairs, units_of
+from lookalike.rank.pairs import MatchedLabels, both_ways, judged_pairs, units_of
 
 NONE = -1
 LEAST = 1e-12
@@ -144,7 +144,10 @@ def places(
     measure: SampledMeasure = "HR",
     progress: Progress | None = None,
 ) -> Places:
-    """The places of the top K lists of some queries, catalog rows without repetition, by several encoders."""
+    """The places of the top K lists of some queries, catalog rows without repetition, by several encoders.
+
+    A place is known if its query and item have a label, or its two photos in either direction. Contradictions are none.
+    """
     rule = rule or Rule()
     rows = np.unique(query_rows)
     names, code = units_of(catalog, rule)
@@ -160,13 +163,15 @@ def places(
     )
     shown = shown[first]
     weight, score = np.zeros((len(listed), len(keys))), np.full((len(listed), len(keys)), np.nan)
-    ends = np.cumsum([len(pairs) for pairs, _, _ in listed])[:-1]
-    for e, (mine, (_, gain, scored)) in enumerate(zip(np.split(row, ends), listed, strict=True)):
+    parts = np.cumsum([len(pairs) for pairs, _, _ in listed])[:-1]
+    for e, (mine, (_, gain, scored)) in enumerate(zip(np.split(row, parts), listed, strict=True)):
         weight[e, mine], score[e, mine] = gain, scored
-    low, high = shown.min(axis=1), shown.max(axis=1)
-    _, first, question = np.unique(low * len(catalog) + high, return_index=True, return_inverse=True)
-    label = _labels(catalog, labels, rule, len(names), keys)
-    of_question = np.full(len(first), NONE, np.int8)
+    ends, first, question = np.unique(_ends(catalog, *shown.T), return_index=True, return_inverse=True)
+    matched, left = judged_pairs(catalog, labels, rule), MatchedLabels(catalog, labels)
+    of_pair = _ends(catalog, left.q, left.c)
+    clear = ~both_ways(of_pair, left.label)
+    of_question = _found(ends, of_pair[clear], left.label[clear])
+    label = _found(keys, matched.query_row * len(names) + matched.code, matched.label)
     known = label >= 0
     of_question[question[known]] = label[known]
     return Places(
@@ -175,7 +180,7 @@ def places(
         len(rows),
         shown[:, 0],
         weight,
-        np.where(known, label, of_question[question]).astype(np.int8),
+        np.where(known, label, of_question[question]),
         question,
         shown[first],
         measure,
@@ -183,16 +188,18 @@ def places(
     )
 
 
-def _labels(
-    catalog: Catalog, labels: Labels, rule: Rule, units: int, key: Int64[np.ndarray, " rows"]
-) -> Int8[np.ndarray, " rows"]:
-    """The label of each (query row, unit), -1 where there is none. Contradictions are none."""
-    matched = judged_pairs(catalog, labels, rule)
-    has = matched.query_row * units + matched.code
-    order = np.argsort(has)
-    at = np.searchsorted(has[order], key)
-    hit = at < len(has)
-    hit[hit] = has[order][at[hit]] == key[hit]
+def _ends(
+    catalog: Catalog, one: Int64[np.ndarray, " pairs"], other: Int64[np.ndarray, " pairs"]
+) -> Int64[np.ndarray, " pairs"]:
+    """A number for the two photos of each pair, the same in both directions."""
+    return np.minimum(one, other) * len(catalog) + np.maximum(one, other)
+
+
+def _found(
+    key: Int64[np.ndarray, " keys"], has: Int64[np.ndarray, " labels"], label: Int8[np.ndarray, " labels"]
+) -> Int8[np.ndarray, " keys"]:
+    """The label of each key, -1 where there is none."""
     found = np.full(len(key), NONE, np.int8)
-    found[hit] = matched.label[order][at[hit]]
+    _, mine, theirs = np.intersect1d(key, has, return_indices=True)
+    found[mine] = label[theirs]
     return found

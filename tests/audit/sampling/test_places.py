@@ -92,6 +92,19 @@ def test_both_directions_are_one_question_and_an_answer_to_one_is_known_for_the_
     assert len(again.units("plain")[0]) == len(found.units("plain")[0]) - 1
 
 
+def test_a_label_of_the_other_direction_makes_a_place_known_unless_labels_contradict_each_other(shop):
+    catalog, encoders, labels, _ = shop
+    found = places(catalog, encoders[:1], only(labels, np.zeros(len(labels), bool)), np.arange(IMAGES), K)
+    once = int(np.flatnonzero(np.bincount(found.question) == 1)[0])
+    (row,) = np.flatnonzero(found.question == once)
+    a, b = catalog.image[found.photos[once]]
+    for said, expected in (([1], 1), ([0], 0), ([0, 1], -1)):
+        turned = Labels.of([b] * len(said), [a] * len(said), said)
+        again = places(catalog, encoders[:1], turned, np.arange(IMAGES), K)
+        assert again.label[row] == expected
+        assert (again.label[~np.isin(again.query, found.photos[once])] == -1).all()
+
+
 def test_a_guess_is_averaged_over_the_rows_that_a_question_answers(shop):
     catalog, encoders, labels, _ = shop
     nothing = only(labels, np.zeros(len(labels), bool))

@@ -342,6 +342,25 @@ def test_a_judge_is_the_covariate_that_it_was_at_the_draw(lookalike, labelled):
     assert drawn.question["covariate"] == found["question"]["covariate"]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_labels_of_a_file_before_the_draw_are_known_and_later_ones_are_answers(lookalike, workspace, turned):
+    opened = Workspace(workspace)
+    lookalike("estimate", "color", "--labels", 60, "--unit", "pair", "--covariate", "none")
+    (drawn,) = opened.database.fetch(read_samples)
+    ends = [(pair.candidate, pair.query) if turned else (pair.query, pair.candidate) for pair in drawn.pairs]
+    same = [int(a.split("/")[0] == b.split("/")[0]) for a, b in ends]
+    opened.add_labels(Labels.of(*zip(*ends[:20], strict=True), same[:20]), "a file")
+    later = lookalike("estimate", "color", "--json").json["sample"]
+    assert (later["pairs"], later["answered"]) == (60, 20)
+    opened.add_labels(Labels.of(*zip(*ends, strict=True), same), "a file")
+    (one,) = lookalike("estimate", "color", "--json").json["values"]
+    assert one["labels"] == 60
+    lookalike("estimate", "color", "--labels", 1000, "--round")
+    _, second = opened.database.fetch(read_samples)
+    assert {pair.ends for pair in second.pairs}.isdisjoint(pair.ends for pair in drawn.pairs)
+    assert lookalike("estimate", "color", "--json").json["sample"]["answered"] == 0
+
+
 def test_a_label_that_says_both_is_no_answer(lookalike, workspace):
     opened = Workspace(workspace)
     lookalike("estimate", "color", "--labels", 1000)
