@@ -1,5 +1,6 @@
-"""Networks of the timm and torchvision libraries, with the library's weights or those of a file."""
+"""Networks of libraries, with the library's weights or those of a file."""
 
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -7,12 +8,12 @@ from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import OPTIONS
 from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Backbone, Network, Value
-from lookalike.encode.sources import timm_networks, torchvision_networks
+from lookalike.encode.sources.faster_start import without_compiler
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import weights_file
 
 OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
-LIBRARIES = MappingProxyType({"timm": timm_networks.build, "torchvision": torchvision_networks.build})
+LIBRARIES = MappingProxyType({"timm": "timm_networks", "torchvision": "torchvision_networks"})  # with `build`
 WORDS = MappingProxyType[str, Value]({"true": True, "false": False, "none": None})
 
 
@@ -31,7 +32,10 @@ def backbone_of(spec: EncoderSpec, file: Path | None) -> Backbone:
     if spec.source not in LIBRARIES:
         raise EncoderError(f"{spec} is not a network of a library.", fix="Use timm:NAME or torchvision:NAME.")
     arguments = {key: _value(text) for key, text in spec.options if key not in OWN}
-    return LIBRARIES[spec.source](spec, file, arguments)
+    with without_compiler():
+        library = import_module(f"lookalike.encode.sources.{LIBRARIES[spec.source]}")
+    made: Backbone = library.build(spec, file, arguments)
+    return made
 
 
 def _value(text: str) -> Value:

@@ -18,6 +18,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
+from lookalike.encode.sources.faster_start import WithoutRandomWeights
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, unreachable
 
@@ -36,7 +37,8 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
 
 def _made(spec: EncoderSpec, arguments: Arguments, *, pretrained: bool) -> nn.Module:
     try:
-        made: nn.Module = timm.create_model(spec.name, pretrained=pretrained, num_classes=0, **arguments)
+        with WithoutRandomWeights():
+            made: nn.Module = timm.create_model(spec.name, pretrained=pretrained, num_classes=0, **arguments)
         return made
     except (TypeError, ValueError, AssertionError) as error:
         raise EncoderError(

@@ -10,6 +10,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
+from lookalike.encode.sources.faster_start import WithoutRandomWeights
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, unreachable
 
@@ -20,7 +21,8 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
     _require_name(spec, name)
     weights = _weights(spec, name, tag)
     try:
-        module = torchvision.models.get_model(name, weights=None, **{**_quiet(name), **arguments})
+        with WithoutRandomWeights():
+            module = torchvision.models.get_model(name, weights=None, **{**_quiet(name), **arguments})
     except (TypeError, ValueError, AssertionError) as error:
         raise EncoderError(
             f"{spec}: torchvision cannot make {name} with these arguments: {error}.",
