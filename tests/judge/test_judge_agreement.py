@@ -140,6 +140,7 @@ def test_families_are_found_by_name_and_siglip_is_no_clip():
     assert shared_families("OpenCLIP judge", encoders) == {"a": "clip"}
     assert shared_families("google/siglip2", encoders) == {"b": "siglip"}
     assert shared_families("gpt-4o", encoders) == {}
+    assert shared_families("clip", [("d", "timm:convnext_base.clip_laion2b")]) == {"d": "clip"}
 
 
 def test_judgments_of_many_pairs_are_looked_up_by_ids_in_either_order():

@@ -9,6 +9,7 @@ from oracles.worlds import catalog_of, embeddings_of
 
 from lookalike.api.exposure import audit_exposure
 from lookalike.core.types import Labels
+from lookalike.rank.engine import source
 from lookalike.rank.judged import judged_ranks
 from lookalike.workflows.report import galleries as module
 from lookalike.workflows.report.exposure import exposure_part
@@ -70,7 +71,7 @@ def test_blocks_and_samples_of_pairs_do_not_change_what_is_shown(monkeypatch):
         "".join(chr(65 + at // 3) for at in range(60)), random.uniform(0, 90, 60).tolist()
     )
     whole = galleries(Photos(catalog, None), encoder, None, 0)
-    monkeypatch.setattr(module, "BLOCK", 7)
+    monkeypatch.setattr(source, "SLICE", 7)
     assert galleries(Photos(catalog, None), encoder, None, 0) == whole
     monkeypatch.setattr(module, "MOST", 5)
     (few,) = galleries(Photos(catalog, None), encoder, None, 0)

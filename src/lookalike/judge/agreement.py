@@ -1,5 +1,6 @@
 """How far a judge agrees with experts, and what labels are worth with it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,18 +14,7 @@ from lookalike.annotate.agreement.figure import Figure, share
 SIMILAR_FROM = 0.5
 NO_PAIRS = "no judged pair has a label"
 ONE_KIND = "the labels or the judge's answers are all alike"
-FAMILIES = (
-    "siglip",
-    "clip",
-    "dino",
-    "convnext",
-    "swin",
-    "efficientnet",
-    "resnet",
-    "beit",
-    "eva",
-    "mobilenet",
-)
+FAMILY = re.compile("siglip|clip|dino|convnext|swin|efficientnet|resnet|beit|eva|mobilenet")
 
 
 @dataclass(frozen=True)
@@ -120,12 +110,9 @@ def shared_families(model: str, encoders: Sequence[tuple[str, str]]) -> dict[str
     >>> shared_families("acme/SigLIP-judge", [("s", "timm:vit_b_16_siglip_224"), ("h", "descriptor:hog")])
     {'s': 'siglip'}
     """
-    own = _family(model)
-    return {name: own for name, spec in encoders if own and own == _family(spec)}
-
-
-def _family(text: str) -> str:
-    return next((family for family in FAMILIES if family in text.lower()), "")
+    own = set(FAMILY.findall(model.lower()))
+    shared = {name: own.intersection(FAMILY.findall(spec.lower())) for name, spec in encoders}
+    return {name: min(families) for name, families in shared.items() if families}
 
 
 def _about_means(

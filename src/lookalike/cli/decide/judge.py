@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from lookalike.annotate.agreement.figure import Figure
 from lookalike.cli import options
 from lookalike.cli.console import err, next_step, print_json, progress, say, table
+from lookalike.cli.label.agreement import cell
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import DASH, coefficient, duration, folded, percent, plural, rough, rough_interval
+from lookalike.core.text import DASH, duration, folded, percent, plural, rough, rough_interval, value
 from lookalike.judge.agreement import JudgeAgreement
 from lookalike.judge.endpoint import EndpointSettings
 from lookalike.store.judges import read_judgments
@@ -187,20 +187,18 @@ def print_result(found: JudgeResult) -> None:
         say("No judged pair has a label, so the agreement with the experts is unknown.")
     else:
         say("", "Agreement with the experts' labels:")
-        rows = [_row(one) for one in (whole, *found.categories)]
-        table(["category", "pairs", "kappa", "", "correlation", "", "order flips"], rows)
+        rows = [
+            (
+                one.category or "all",
+                f"{one.kappa.count:,}",
+                *(cell(figure, value) for figure in (one.kappa, one.correlation)),
+                percent(one.flips.value, missing=DASH),
+            )
+            for one in (whole, *found.categories)
+        ]
+        table(["category", "pairs", "kappa", "correlation", "order flips"], rows)
         say(folded(_worth(whole)))
     say(*map(folded, found.notes))
-
-
-def _row(one: JudgeAgreement) -> tuple[str, ...]:
-    cells = [text for figure in (one.kappa, one.correlation) for text in _cells(figure)]
-    return one.category or "all", f"{one.kappa.count:,}", *cells, percent(one.flips.value, missing=DASH)
-
-
-def _cells(figure: Figure) -> tuple[str, str]:
-    ends = f"{coefficient(figure.low)} to {coefficient(figure.high)}" if figure.is_sure else ""
-    return coefficient(figure.value), ends
 
 
 def _worth(whole: JudgeAgreement) -> str:

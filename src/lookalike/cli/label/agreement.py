@@ -60,8 +60,8 @@ def print_team(found: Team) -> None:
     rows = [
         (
             one.name,
-            _cell(one.consistency.own, percent) if one.consistency else "-",
-            _cell(one.gold.correct, percent) if one.gold else "-",
+            cell(one.consistency.own, percent) if one.consistency else "-",
+            cell(one.gold.correct, percent) if one.gold else "-",
             f"{one.pace.per_hour.value:.0f}" if one.pace and not math.isnan(one.pace.per_hour.value) else "-",
         )
         for one in found.annotators
@@ -79,15 +79,15 @@ def _print_agreements(about: str, parts: Sequence[tuple[str, Agreement]], column
         (
             name,
             f"{made.shared:,}",
-            *(_cell(made[key], percent if key == "percent" else value) for key in columns),
-            _cell(made.unsure, percent),
+            *(cell(made[key], percent if key == "percent" else value) for key in columns),
+            cell(made.unsure, percent),
         )
         for name, made in parts
     ]
     table([about, "pairs", *columns.values(), "unsure"], rows)
 
 
-def _cell(found: Figure, written: Callable[[float, int], str]) -> str:
+def cell(found: Figure, written: Callable[[float, int], str]) -> str:
     """The value and its interval, or a dash."""
     if math.isnan(found.value):
         return "-"

@@ -5,13 +5,13 @@ import mmap
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64, Int
 
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Embeddings
 
-FEW = 64
+FEW, SLICE = 64, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,19 @@ def aligned(catalog: Catalog, embeddings: Embeddings) -> Source:
         )
     place = np.fromiter((row[image] for image in catalog.image), np.int64, len(catalog))
     return Source(embeddings.vectors, place)
+
+
+def cosines(
+    catalog: Catalog, encoder: Embeddings, pairs: Int[np.ndarray, "pairs 2"]
+) -> Float64[np.ndarray, " pairs"]:
+    """The cosine of each pair of images, given as catalog rows; 0 for a vector without a direction."""
+    source, found = aligned(catalog, encoder), np.zeros(len(pairs))
+    for first in range(0, len(pairs), SLICE):
+        a, b = (source.copied(side).astype(np.float64) for side in pairs[first : first + SLICE].T)
+        length = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        part = found[first : first + SLICE]
+        np.divide((a * b).sum(axis=1), length, out=part, where=length > 0)
+    return found
 
 
 def _mapping(vectors: np.ndarray) -> mmap.mmap | None:

@@ -1,16 +1,16 @@
 """A report's galleries: photos of one item that look different, and different items that look alike (EDS Figure 1)."""
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Int64
 
 from lookalike.core.errors import CatalogError
 from lookalike.core.types import Embeddings, JudgedRanks
-from lookalike.rank.engine.source import aligned
+from lookalike.rank.engine.source import cosines
 from lookalike.rank.identification import identification
 from lookalike.report.content import PairGroup, PhotoPair
 from lookalike.workflows.report.strips import Photos
 
-PAIRS, MOST, BLOCK = 4, 100_000, 4_096
+PAIRS, MOST = 4, 100_000
 
 
 def galleries(
@@ -58,7 +58,7 @@ def _similar(gallery: Photos, encoder: Embeddings, judged: JudgedRanks) -> Int64
         query = catalog.row[judged.labelled.query[at]]
         photos = np.flatnonzero((catalog.item == judged.labelled.candidate[at]) & catalog.is_gallery())
         pairs = np.stack([np.full(len(photos), query), photos], axis=1)
-        found.append(pairs[np.argmax(_cosines(gallery, encoder, pairs))])
+        found.append(pairs[np.argmax(cosines(gallery.catalog, encoder, pairs))])
     return np.array(found, np.int64).reshape(-1, 2)
 
 
@@ -68,7 +68,7 @@ def _shown(
     """The first pairs by cosine, upwards or downwards, with each item once and without duplicates of one photo."""
     group = gallery.catalog.duplicate[rows]
     rows = rows[(group[:, 0] < 0) | (group[:, 0] != group[:, 1])]
-    cosine = _cosines(gallery, encoder, rows)
+    cosine = cosines(gallery.catalog, encoder, rows)
     shown: list[PhotoPair] = []
     seen: set[str] = set()
     for at in np.argsort(-sign * cosine, kind="stable").tolist():
@@ -78,18 +78,3 @@ def _shown(
             first, second = (gallery.photo(row) for row in rows[at].tolist())
             shown.append(PhotoPair(first, second, float(cosine[at]), label))
     return tuple(shown)
-
-
-def _cosines(
-    gallery: Photos, encoder: Embeddings, rows: Int64[np.ndarray, "pairs 2"]
-) -> Float32[np.ndarray, " pairs"]:
-    """The cosine of each pair of rows, block by block; 0 for a vector without a direction."""
-    source, found = aligned(gallery.catalog, encoder), np.empty(len(rows), np.float32)
-    for first in range(0, len(rows), BLOCK):
-        a, b = (source.copied(side).astype(np.float32) for side in rows[first : first + BLOCK].T)
-        length = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-        product = (a * b).sum(axis=1)
-        found[first : first + BLOCK] = np.divide(
-            product, length, out=np.zeros_like(product), where=length > 0
-        )
-    return found

@@ -18,7 +18,7 @@ from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import Recommendation, recommend
 from lookalike.workflows.decide.trained import TrainedEncoder
 from lookalike.workflows.decide.verdict import NOT_CORRECTED, CorrectedRates
-from lookalike.workflows.report.strips import STRIPS, Photos, Vectors, strips_of
+from lookalike.workflows.report.strips import STRIPS, Photos, Vectors, others, strip_groups
 
 MEASURES = ("HR@5 corrected", "HR@5", "EHR@5", "coverage@5", "AUC_mac", "DCS(alpha=10)")  # in this order
 TRUE = ("HR@5", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and coverage 1
@@ -187,31 +187,21 @@ def _strips(
     gain = gains(before, after)
     rows = np.array([gallery.catalog.row[query] for query in before[TOP].query], np.int64)
     order = np.lexsort((rows, -gain))
-    up = [int(at) for at in order if gain[at] > 0][:STRIPS]
-    down = [int(at) for at in np.lexsort((rows, gain)) if gain[at] < 0][:STRIPS]
-    rest = [at for at in range(len(rows)) if at not in {*up, *down}]
-    drawn = np.random.default_rng(seed).permutation(len(rest))[:STRIPS]
+    up = rows[[at for at in order if gain[at] > 0][:STRIPS]].tolist()
+    down = rows[[at for at in np.lexsort((rows, gain)) if gain[at] < 0][:STRIPS]].tolist()
     chosen = {
         "Most improved": (up, "More results known to be similar in the first 5 than before."),
         "Most worsened": (
             down,
             "Fewer results known to be similar in the first 5 than before. Unjudged results may also be similar.",
         ),
-        "Random test queries": ([rest[i] for i in drawn], "A random sample of the other queries."),
+        "Random test queries": (
+            others(rows.tolist(), [*up, *down], seed),
+            "A random sample of the other queries.",
+        ),
     }
-    shown = [at for some, _ in chosen.values() for at in some]
-    found = strips_of(
-        gallery,
-        vectors,
-        [before.encoder, after.encoder],
-        [int(rows[at]) for at in shown],
-        after.basis.rule,
-        judged_items(on.pairs),
-    )
-    return tuple(
-        StripGroup(
-            title, why if some else "None.", tuple(strip for at in some for strip in found[int(rows[at])])
-        )
-        for title, (some, why) in chosen.items()
-        if len(gain)
-    )
+    if not len(gain):
+        return ()
+    encoders, judged = [before.encoder, after.encoder], judged_items(on.pairs)
+    found = strip_groups(gallery, vectors, encoders, chosen, after.basis.rule, judged)
+    return tuple(one if one.rows else replace(one, explanation="None.") for one in found)

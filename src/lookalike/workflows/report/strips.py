@@ -61,14 +61,9 @@ def strips(
     else:
         encoders = list(dict.fromkeys([*first, *(one.encoder for one in found.scores)]))
         chosen, rule = _chosen(catalog, seed, found), found.rule
-    rows_shown = [row for rows, _ in chosen.values() for row in rows]
     judged = {} if found is None else judged_items(found.pairs)
-    found_by = strips_of(gallery, vectors, encoders[:ENCODERS], rows_shown, rule, judged)
-    return tuple(
-        StripGroup(title, why, tuple(strip for row in rows for strip in found_by[row]))
-        for title, (rows, why) in chosen.items()
-        if rows
-    )
+    groups = strip_groups(gallery, vectors, encoders[:ENCODERS], chosen, rule, judged)
+    return tuple(group for group in groups if group.rows)
 
 
 def between(
@@ -83,11 +78,11 @@ def between(
     shown = [int(rows[at]) for at in (*ahead, *behind)]
     if not shown:
         return None
-    made = strips_of(gallery, vectors, [best, second], shown, found.rule, judged_items(found.pairs))
     why = f"{plural(len(ahead), 'query', 'queries')} with the largest difference in favour of {best}" + (
         ", and one against it." if behind else "."
     )
-    return StripGroup("What people would see", why, tuple(strip for row in shown for strip in made[row]))
+    chosen = {"What people would see": (shown, why)}
+    return strip_groups(gallery, vectors, [best, second], chosen, found.rule, judged_items(found.pairs))[0]
 
 
 def _chosen(catalog: Catalog, seed: int, found: Evaluation) -> dict[str, tuple[list[int], str]]:
@@ -98,28 +93,35 @@ def _chosen(catalog: Catalog, seed: int, found: Evaluation) -> dict[str, tuple[l
     rows = np.array([catalog.row[query] for query in found.scores[0]["HR@5"].query], np.int64)
     best = rows[np.lexsort((rows, -hits))][:STRIPS].tolist()
     worst = [row for row in rows[np.lexsort((rows, hits, -(labelled - hits)))] if row not in best][:STRIPS]
-    rest = [row for row in rows.tolist() if row not in {*worst, *best}]
-    drawn = np.random.default_rng(seed).permutation(len(rest))[:STRIPS]
     return {
         "Best queries": (best, "The most results known to be similar in the first 5, over all encoders."),
         "Worst queries": (
             worst,
             "The most results known to be dissimilar in the first 5, over all encoders.",
         ),
-        "Random queries": ([rest[i] for i in drawn], "A random sample of the labelled queries."),
+        "Random queries": (
+            others(rows.tolist(), [*worst, *best], seed),
+            "A random sample of the labelled queries.",
+        ),
     }
 
 
-def strips_of(
+def others(rows: Sequence[int], shown: Sequence[int], seed: int) -> list[int]:
+    """A few rows at random that are not shown yet."""
+    rest = [row for row in rows if row not in shown]
+    return [rest[at] for at in np.random.default_rng(seed).permutation(len(rest))[:STRIPS]]
+
+
+def strip_groups(
     gallery: Photos,
     vectors: Vectors,
     encoders: Sequence[str],
-    rows: Sequence[int],
+    chosen: Mapping[str, tuple[Sequence[int], str]],
     rule: Rule,
     judged: Mapping[tuple[str, str], int],
-) -> dict[int, list[Strip]]:
-    """For each query row, one strip per encoder; `judged` are the labels by query and item."""
-    catalog = gallery.catalog
+) -> tuple[StripGroup, ...]:
+    """For each title its query rows, with one strip per encoder, and why; `judged` are the labels by query and item."""
+    catalog, rows = gallery.catalog, [row for rows, _ in chosen.values() for row in rows]
     found_by: dict[int, list[Strip]] = {row: [] for row in rows}
     for encoder in encoders:
         lists = top_lists(catalog, vectors(encoder), np.array(rows, np.int64), HITS, rule)
@@ -129,7 +131,10 @@ def strips_of(
             found_by[row].append(
                 Strip(gallery.photo(row), encoder, hits, _note([one.label for one in found]))
             )
-    return found_by
+    return tuple(
+        StripGroup(title, why, tuple(strip for row in shown for strip in found_by[row]))
+        for title, (shown, why) in chosen.items()
+    )
 
 
 def _note(labels: list[int | None]) -> str:
