@@ -4,10 +4,11 @@ import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import torch
 
+from lookalike.learn.losses import LOSSES as FORMULAS
 from lookalike.learn.settings import TrainingSettings
 from lookalike.research.trials.figure import GroundMeans, Series, dots, series
 from lookalike.research.trials.run import LAST, Ground, Trial, run_trials
@@ -15,7 +16,7 @@ from lookalike.research.trials.summary import View, as_csv, by_method, choices, 
 from lookalike.store.disk import write_file
 from lookalike.store.journal import Entry, Journal
 
-LOSSES = get_args(TrainingSettings.model_fields["loss"].annotation)
+LOSSES = tuple(FORMULAS)
 WAYS = tuple(
     TrainingSettings(loss=loss, positives=kind) for loss in LOSSES for kind in ("labels", "soft", "full")
 )

@@ -21,7 +21,7 @@ def test_value_and_counts_equal_the_loops(kind: Kind, unjudged: str, views: int,
         sample = batch(seed, views=views, hard=hard)
         found, expected = kind.loss(*sample, unjudged=unjudged), oracle_of(kind, sample, unjudged)
         assert found.value.item() == pytest.approx(expected.value, rel=1e-9, abs=1e-12)
-        assert tuple(map(int, found[1:])) == expected[1:]
+        assert tuple(map(int, found[1:4])) == expected[1:]
 
 
 @each_kind

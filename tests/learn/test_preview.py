@@ -8,6 +8,7 @@ from learning_worlds import world
 
 from lookalike.learn.batches import anchors
 from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.similar_pairs import similar_pairs
 from lookalike.positive.graph import label_graph
 from lookalike.workflows.learn.preview import preview
 
@@ -15,10 +16,10 @@ from lookalike.workflows.learn.preview import preview
 def warnings_of(**changed: np.ndarray) -> str:
     made = world(photos=2)
     catalog = replace(made.catalog, **changed)
-    around = anchors(
-        label_graph(catalog, made.labels, nodes="item"), np.flatnonzero(catalog.split == "train")
-    )
-    return " ".join(preview(catalog, around, TrainingRequest(), 0).warnings)
+    graph = label_graph(catalog, made.labels, nodes="item")
+    around = anchors(graph, np.flatnonzero(catalog.split == "train"))
+    pairs = similar_pairs(catalog, made.labels, graph, "train")
+    return " ".join(preview(catalog, around, pairs, TrainingRequest(), 0).warnings)
 
 
 def test_items_and_duplicates_in_several_splits_are_warned_of():

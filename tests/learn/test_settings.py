@@ -80,9 +80,9 @@ def test_the_bounds_themselves_are_accepted():
 
 
 def test_a_dimension_asks_for_a_projection_and_a_residual_head_has_none():
-    assert not TrainingRequest(projection=8).residual
-    assert not TrainingRequest(head="projection").residual
-    assert TrainingRequest(head="residual").residual
+    assert TrainingRequest(projection=8).kind == "projection"
+    assert TrainingRequest(head="projection").kind == "projection"
+    assert TrainingRequest(head="residual").kind == "residual"
     with pytest.raises(ArgumentError, match="projection is 8"):
         TrainingRequest(head="residual", projection=8)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import lookalike
-from lookalike.api.training import Unkept, material
+from lookalike.api.training import material
 from lookalike.catalog.split import assign_splits
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Labels
@@ -15,7 +15,7 @@ from lookalike.encode.heads.head import apply_head
 from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import finetune
+from lookalike.learn.finetune import Unkept, finetune
 from lookalike.learn.settings import TrainingRequest, TrainingSettings
 from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph

@@ -34,8 +34,9 @@ def finetune(
     require_learning()
     import torch
 
-    from lookalike.api.training import Unkept, chosen_device, material, train
+    from lookalike.api.training import chosen_device, material, train
     from lookalike.api.training_verdict import with_verdict
+    from lookalike.learn.finetune import Unkept
     from lookalike.learn.validation import encode
 
     on: torch.device = chosen_device(device)

@@ -1,45 +1,57 @@
 """Training a head on cached vectors, from frozen values and without a workspace: its data and its result."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, first_line
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Labels
+from lookalike.encode.heads.adaptation import AdaptationHead, DiagonalHead
+from lookalike.encode.heads.components import fit_components
 from lookalike.encode.heads.head import Head
+from lookalike.encode.heads.pca import PcaHead
 from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.learn.batches import Anchors, anchors, plan_of
+from lookalike.learn.bootstrap import ChosenEpoch, ResampleKeeper, bootstrap_epochs
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Finetuned, Keeper, finetune
-from lookalike.learn.settings import PROJECTION, TrainingRequest
-from lookalike.learn.validation import Validation, validator
+from lookalike.learn.settings import ADAPTED, COMPONENTS, PROJECTION, TrainingRequest
+from lookalike.learn.similar_pairs import PairExamples, SimilarPairs, similar_pairs
+from lookalike.learn.validation import SLICE, Validation, validator
 from lookalike.positive.graph import label_graph
 
 TRAINING, VALIDATION = "train", "validation"
 
 
 class Material(NamedTuple):
-    """The data of a run: the anchors of the training split, and the measure on the validation split."""
+    """The data of a run: the anchors and similar pairs of the training split, and the measure on the validation split.
+
+    `training` are the catalog rows of the training split.
+    """
 
     around: Anchors
     validation: Validation
+    pairs: SimilarPairs
+    training: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The result of a run. `best` and `head` are None if it stopped before the end of the first epoch.
 
-    `before` is the encoder's own value on the pairs that chose the epoch, NaN where undefined.
+    `before` is the encoder's own value on the pairs that chose the epoch, NaN where undefined. `chosen` is there if
+    resamples chose the number of epochs.
     """
 
     head: Head | None
     before: float
     run: Finetuned
+    chosen: ChosenEpoch | None = None
 
     @property
     def best(self) -> Epoch | None:
@@ -57,14 +69,19 @@ def material(catalog: Catalog, labels: Labels, features: np.ndarray, request: Tr
     rows = np.flatnonzero(catalog.split == TRAINING)
     graph = label_graph(catalog, labels, nodes=request.nodes, split=TRAINING)
     around = anchors(graph, rows)
-    return Material(around, validator(catalog, labels, features, request.measure, split=VALIDATION))
+    validation = validator(catalog, labels, features, request.measure, split=VALIDATION)
+    return Material(around, validation, similar_pairs(catalog, labels, graph, TRAINING), rows)
+
+
+class RunKeeper(Keeper, ResampleKeeper, Protocol):
+    """Keeps the state of a run and the curves of its resamples."""
 
 
 def train(
     given: Material,
     views: Sequence[np.ndarray],
     request: TrainingRequest,
-    keeper: Keeper,
+    keeper: RunKeeper,
     *,
     device: torch.device,
     on_epoch: Callable[[Epoch], None] | None = None,
@@ -75,22 +92,62 @@ def train(
     Equal arguments give equal bytes on one kind of processor, however often the run is stopped and resumed.
     """
     require_learnable(given, views)
-    head = new_head(views[0].shape[1], request).to(device)
-    examples = Examples(
-        given.around, plan_of(request), request.soft, Cached(views, device), request.seed, device
+    head = new_head(views[0], given.training, request)
+    inputs = Cached([_fixed(head, view) for view in views], device)
+    validation = replace(given.validation, features=_fixed(head, given.validation.features))
+    settings, chosen = request, None
+    if request.keep == "bootstrap":
+        chosen = bootstrap_epochs(
+            lambda seed: _seeded(head.features, request, seed, getattr(head, "pca", None)).learned,
+            given.pairs,
+            inputs,
+            request,
+            keeper,
+            device,
+            part(progress, 0, 2),
+        )
+        settings, progress = request.changed(epochs=chosen.epochs, keep="last"), part(progress, 1, 2)
+    examples = (
+        PairExamples(given.pairs, inputs, request.seed, device)
+        if request.in_pairs
+        else Examples(given.around, plan_of(request), request.soft, inputs, request.seed, device)
     )
-    run = finetune(head, examples, request, given.validation, keeper, on_epoch=on_epoch, progress=progress)
+    model = head.learned.to(device)
+    run = finetune(model, examples, settings, validation, keeper, on_epoch=on_epoch, progress=progress)
     if run.best:
-        head.load_state_dict(run.parameters)
+        head.learned.load_state_dict(run.parameters)
     trained = head.cpu().eval().requires_grad_(False) if run.best else None
-    return Trained(trained, given.validation.untrained(), run)
+    return Trained(trained, given.validation.untrained(), run, chosen)
 
 
-def new_head(features: int, request: TrainingRequest) -> Head:
-    """The untrained head of a request, on vectors of so many numbers."""
-    if request.residual:
-        return ResidualHead.seeded(features, features, seed=request.seed)
-    return ProjectionHead.seeded(features, request.projection or PROJECTION, seed=request.seed)
+def new_head(vectors: np.ndarray, training: np.ndarray, request: TrainingRequest) -> Head:
+    """The untrained head of a request. Principal components are fitted on the vectors of the training split."""
+    pca = None
+    if request.kind == "adaptation":
+        pca = fit_components(np.asarray(vectors[training], np.float32), request.dimensions or COMPONENTS).head
+    return _seeded(vectors.shape[1], request, request.seed, pca)
+
+
+def _seeded(features: int, request: TrainingRequest, seed: int, pca: PcaHead | None) -> Head:
+    """A new head from a seed."""
+    if pca is not None:
+        return AdaptationHead.seeded(pca, request.projection or ADAPTED, seed=seed)
+    if request.kind == "diagonal":
+        return DiagonalHead(features, features)
+    if request.kind == "residual":
+        return ResidualHead.seeded(features, features, seed=seed)
+    return ProjectionHead.seeded(features, request.projection or PROJECTION, seed=seed)
+
+
+def _fixed(head: Head, view: np.ndarray) -> np.ndarray:
+    """The vectors that the learned part of a head takes; a view itself where all of the head is learned."""
+    if head.learned is head:
+        return view
+    with torch.inference_mode():
+        slices = (view[first : first + SLICE] for first in range(0, max(len(view), 1), SLICE))
+        return np.concatenate(
+            [head.fixed(torch.from_numpy(np.array(one, np.float32))).numpy() for one in slices]
+        )
 
 
 def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:
@@ -122,18 +179,3 @@ def chosen_device(name: str) -> torch.device:
             fix="Use auto, cpu or cuda.",
         ) from None
     return device
-
-
-class Unkept:
-    """A keeper for a run in memory: it saves nothing."""
-
-    def last(self) -> bytes | None:
-        """There is no earlier state."""
-        return None
-
-    def due(self) -> bool:
-        """Never."""
-        return False
-
-    def keep(self, state: bytes) -> None:
-        """Nothing is kept."""

@@ -1,5 +1,6 @@
 """What a run keeps of an epoch."""
 
+import math
 from typing import NamedTuple
 
 
@@ -7,7 +8,8 @@ class Epoch(NamedTuple):
     """One line of a run's history.
 
     `value` is the measure on the validation split, NaN where undefined. `kept` and `skipped` count anchors, `negatives`
-    ordered pairs with P = 0 that acted as negatives, `positives` those with P > 0, over the epoch's batches.
+    ordered pairs with P = 0 that acted as negatives, `positives` those with P > 0, over the epoch's batches. `recall`
+    is aR@1 of the training pairs before the epoch's step, where they are left and right images.
     """
 
     number: int
@@ -18,3 +20,4 @@ class Epoch(NamedTuple):
     skipped: int
     positives: int
     negatives: int
+    recall: float = math.nan

@@ -12,6 +12,31 @@ from lookalike.learn.batches import Anchors, BatchPlan, epoch_batches
 from lookalike.positive.positiveness import Softness, relations
 
 
+@runtime_checkable
+class TrainingBatch(Protocol):
+    """What a step takes: inputs of the model, and what the loss is told beside the vectors."""
+
+    @property
+    def inputs(self) -> Tensor:
+        """The inputs of all views."""
+
+    @property
+    def relation(self) -> tuple[Tensor | None, ...]:
+        """What the loss is told beside the vectors."""
+
+    @property
+    def positives(self) -> Tensor:
+        """How many pairs have P > 0."""
+
+
+@runtime_checkable
+class TrainingBatches(Protocol):
+    """The batches of every epoch."""
+
+    def epoch(self, epoch: int) -> tuple[int, Iterator[TrainingBatch]]:
+        """How many batches an epoch has, and the batches."""
+
+
 class Batch(NamedTuple):
     """`inputs` (n, ...) go through the model; `weight` and `judged` (n, n) say how they stand to each other.
 
@@ -22,6 +47,16 @@ class Batch(NamedTuple):
     inputs: Tensor
     weight: Float32[Tensor, "n n"]
     judged: Bool[Tensor, "n n"]
+
+    @property
+    def relation(self) -> tuple[Tensor, Tensor]:
+        """What the loss is told beside the vectors."""
+        return self.weight, self.judged
+
+    @property
+    def positives(self) -> Tensor:
+        """How many ordered pairs of different views have P > 0."""
+        return torch.count_nonzero(self.weight) - len(self.weight)
 
     def __str__(self) -> str:
         shown = ", ".join(str(row) for row in self.rows[:5].tolist())

@@ -11,10 +11,11 @@ from torch import nn
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
 from lookalike.learn.epoch import Epoch
-from lookalike.learn.examples import Examples
+from lookalike.learn.examples import TrainingBatches
 from lookalike.learn.losses import LOSSES
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.state import Progress, Sums, Tensors, copied, restore, state_bytes
+from lookalike.learn.symmetric import symmetric
 
 LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
 
@@ -33,6 +34,28 @@ class Keeper(Protocol):
         """Keep a state for good."""
 
 
+class Unkept:
+    """A keeper for a run in memory: it saves nothing."""
+
+    def last(self) -> bytes | None:
+        """There is no earlier state."""
+        return None
+
+    def due(self) -> bool:
+        """Never."""
+        return False
+
+    def keep(self, state: bytes) -> None:
+        """Nothing is kept."""
+
+    def resample(self, number: int) -> list[float] | None:
+        """No resample was finished earlier."""
+        return None
+
+    def keep_resample(self, number: int, curve: list[float]) -> None:
+        """Nothing is kept."""
+
+
 @dataclass(frozen=True, eq=False)
 class Finetuned:
     """The outcome of a run: the parameters of the best epoch, all epochs, and why it stopped before its time ("": not).
@@ -48,7 +71,7 @@ class Finetuned:
 
 def finetune(  # noqa: C901 - to be read from top to bottom
     model: nn.Module,
-    examples: Examples,
+    examples: TrainingBatches,
     settings: TrainingSettings,
     validate: Callable[[nn.Module], float],
     keeper: Keeper,
@@ -58,12 +81,15 @@ def finetune(  # noqa: C901 - to be read from top to bottom
 ) -> Finetuned:
     """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
 
-    AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth. Where `validate` is undefined
+    AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth; with the symmetric loss Adam,
+    which is AdamW without decay, at one rate (ADAPT). Where `validate` is undefined
     (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite, and vectors
     that `validate` refuses (EmbeddingsError), end the run before it does harm.
     """
-    loss_of = LOSSES[settings.loss]
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, fused=True)
+    loss_of = symmetric if settings.in_pairs else LOSSES[settings.loss]
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.rate, weight_decay=0.0 if settings.in_pairs else 0.01, fused=True
+    )
     best: Tensors = {}
     at = Progress()
     if (state := keeper.last()) is not None:
@@ -74,10 +100,11 @@ def finetune(  # noqa: C901 - to be read from top to bottom
         steps, batches = examples.epoch(at.done)
         sums, rate = Sums(), settings.rate
         for step, batch in enumerate(batches):
-            rate = settings.rate * cosine((at.done + step / steps) / settings.epochs)
+            share = 0.0 if settings.in_pairs else (at.done + step / steps) / settings.epochs
+            rate = settings.rate * cosine(share)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            loss = loss_of(model(batch.inputs), batch.weight, batch.judged, **settings.objective)
+            loss = loss_of(model(batch.inputs), *batch.relation, **settings.objective)
             if not torch.isfinite(loss.value):
                 at.stopped = (
                     f"the loss is {loss.value} in epoch {at.done + 1}, batch {step + 1} of {steps} ({batch})"
@@ -104,7 +131,7 @@ def finetune(  # noqa: C901 - to be read from top to bottom
             break
         epoch = sums.epoch(at.done + 1, value, rate)
         at.history.append(epoch)
-        if not at.best or settings.keep == "last" or better(epoch.value, at.history[at.best - 1].value):
+        if not at.best or settings.keep != "best" or better(epoch.value, at.history[at.best - 1].value):
             at.best, best = epoch.number, copied(model)
         if on_epoch is not None:
             on_epoch(epoch)

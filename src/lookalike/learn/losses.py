@@ -30,6 +30,7 @@ class Loss(NamedTuple):
     kept: Tensor  # anchors; for Con ordered pairs with W > 0
     skipped: Tensor  # anchors without a positive; for TRPL those without a chosen triplet; for Con 0
     negatives: Tensor  # ordered pairs that are negatives by the rule
+    recall: float | None = None  # aR@1 of the batch's pairs, where they are left and right images
 
 
 def supcon(

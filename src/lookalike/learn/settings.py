@@ -3,6 +3,7 @@
 The options of `lookalike finetune`, the keywords of `lookalike.finetune` and the checks of both are made from them.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -15,16 +16,31 @@ from lookalike.positive.positiveness import Beta, MaxDistance, Softness
 Positives = Literal["soft", "full", "labels"]
 PAPER = Softness()
 PROJECTION = 2048  # dimensions (VSD E)
+COMPONENTS, ADAPTED = 256, 1024  # of an adaptation head (ADAPT 4.2)
 DEFAULT_HEAD = "residual"
+ADAPTING = ("adaptation", "diagonal")  # heads that are trained on pairs, as in ADAPT
+SYMMETRIC = "symmetric"
+BY_LOSS: Any = None  # the default depends on the loss, and the loss on the head
+IN_BATCHES = {"loss": "supcon", "epochs": 100, "rate": 3e-4, "keep": "best"}
+IN_PAIRS = {"loss": SYMMETRIC, "epochs": 150, "rate": 1e-3, "keep": "bootstrap"}
+DIAGONAL_RATE = 1e-2  # a weight begins at 1, and Adam moves it by about the rate in a step
+ONLY_IN_PAIRS = ("sigma", "resamples")
 
 
 class TrainingSettings(CheckedSettings):
     """How a model is trained (VSD E where it gives a value)."""
 
-    loss: Literal["supcon", "con", "trpl"] = Field(
-        "supcon",
+    loss: Literal["supcon", "con", "trpl", "symmetric"] = Field(
+        BY_LOSS,
         description="supcon: contrast similar images with all others of the batch; con: pull similar images together "
-        "and keep others a margin apart; trpl: triplets, others farther than similar images by a margin.",
+        "and keep others a margin apart; trpl: triplets, others farther than similar images by a margin; symmetric: "
+        "each image of a similar pair finds the other among all pairs at once (default: supcon, or symmetric for an "
+        "adaptation or diagonal head).",
+    )
+    sigma: float = Field(
+        15.0,
+        gt=0,
+        description="For symmetric: factor of the cosines. The larger it is, the less a pair counts that is found.",
     )
     positives: Positives = Field(
         "soft",
@@ -54,20 +70,31 @@ class TrainingSettings(CheckedSettings):
         "but within the margin.",
     )
     epochs: int = Field(
-        100, ge=1, description="Number of epochs: passes over all images with a similar image."
+        BY_LOSS,
+        ge=1,
+        description="Number of epochs: passes over all images with a similar image (default: 100, or 150 for "
+        "symmetric).",
     )
     batch: int = Field(256, ge=2, description="Images in a batch.")
     rate: float = Field(
-        3e-4, gt=0, description="Initial learning rate. It falls by a cosine to a tenth of this value."
+        BY_LOSS,
+        gt=0,
+        description="Initial learning rate. It falls by a cosine to a tenth of this value; for symmetric it is "
+        "constant (default: 0.0003, or 0.001 for symmetric, 0.01 with a diagonal head).",
     )
     measure: str = Field(
         "DCS(alpha=10)",
         description="Measure on the validation split that chooses the epoch. It must need labels only, no sampled "
         "negatives.",
     )
-    keep: Literal["best", "last"] = Field(
-        "best",
-        description="Which epoch to keep. best: the best by the measure; last: the last, for few validation labels.",
+    keep: Literal["best", "last", "bootstrap"] = Field(
+        BY_LOSS,
+        description="Which epoch to keep. best: the best by the measure; last: the last, for few validation labels; "
+        "bootstrap, for symmetric: train as many epochs as are best for training pairs left out of resamples (default: "
+        "best, or bootstrap for symmetric).",
+    )
+    resamples: int = Field(
+        20, ge=1, le=1_000, description="For bootstrap: number of resamples, each trained for all epochs."
     )
     patience: int | None = Field(
         None,
@@ -77,6 +104,14 @@ class TrainingSettings(CheckedSettings):
     )
     seed: int = Field(0, ge=0, lt=2**63, description="Seed of the head, the batches and the views.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: one for name, one in values.items() if one is not None or name not in IN_BATCHES}
+        in_pairs = given.get("loss", SYMMETRIC if given.get("head") in ADAPTING else "") == SYMMETRIC
+        diagonal = {"rate": DIAGONAL_RATE} if given.get("head") == "diagonal" else {}
+        return (IN_PAIRS | diagonal if in_pairs else IN_BATCHES) | given
+
     @field_validator("measure")
     @classmethod
     def _can_choose(cls, measure: str) -> str:
@@ -84,13 +119,28 @@ class TrainingSettings(CheckedSettings):
         return measure
 
     @model_validator(mode="after")
-    def _patience_needs_the_best(self) -> "TrainingSettings":
-        if self.patience is not None and self.keep == "last":
+    def _kept_as_possible(self) -> "TrainingSettings":
+        if self.patience is not None and self.keep != "best":
             raise ArgumentError(
-                f"patience is {self.patience}, but keep is 'last': patience needs a best epoch.",
+                f"patience is {self.patience}, but keep is {self.keep!r}: patience needs a best epoch.",
                 fix="Leave out patience, or set keep to best.",
             )
+        if self.keep == "bootstrap" and not self.in_pairs:
+            raise ArgumentError(
+                f"keep is 'bootstrap', but the loss is {self.loss!r}: resamples are of the pairs of symmetric.",
+                fix="Set keep to best or last, or loss to symmetric.",
+            )
         return self
+
+    def as_values(self) -> dict[str, Any]:
+        """The settings as JSON holds them, without those of pairs where the loss is another one."""
+        values = super().as_values()
+        return values if self.in_pairs else {k: v for k, v in values.items() if k not in ONLY_IN_PAIRS}
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether a step sees all pairs at once, as left and right images (ADAPT)."""
+        return self.loss == SYMMETRIC
 
     @property
     def soft(self) -> Softness | None:
@@ -102,6 +152,8 @@ class TrainingSettings(CheckedSettings):
     @property
     def objective(self) -> dict[str, Any]:
         """The keywords of the loss function itself."""
+        if self.in_pairs:
+            return {"sigma": self.sigma}
         options: dict[str, Any] = {"unjudged": self.unjudged}
         if self.loss == "supcon":
             return options | {"temperature": self.temperature}
@@ -127,11 +179,19 @@ class TrainingRequest(TrainingSettings):
         le=100,
         description="1: use the vectors that exist. More: encode this number of augmented views of each photo first.",
     )
-    head: Literal["residual", "projection"] | None = Field(
+    head: Literal["residual", "projection", "adaptation", "diagonal"] | None = Field(
         None,
         examples=["residual"],
         description="residual: begins as the encoder itself and learns a correction; projection: begins at random, as "
-        f"in the paper (default: {DEFAULT_HEAD}, or projection if --projection is given).",
+        "in the paper; adaptation: principal components, a matrix and a ReLU; diagonal: a weight for each number of "
+        f"the vector (default: {DEFAULT_HEAD}, or projection if --projection is given).",
+    )
+    dimensions: int | None = Field(
+        None,
+        ge=1,
+        examples=[COMPONENTS],
+        description="For an adaptation head: number of principal components of the encoder's vectors "
+        f"(default: {COMPONENTS}).",
     )
     # A wider head is larger than memory.
     projection: int | None = Field(
@@ -139,23 +199,33 @@ class TrainingRequest(TrainingSettings):
         ge=1,
         le=65_536,
         examples=[PROJECTION],
-        description="Dimension of a projection head's vectors "
-        f"(default: {PROJECTION:,}). A residual head keeps the dimension of the encoder.",
+        description=f"Dimension of the vectors of a projection head (default: {PROJECTION:,}) or an adaptation head "
+        f"(default: {ADAPTED:,}). Other heads keep the dimension of the encoder.",
     )
 
     @model_validator(mode="after")
-    def _residual_keeps_the_dimension(self) -> "TrainingRequest":
-        if self.head == "residual" and self.projection is not None:
+    def _sizes_fit_the_head(self) -> "TrainingRequest":
+        if self.head in ("residual", "diagonal") and self.projection is not None:
             raise ArgumentError(
-                f"projection is {self.projection}, but a residual head keeps the encoder's dimension.",
+                f"projection is {self.projection}, but a {self.head} head keeps the encoder's dimension.",
                 fix="Leave out projection, or set head to projection.",
+            )
+        if self.dimensions is not None and self.head != "adaptation":
+            raise ArgumentError(
+                f"dimensions is {self.dimensions}, but only an adaptation head has principal components.",
+                fix="Leave out dimensions, or set head to adaptation.",
             )
         return self
 
+    def as_values(self) -> dict[str, Any]:
+        """The settings as JSON holds them, without sizes that the head does not have."""
+        values = super().as_values()
+        return values if self.head == "adaptation" else {k: v for k, v in values.items() if k != "dimensions"}
+
     @property
-    def residual(self) -> bool:
-        """Whether the head begins as the encoder itself."""
-        return (self.head or (DEFAULT_HEAD if self.projection is None else "projection")) == "residual"
+    def kind(self) -> str:
+        """The kind of the head."""
+        return self.head or (DEFAULT_HEAD if self.projection is None else "projection")
 
 
 def choosing_measure(measure: str) -> Measure:

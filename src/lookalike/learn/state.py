@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 
 from lookalike.core.errors import LearningError
 from lookalike.learn.epoch import Epoch
-from lookalike.learn.examples import Batch
+from lookalike.learn.examples import TrainingBatch
 from lookalike.learn.losses import Loss
 
 
@@ -38,18 +38,19 @@ class Sums:
 
     def __init__(self) -> None:
         self.losses: list[float] = []
+        self.recall = math.nan
         self.counts = torch.zeros(4, dtype=torch.int64)
 
-    def add(self, loss: Loss, batch: Batch) -> None:
+    def add(self, loss: Loss, batch: TrainingBatch) -> None:
         """One more batch."""
-        positives = torch.count_nonzero(batch.weight) - len(batch.weight)
         self.losses.append(loss.value.item())
-        self.counts += torch.stack([loss.kept, loss.skipped, positives, loss.negatives]).cpu()
+        self.recall = math.nan if loss.recall is None else loss.recall
+        self.counts += torch.stack([loss.kept, loss.skipped, batch.positives, loss.negatives]).cpu()
 
     def epoch(self, number: int, value: float, rate: float) -> Epoch:
         """The line of the history."""
         loss = math.fsum(self.losses) / len(self.losses)
-        return Epoch(number, loss, value, rate, *self.counts.tolist())
+        return Epoch(number, loss, value, rate, *self.counts.tolist())._replace(recall=self.recall)
 
 
 Tensors = dict[str, Tensor]

@@ -494,10 +494,13 @@ def test_init_replace_forgets_the_runs(lookalike, shop):
 
 
 def test_the_options_have_the_defaults_of_the_settings(lookalike, shop):
-    """A run without options has every default of the settings, epochs included; its checkpoint says so."""
+    """A run without options has every default of the settings, epochs included; its checkpoint records them."""
     assert inspect.signature(command).parameters["request"].default == TrainingRequest()
     parsed = inspect.signature(shown(command)).parameters
-    assert {name: parsed[name].default for name in TrainingRequest.model_fields} == dict(TrainingRequest())
+    assert (
+        TrainingRequest(**{name: parsed[name].default for name in TrainingRequest.model_fields})
+        == TrainingRequest()
+    )
     assert lookalike(*ON[:4], "--epochs", "1").status == 0
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
     assert TrainingRequest(**learned["settings"]) == TrainingRequest(epochs=1)

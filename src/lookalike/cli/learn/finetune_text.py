@@ -34,6 +34,10 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
     ran = plural(len(found.history), "epoch")
     if found.keep == "last":
         chosen = f"{ran}; the last is kept, as requested."
+    elif found.keep == "bootstrap":
+        chosen = (
+            f"{ran}, as many as are best for the pairs left out of resamples (aR@1 {found.out_of_bag:.4f})."
+        )
     elif math.isnan(found.value):
         chosen = f"{ran}; the last is kept, because {found.measure} is undefined on the validation split."
     else:
@@ -69,7 +73,7 @@ def _against(found: TrainingOutcome) -> str:
     if found.helped is None:
         return ""
     there = f"{found.base} has {found.before:.4f}"
-    if found.keep == "last":
+    if found.keep != "best":
         return f"{found.measure} on the validation split: {found.encoder} has {found.value:.4f}, {there}."
     if found.helped:
         return (

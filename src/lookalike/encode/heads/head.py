@@ -30,6 +30,15 @@ class Head(nn.Module):
         """Where the parameters are."""
         return next(iter(self.state_dict().values())).device
 
+    @property
+    def learned(self) -> nn.Module:
+        """The part that is trained: all of the head, unless a kind says otherwise."""
+        return self
+
+    def fixed(self, vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n _"]:
+        """The part before it, which is computed once."""
+        return vectors
+
     def forward(self, vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n projection"]:
         """An encoder's vectors to the head's."""
         raise NotImplementedError

@@ -17,7 +17,6 @@ import torch
 from jaxtyping import Float32
 from torch import nn
 
-from lookalike.api.training import Unkept
 from lookalike.catalog.split import assign_splits
 from lookalike.core.checks import fingerprint
 from lookalike.core.progress import Progress
@@ -26,7 +25,7 @@ from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.evaluate.measures.table import parse
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import better, finetune
+from lookalike.learn.finetune import Unkept, better, finetune
 from lookalike.learn.settings import PROJECTION, TrainingRequest, TrainingSettings
 from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph

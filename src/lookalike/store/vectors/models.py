@@ -3,6 +3,7 @@
 run.json               the identity of the run; a stopped run is resumed only by a command with the same identity
 state.safetensors      the newest saved state; deleted when the run is finished
 history.jsonl          one epoch per line
+resamples.jsonl        one resample of the training pairs per line, where these choose the number of epochs
 events.out.tfevents.*  the same for TensorBoard
 head.safetensors, checkpoint.json    the trained encoder (encode/sources/checkpoint.py)
 """
@@ -20,9 +21,10 @@ from lookalike.core.errors import LearningError
 from lookalike.core.json import to_json
 from lookalike.encode.spec import ABOUT, MODELS, RUN
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
+from lookalike.store.journal import Journal
 from lookalike.store.vectors.events import Events
 
-STATE, HISTORY = "state.safetensors", "history.jsonl"
+STATE, HISTORY, RESAMPLES = "state.safetensors", "history.jsonl", "resamples.jsonl"
 EVERY = 20.0  # seconds between two states
 CHANGED = {  # by the fingerprints of run.json
     "vectors": "the encoder's vectors have changed",
@@ -61,6 +63,16 @@ class TrainingRun:
         """Save a state in place of the one before."""
         write_file(self.folder / STATE, state)
         self.kept_at = self.clock()
+
+    def resample(self, number: int) -> list[float] | None:
+        """The curve of a resample that an earlier command finished."""
+        found = Journal(self.folder / RESAMPLES).get(str(number))
+        return None if found is None else [math.nan if one is None else one for one in found["curve"]]
+
+    def keep_resample(self, number: int, curve: list[float]) -> None:
+        """Save the curve of a resample."""
+        known = [None if math.isnan(one) else one for one in curve]
+        Journal(self.folder / RESAMPLES).add({"key": str(number), "curve": known})
 
     def begin_history(self, epochs: Sequence[tuple[Mapping[str, Any], Mapping[str, float]]]) -> None:
         """Write the history up to the saved state. Later epochs are recorded again."""

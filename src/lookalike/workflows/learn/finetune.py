@@ -42,8 +42,9 @@ class TrainingOutcome:
     """The new encoder, made from the encoder `base`. `value` is that of the epoch `best`, `before` that of the base.
 
     Both are measured on the pool's labels of the same pairs, NaN where undefined; `helped` compares them (None: one is
-    undefined). Whether the encoder is better in truth is the `verdict`. `resumed` epochs were done by earlier commands.
-    `history` has every epoch.
+    undefined). `out_of_bag` is the mean aR@1 of resamples, where these chose the number of epochs. Whether the
+    encoder is better in truth is the `verdict`. `resumed` epochs were done by earlier commands. `history` has every
+    epoch.
     """
 
     encoder: str
@@ -55,6 +56,7 @@ class TrainingOutcome:
     helped: bool | None
     verdict: TrainingVerdict
     keep: str
+    out_of_bag: float | None
     best: int
     epochs: int
     resumed: int
@@ -112,7 +114,7 @@ def finetune(
     )
     given = material(workspace.catalog, labels, vectors, request)
     run_id = identity(workspace, manifest, labels, given.around.graph, request)
-    previewed = preview(workspace.catalog, given.around, request, len(given.validation.pairs))
+    previewed = preview(workspace.catalog, given.around, given.pairs, request, len(given.validation.pairs))
 
     with models.running(workspace.folder, name):
         if not replace and _is_complete(workspace, name, run_id):
@@ -197,6 +199,7 @@ def _recorded(epoch: Epoch, request: TrainingRequest) -> tuple[dict[str, Any], M
         f"validation {request.measure}": epoch.value,
         "rate": epoch.rate,
         "anchors skipped": float(epoch.skipped),
+        "training aR@1": epoch.recall,
     }
     return epoch._asdict(), scalars
 
@@ -216,6 +219,8 @@ def _files(manifest: Manifest, trained: "Trained", run_id: Mapping[str, Any]) ->
         "before": None if math.isnan(trained.before) else trained.before,
         "stopped": trained.run.stopped,
     }
+    if trained.chosen is not None:
+        learned["bootstrap"] = {"epochs": trained.chosen.epochs, "recall": trained.chosen.recall}
     return head_files(manifest.origin, trained.head, learned)
 
 
@@ -278,6 +283,7 @@ def _outcome(
         helped=None if math.isnan(before) or math.isnan(value) else value > before,
         verdict=verdict_on(workspace, name, encoder),
         keep=request.keep,
+        out_of_bag=learned["bootstrap"]["recall"] if "bootstrap" in learned else None,
         best=learned["best"],
         epochs=len(history),
         resumed=len(history) if resumed is None else resumed,

@@ -13,6 +13,7 @@ from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, epoch_batches, plan_of
 from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.similar_pairs import SimilarPairs
 from lookalike.positive.graph import Neighbours
 from lookalike.positive.positiveness import relations
 from lookalike.rank.pairs import Unusable
@@ -83,12 +84,18 @@ class TrainingPreview:
         return "none" if not count else f"{100 * share:.2g}%" if share < 0.01 else percent(share)
 
 
-def preview(catalog: Catalog, around: Anchors, request: TrainingRequest, validation: int) -> TrainingPreview:
+def preview(
+    catalog: Catalog, around: Anchors, of_pairs: SimilarPairs, request: TrainingRequest, validation: int
+) -> TrainingPreview:
     """Count what a run learns from, in its own first batches."""
-    batches = epoch_batches(around, plan_of(request), request.soft, request.seed, 0)
     counts = np.zeros(5, np.int64)
-    for rows in islice(batches, SAMPLE):
-        counts += _counted(around, rows, request)
+    if request.in_pairs:
+        batches = [of_pairs.left]
+        counts += _of_all(of_pairs)
+    else:
+        batches = epoch_batches(around, plan_of(request), request.soft, request.seed, 0)
+        for rows in islice(batches, SAMPLE):
+            counts += _counted(around, rows, request)
     pairs, similar, made, zero, pushed = counts.tolist()
     graph = around.graph
     return TrainingPreview(
@@ -125,6 +132,14 @@ def _counted(around: Anchors, rows: np.ndarray, request: TrainingRequest) -> np.
         zero & (judged | (request.unjudged == "negative")),
     )
     return np.array([int(kind.sum()) for kind in kinds])
+
+
+def _of_all(pairs: SimilarPairs) -> np.ndarray:
+    """The same of the matrix of all left and right images; what takes no part counts as similar."""
+    apart = pairs.apart()
+    similar = len(pairs) + (0 if apart is None else int(apart.sum()))
+    others = len(pairs) ** 2 - similar
+    return np.array([len(pairs) ** 2, similar, 0, others, others])
 
 
 def _largest(positive: Neighbours) -> int:
