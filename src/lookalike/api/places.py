@@ -66,9 +66,9 @@ class Places:
         mean of its rows by weight. With `drawn_from` (of `shared_units`) units and strata are those of one draw for
         several encoders; units that this value does not need have weight 0.
         """
-        w, is_open, size = self._weight(first, second), self.label < 0, len(self.photos)
-        known = float(w[~is_open] @ self.label[~is_open])
-        total = np.bincount(self.question[is_open], weights=w[is_open], minlength=size).astype(np.float64)
+        w = self._weight(first, second)
+        known = float(w @ np.maximum(self.label, 0))
+        total = self._sums(w)
         total[np.abs(total) <= LEAST] = 0.0
         which = np.flatnonzero(total) if drawn_from is None else drawn_from[1]
         covariate = None if guess is None else self.of_questions(guess, first, second)[which]
@@ -79,13 +79,9 @@ class Places:
 
     def shared_units(self, encoders: Sequence[str]) -> tuple[Units, Int64[np.ndarray, " units"]]:
         """The open questions that any of these encoders needs, to be drawn once for all, and which they are."""
-        is_open, size = self.label < 0, len(self.photos)
-        weights = [
-            np.bincount(self.question[is_open], weights=self._weight(name)[is_open], minlength=size)
-            for name in encoders
-        ]
-        which = np.flatnonzero(np.any(np.array(weights) > LEAST, axis=0))
-        return shared(np.array(weights)[:, which] > LEAST), which
+        weights = np.array([self._sums(self._weight(name)) for name in encoders])
+        which = np.flatnonzero(np.any(weights > LEAST, axis=0))
+        return shared(weights[:, which] > LEAST), which
 
     def by_query(
         self, first: str, second: str | None = None, which: Int64[np.ndarray, " questions"] | None = None
@@ -95,12 +91,9 @@ class Places:
         These are all open questions that the value needs in some query; or those of `which`, in its order, as the units
         of a draw are. One that raises the value in one query as much as it lowers it in another is no unit of pairs.
         """
-        w, is_open = self._weight(first, second), self.label < 0
-        query = self.query_codes
-        known = np.bincount(
-            query[~is_open], weights=w[~is_open] * self.label[~is_open], minlength=self.queries
-        )
-        rows = is_open & (np.abs(w) > LEAST)
+        w, query = self._weight(first, second), self.query_codes
+        known = np.bincount(query, w * np.maximum(self.label, 0), self.queries)
+        rows = (self.label < 0) & (np.abs(w) > LEAST)
         if which is None:
             which = np.unique(self.question[rows])
         place = np.full(len(self.photos), NONE)
@@ -112,14 +105,17 @@ class Places:
         self, guess: Float64[np.ndarray, " rows"], first: str, second: str | None = None
     ) -> Float64[np.ndarray, " questions"]:
         """The mean of a question's open rows by their weight in a value; 0 for questions that it does not need."""
-        is_open, size = self.label < 0, len(self.photos)
-        at, heavy = self.question[is_open], np.abs(self._weight(first, second)[is_open])
-        sums = np.bincount(at, weights=heavy * guess[is_open], minlength=size)
-        return np.asarray(sums / np.maximum(np.bincount(at, weights=heavy, minlength=size), 1e-300))
+        heavy = np.abs(self._weight(first, second))
+        return self._sums(heavy * guess) / np.maximum(self._sums(heavy), 1e-300)
 
     def open_weight(self, first: str, second: str | None = None) -> float:
         """How much of a value is open: the sum of |w| over open rows."""
         return float(np.abs(self._weight(first, second)[self.label < 0]).sum())
+
+    def _sums(self, x: Float64[np.ndarray, " rows"]) -> Float64[np.ndarray, " questions"]:
+        """The sum over the open rows of each question."""
+        rows = self.label < 0
+        return np.bincount(self.question[rows], x[rows], len(self.photos)).astype(np.float64)
 
     def _weight(self, first: str, second: str | None = None) -> Float64[np.ndarray, " rows"]:
         """What a similar answer adds to the value of an encoder, or to the difference of two."""

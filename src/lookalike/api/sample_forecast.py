@@ -1,30 +1,48 @@
-"""How precise a sample will be, of pairs and of whole queries, before it is drawn."""
+"""What can be drawn for a question, and how precise a sample of pairs or of whole queries will be."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float64
 
 from lookalike.api.places import Places
-from lookalike.api.samples import FEWEST, SampleQuestion, Value, telling_rows
+from lookalike.api.samples import FEWEST, Sample, SampleQuestion, draw, telling_rows
 from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
 from lookalike.audit.sampling.forecast import SampleStep, alike_within_queries, forecast
 from lookalike.core.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
-class SampleForecast:
-    """What more labels of a question buy. `open` pairs are left to label."""
+class SamplePlan:
+    """What can be drawn for a question, and what more labels of it buy. `guess` is the covariate of each row.
 
-    open: int
-    at: Callable[[int], SampleStep]
+    Of several encoders, the two whose lists differ most decide. P(similar) of an open pair is its covariate, without
+    one the share among the labels of the lists, one of each kind added. `looks` and values share the error, as in the
+    estimate.
+    """
+
+    question: SampleQuestion
+    places: Places
+    guess: Float64[np.ndarray, " rows"] | None = None
+    looks: int = 1
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def open(self) -> int:
+        """How many pairs are left to label."""
+        return len(np.unique(telling_rows(self.places, self.question)[1]))
 
     @property
     def steps(self) -> tuple[SampleStep, ...]:
         """50, 100, 200 labels and so on, and all. A number that makes the draw take all pairs has no step."""
         counts = [FEWEST * 2**n for n in range(20)]
         return tuple(self.at(n) for n in (*(n for n in counts if ALL_FROM * n <= self.open), self.open) if n)
+
+    def at(self, labels: int) -> SampleStep:
+        """What a number of labels buys."""
+        return self._forecast(labels) if self.open else SampleStep(labels, 0.0, 0.0, 0)
 
     def labels_for(self, width: float, unit: SampleUnit | None = None) -> int:
         """The least number of labels whose interval is expected to be at most this wide, high minus low."""
@@ -40,46 +58,28 @@ class SampleForecast:
             few, many = (few, middle) if 2 * half <= width else (middle + 1, many)
         return many
 
+    def draw(self, labels: int, unit: SampleUnit | None = None, seed: int = 0) -> Sample:
+        """Draw about `labels` pairs. `unit` None: what is expected to give the narrower interval."""
+        question = replace(self.question, unit=unit or self.at(min(labels, self.open)).unit)
+        return draw(self.places, question, labels, guess=self.guess, looks=self.looks, seed=seed)
 
-def forecast_sample(
-    places: Places,
-    question: SampleQuestion,
-    *,
-    guess: Float64[np.ndarray, " rows"] | None = None,
-    looks: int = 1,
-) -> SampleForecast:
-    """The precision to expect of a question. Of several encoders, the two whose lists differ most decide.
-
-    P(similar) of an open pair is its covariate, without one the share among the labels of the lists, one of each kind
-    added. `looks` and values share the error, as in the estimate.
-    """
-    known = places.label >= 0
-    label = places.label[known].astype(np.float64)
-    rate = (label.sum() + 1) / (len(label) + 2)
-    chance = np.full(len(places), rate) if guess is None else guess
-    alike = alike_within_queries(places.query[known], label, np.full(len(label), rate))
-    open_pairs = len(np.unique(telling_rows(places, question)[1]))
-    shares = looks * len(question.values)
-
-    def of(value: Value) -> Callable[[int], SampleStep]:
+    @cached_property
+    def _forecast(self) -> Callable[[int], SampleStep]:
+        places, question = self.places, self.question
+        known = places.label >= 0
+        label = places.label[known].astype(np.float64)
+        rate = (label.sum() + 1) / (len(label) + 2)
+        alike = alike_within_queries(places.query[known], label, np.full(len(label), rate))
+        value = max(question.values, key=lambda value: places.open_weight(*value))
         by, asked = places.by_query(*value)
-        units, which = places.units(*value, guess=guess)
-        own = None if guess is None else places.of_questions(guess, *value)[asked]
-        expected = places.of_questions(chance, *value)[asked]
-        part = len(units) / max(open_pairs, 1)
+        units, which = places.units(*value, guess=self.guess)
+        guess = None if self.guess is None else places.of_questions(self.guess, *value)[asked]
+        chance = np.full(len(asked), rate) if guess is None else guess
+        place, shares = np.searchsorted(asked, which), self.looks * len(question.values)
 
         def at(labels: int) -> SampleStep:
-            mine = max(round(labels * part), 1)
-            place = np.searchsorted(asked, which)
-            return forecast(units, by, mine, expected, place, guess=own, alike=alike, looks=shares)
+            mine = max(round(labels * len(units) / self.open), 1)
+            found = forecast(units, by, mine, chance, place, guess=guess, alike=alike, looks=shares)
+            return replace(found, labels=labels)
 
         return at
-
-    if not open_pairs:
-        return SampleForecast(0, lambda labels: SampleStep(labels, 0.0, 0.0, 0))
-    hardest = of(max(question.values, key=lambda value: places.open_weight(*value)))
-
-    def at(labels: int) -> SampleStep:
-        return replace(hardest(labels), labels=labels)
-
-    return SampleForecast(open_pairs, at)

@@ -2,20 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64
 
 from lookalike.api.places import places
-from lookalike.api.sample_forecast import forecast_sample
+from lookalike.api.sample_forecast import SamplePlan
 from lookalike.api.samples import (
     Population,
     Sample,
     SampleQuestion,
     Value,
-    draw,
     measure_of,
     questions_of,
 )
@@ -82,8 +81,7 @@ def draw_sample(
     )
     found = places(catalog, encoders, labels, asked, k, by, family, progress)
     question = SampleQuestion(found.encoders, measure, by.split, population)
-    chosen = unit or forecast_sample(found, question, looks=looks).at(count).unit
-    sample = draw(found, replace(question, unit=chosen), count, looks=looks, seed=seed)
+    sample = SamplePlan(question, found, looks=looks).draw(count, unit, seed)
     return sample, questions_of(sample, catalog)
 
 
@@ -134,7 +132,7 @@ def last_look(sample: Sample, label: Float64[np.ndarray, " asked"]) -> int:
     return max((look for look in sample.looks if np.isnan(label[:look]).mean() <= LEFT_OPEN), default=0)
 
 
-def sampled_value(value: Value, found: Estimate, margin: float) -> SampledValue:
+def sampled_value(value: Value, found: Estimate, margin: float = MARGIN) -> SampledValue:
     """An estimate as published, with what it decides about two encoders."""
     first, second = value
     ends = (found.value, found.low, found.high)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.api.places import places
-from lookalike.api.sample_forecast import forecast_sample
+from lookalike.api.sample_forecast import SamplePlan
 from lookalike.api.sampled_values import draw_sample, estimate_sample, last_look
 from lookalike.api.samples import SampleQuestion, as_bytes, both_ways, draw, measure_of, sample_from
 from lookalike.api.values import score
@@ -197,7 +197,7 @@ def test_encoders_with_the_same_lists_leave_nothing_to_draw(shop):
         drawn(shop, ("one", "copy"), 60)
     catalog, encoders, _ = shop
     found = places(catalog, [encoders["one"], encoders["copy"]], NO_LABELS, np.arange(IMAGES), K)
-    forecast = forecast_sample(found, SampleQuestion(("one", "copy"), f"HR@{K}"))
+    forecast = SamplePlan(SampleQuestion(("one", "copy"), f"HR@{K}"), found)
     assert (forecast.open, forecast.steps) == (0, ())
 
 
@@ -213,7 +213,7 @@ def test_the_forecast_falls_with_labels_and_names_the_number_for_a_width(shop):
     catalog, encoders, labels = shop
     names = ("one", "two", "coarse")
     found = places(catalog, [encoders[name] for name in names], some(labels, 0.2), np.arange(IMAGES), K)
-    forecast = forecast_sample(found, SampleQuestion(names, f"HR@{K}"))
+    forecast = SamplePlan(SampleQuestion(names, f"HR@{K}"), found)
     halves = [step.half_width for step in forecast.steps]
     assert halves == sorted(halves, reverse=True)
     assert halves[-1] == 0.0
@@ -226,7 +226,7 @@ def test_no_step_of_a_forecast_names_fewer_labels_than_its_draw_has(shop):
     catalog, encoders, _ = shop
     few = places(catalog, [encoders["one"]], NO_LABELS, np.arange(19), K)
     question = SampleQuestion(("one",), f"HR@{K}")
-    steps = [step.labels for step in forecast_sample(few, question).steps]
+    steps = [step.labels for step in SamplePlan(question, few).steps]
     assert 50 < steps[-1] < 1.15 * 50  # a draw of 50 takes all
     assert steps == [len(draw(few, question, labels).asked) for labels in steps]
 

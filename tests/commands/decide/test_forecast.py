@@ -8,7 +8,7 @@ import pytest
 from lookalike.api.samples import SampleQuestion
 from lookalike.core.types import Labels
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import sample_encoders
+from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.label.forecast import forecast_labels
 
 

@@ -18,8 +18,8 @@ from lookalike.core.settings import Declared
 from lookalike.core.text import bracketed, folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
 from lookalike.workflows.decide.sample_state import SampleState
+from lookalike.workflows.decide.sampled import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
 from lookalike.workflows.learn.verdict import verdict_among, verdict_sentence
 
 ADVISED = 200  # labels that the next step names

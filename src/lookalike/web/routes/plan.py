@@ -18,7 +18,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
 from lookalike.web.site import Site
-from lookalike.workflows.decide.sampled import draw_sample
+from lookalike.workflows.decide.sampled import DrawOptions, draw_sample
 from lookalike.workflows.label.forecast import MOST_ENCODERS, ForecastProblem, LabelForecast, forecast_beside
 from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
@@ -95,7 +95,7 @@ async def ask_first(site: SitePart, by: ActorPart) -> Response:
     if comparison is None or comparison.wanted is None:
         raise ArgumentError("There are no pairs to draw.", fix="Compute the forecast on the plan page first.")
     question, labels = comparison.question, comparison.wanted.labels
-    await run_in_threadpool(draw_sample, Workspace(site.workspace.folder), question, labels)
+    await run_in_threadpool(draw_sample, Workspace(site.workspace.folder), question, DrawOptions(labels))
     subject = f"{question.measure} of {', '.join(question.encoders)}, {labels} labels"
     await site.write(lambda connection: by.log(connection, "drew a sample", subject))
     site.forecast = None

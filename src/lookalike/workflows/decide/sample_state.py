@@ -51,10 +51,7 @@ def read_estimate(
 
 def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
     """Every sample of the workspace so far, each question once."""
-    questions = dict.fromkeys(_question(one) for one in workspace.database.fetch(read_samples) if one.frame)
-    once = {_same(one): one for one in questions}.values()
-    found = (read_estimate(workspace, one) for one in once)
-    return tuple(one for one in found if one is not None)
+    return tuple(_state(workspace, rounds, MARGIN, LEVEL) for rounds in _all_rounds(workspace).values())
 
 
 def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:
@@ -116,9 +113,16 @@ def _joined(samples: Sequence[Sample], found: Sequence[Estimate]) -> Estimate:
 
 def stored_rounds(workspace: Workspace, question: SampleQuestion) -> list[StoredSample]:
     """The samples of a question, oldest first. The order of encoders does not matter."""
-    found = [one for one in workspace.database.fetch(read_samples) if one.frame is not None]
-    same = _same(question)
-    return [one for one in found if _same(_question(one)) == same]
+    return _all_rounds(workspace).get(_same(question), [])
+
+
+def _all_rounds(workspace: Workspace) -> dict[tuple[object, ...], list[StoredSample]]:
+    """The samples of each question; those that were imported have nothing to estimate from."""
+    found: dict[tuple[object, ...], list[StoredSample]] = {}
+    for one in workspace.database.fetch(read_samples):
+        if one.frame is not None:
+            found.setdefault(_same(_question(one)), []).append(one)
+    return found
 
 
 def _question(stored: StoredSample) -> SampleQuestion:

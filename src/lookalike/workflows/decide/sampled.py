@@ -1,34 +1,38 @@
-"""Samples of a workspace: drawn for the values of encoders, kept, and asked first in the labelling app."""
+"""Samples of a workspace: forecast and drawn for the values of encoders, asked first in the labelling app, and read."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float64
 
-from lookalike.api.places import Places, places
-from lookalike.api.sample_forecast import SampleForecast, forecast_sample
-from lookalike.api.sampled_values import LEFT_OPEN
+from lookalike.api.places import places
+from lookalike.api.sample_forecast import SamplePlan
+from lookalike.api.sampled_values import LEFT_OPEN, MARGIN, SampledValue, sampled_value
 from lookalike.api.samples import (
     FEWEST,
     Sample,
     SampleQuestion,
     as_bytes,
     both_ways,
-    draw,
     measure_of,
     questions_of,
 )
 from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
+from lookalike.audit.sampling.estimate import exactly
+from lookalike.audit.sampling.forecast import SampleStep
 from lookalike.core.clock import now_ms
-from lookalike.core.errors import ArgumentError
+from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Rule
 from lookalike.store.disk import lock
+from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.sql.samples import DrawnPair, StoredSample, write_sample
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.covariates import covariate_of
 from lookalike.workflows.decide.sample_state import (
-    changes_since,
+    SampleState,
+    open_pairs,
     read_estimate,
     stored_rounds,
     vector_sums,
@@ -36,20 +40,94 @@ from lookalike.workflows.decide.sample_state import (
 from lookalike.workflows.decide.trained import comparable_rule
 from lookalike.workflows.label.queue import ask_first
 
+WIDTH, LOOKS = 0.1, 2
 
-@dataclass(frozen=True, eq=False)
-class SamplePlan:
-    """What can be drawn for a question, and what it would tell."""
+
+@dataclass(frozen=True)
+class DrawOptions:
+    """How to draw: so many labels, or as many as an interval of a width needs (None: draw nothing).
+
+    `unit` None: what is expected to give the narrower interval. `again` draws another round of a question.
+    """
+
+    labels: int | None = None
+    width: float | None = None
+    unit: SampleUnit | None = None
+    looks: int = LOOKS
+    again: bool = False
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class SampledResult:
+    """A question before it has a sample: `open` pairs and what more labels buy (`steps`); then its sample so far.
+
+    `wanted` is the least number of labels for the wanted width. `values` are exact where no pair is open.
+    """
 
     question: SampleQuestion
-    places: Places
-    guess: Float64[np.ndarray, " rows"] | None
-    forecast: SampleForecast
+    queries: int
+    open: int
+    steps: tuple[SampleStep, ...]
+    wanted: SampleStep | None
+    sample: SampleState | None
+    values: tuple[SampledValue, ...]
     notes: tuple[str, ...]
 
 
+def sample_encoders(
+    workspace: Workspace,
+    question: SampleQuestion,
+    options: DrawOptions | None = None,
+    *,
+    margin: float = MARGIN,
+    pairs: Path | None = None,
+    progress: Progress | None = None,
+) -> SampledResult:
+    """Forecast, draw or read a sample. `pairs` is a file for the drawn pairs that have no label yet."""
+    how = options or DrawOptions()
+    if pairs is not None:
+        earlier_rows(pairs)  # refused before long work begins
+    found, notes = read_estimate(workspace, question, margin=margin), tuple[str, ...]()
+    wants = how.labels is not None or how.width is not None
+    if found is None or how.again:
+        if pairs is not None and not wants and not how.again:
+            raise ArgumentError(
+                "There is no sample yet, so no pairs to write.", fix="Draw one: add --labels 200"
+            )
+        if not (wants or how.again) or not draw_sample(workspace, question, how, progress):
+            return _forecast(plan_sample(workspace, question, how.looks, progress))
+        found = read_estimate(workspace, question, margin=margin)
+    elif wants:
+        notes = (
+            "A sample of this question exists, so nothing new was drawn. To draw more pairs, add --round.",
+        )
+    if found is None:
+        raise ArgumentError("The sample was deleted meanwhile.", fix="Run the command again.")
+    if pairs is not None:
+        write_pair_file(open_pairs(workspace, question), pairs)
+    with suppress(EmbeddingsError):
+        notes = (*comparable_rule(workspace, question.encoders, Rule())[1], *notes)
+    notes = (*notes, *found.notes)
+    return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
+
+
+def _forecast(plan: SamplePlan) -> SampledResult:
+    values, wanted = tuple[SampledValue, ...](), None
+    if plan.open:
+        wanted = plan.at(plan.labels_for(WIDTH))
+    else:
+        exact = [exactly(plan.places.units(*value)[0].known) for value in plan.question.values]
+        values = tuple(map(sampled_value, plan.question.values, exact))
+    if wanted is not None and 2 * wanted.half_width > WIDTH:
+        wanted = None
+    return SampledResult(
+        plan.question, plan.places.queries, plan.open, plan.steps, wanted, None, values, plan.notes
+    )
+
+
 def plan_sample(
-    workspace: Workspace, question: SampleQuestion, *, looks: int = 2, progress: Progress | None = None
+    workspace: Workspace, question: SampleQuestion, looks: int, progress: Progress | None = None
 ) -> SamplePlan:
     """The open pairs of a question on the pool's queries (without a pool: on all), with the forecast.
 
@@ -70,66 +148,43 @@ def plan_sample(
     vectors = [workspace.embeddings(name) for name in names]
     found = places(catalog, vectors, workspace.labels(), asked, k, rule, family, progress)
     covariate, guess = covariate_of(workspace, found, rule, question.covariate)
-    question = replace(question, split=rule.split, covariate=covariate)
-    return SamplePlan(
-        question, found, guess, forecast_sample(found, question, guess=guess, looks=looks), notes
-    )
+    return SamplePlan(replace(question, split=rule.split, covariate=covariate), found, guess, looks, notes)
 
 
 def draw_sample(
-    workspace: Workspace,
-    question: SampleQuestion,
-    labels: int | None = None,
-    *,
-    width: float | None = None,
-    unit: SampleUnit | None = None,
-    looks: int = 2,
-    seed: int | None = None,
-    new_round: bool = False,
-    progress: Progress | None = None,
-) -> SampleQuestion | None:
-    """Draw a sample for a question, keep it, and put its pairs in front of the queue. Returns the question as drawn.
+    workspace: Workspace, question: SampleQuestion, how: DrawOptions, progress: Progress | None = None
+) -> bool:
+    """Draw a sample for a question, keep it, and put its pairs in front of the queue.
 
-    None: no pair is open, so the labels that are there decide.
-    Its size is a number of labels, or what an interval of a `width` is expected to need. `unit` None: pairs or whole
-    queries, whichever is expected to give the narrower interval. A question that has a sample needs `new_round`.
+    False: no pair is open, so the labels that are there decide.
     """
     with lock(workspace.folder, "samples", "drawing a sample"):
         earlier = stored_rounds(workspace, question)
-        if earlier and not new_round:
+        if earlier and not how.again:
             raise ArgumentError(
                 f"The sample {earlier[-1].name!r} exists already.",
                 fix="Label its pairs: lookalike serve. To draw more pairs, add --round.",
             )
-        if earlier and not changes_since(workspace, earlier[-1]):
-            before = read_estimate(workspace, question)
-            if before is not None and before.answered + before.excluded < (1 - LEFT_OPEN) * before.pairs:
+        before = read_estimate(workspace, question)
+        if before is not None and not before.notes:
+            left = before.pairs - before.answered - before.excluded
+            if left > LEFT_OPEN * before.pairs:
                 raise ArgumentError(
-                    f"{before.pairs - before.answered - before.excluded:,} pairs of the sample "
-                    f"{before.name!r} are not labelled yet.",
+                    f"{left:,} pairs of the sample {before.name!r} are not labelled yet.",
                     fix="Label them first: lookalike serve",
                 )
-        plan = plan_sample(workspace, question, looks=looks, progress=progress)
-        if not plan.forecast.open:
-            return None
-        if labels is None:
-            labels = plan.forecast.labels_for(width or 0.1, unit)
-        if labels < FEWEST and plan.forecast.open >= ALL_FROM * labels:
+        plan = plan_sample(workspace, question, how.looks, progress)
+        if not plan.open:
+            return False
+        labels = plan.labels_for(how.width or WIDTH, how.unit) if how.labels is None else how.labels
+        if labels < FEWEST and plan.open >= ALL_FROM * labels:
             raise ArgumentError(
                 f"{labels} labels are too few: below {FEWEST}, intervals are not reliable.",
-                fix=f"Use --labels {min(2 * FEWEST, plan.forecast.open)}.",
+                fix=f"Use --labels {min(2 * FEWEST, plan.open)}.",
             )
-        chosen = unit or plan.forecast.at(min(labels, plan.forecast.open)).unit
-        drawn = draw(
-            plan.places,
-            replace(plan.question, unit=chosen),
-            labels,
-            guess=plan.guess,
-            looks=looks,
-            seed=workspace.settings.seed + len(earlier) if seed is None else seed,
-        )
-        _keep(workspace, drawn, len(earlier))
-    return drawn.question
+        seed = workspace.settings.seed + len(earlier) if how.seed is None else how.seed
+        _keep(workspace, plan.draw(labels, how.unit, seed), len(earlier))
+    return True
 
 
 def _keep(workspace: Workspace, sample: Sample, earlier: int) -> None:

@@ -13,9 +13,9 @@ from lookalike.core.errors import LookalikeError
 from lookalike.core.types import Labels, Rule
 from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import SampledResult, sample_encoders
 from lookalike.workflows.decide.covariates import CORRECTED
 from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.decide.sampled import SampledResult, sample_encoders
 from lookalike.workflows.label.discover import all_pairs
 
 MEASURES = ("DCS", "EHR@5")

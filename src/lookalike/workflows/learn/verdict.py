@@ -8,8 +8,8 @@ from lookalike.api.training_verdict import has_results, verdict_of
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
 from lookalike.core.text import bracketed, plural
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.compare import sample_encoders
 from lookalike.workflows.decide.sample_state import read_estimate
+from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
 
