@@ -11,11 +11,11 @@ from report_exposure import exposure_part, galleries
 from report_findings import around, findings, groups, judgement
 from report_lessons import learning_part
 
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.discover.statistics import PoolFigures
 from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.report.content import (
-    DrawnValue,
     Hit,
     MeasureTable,
     PoolPart,
@@ -76,8 +76,8 @@ def sample_report() -> Report:
         pairs=galleries(),
         exposure=exposure_part(GENERATORS + OTHERS),
         drawn=(
-            DrawnValue("HR@5", "dinov2", "", 0.612, 0.551, 0.668, 200, ""),
-            DrawnValue("HR@5", "dinov2", "descriptor:hog", 0.102, 0.031, 0.171, 200, "better"),
+            SampledValue("HR@5", "dinov2", "", 0.612, 0.551, 0.668, "Wilson", 200, 0, ""),
+            SampledValue("HR@5", "dinov2", "descriptor:hog", 0.102, 0.031, 0.171, "MOVER", 200, 0, "better"),
         ),
         learning=learning_part(_strips),
         conflicts=("chair/011.jpg and chair/042.jpg were called similar one way and dissimilar the other.",),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lookalike.report.content import DrawnValue
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.report.page import render
 from lookalike.report.parts.drawn import shown_drawn
 
@@ -23,7 +23,7 @@ def test_a_row_has_the_value_its_interval_and_what_it_decides(report):
 
 @pytest.mark.parametrize(("decision", "words"), [("worse", "b is better"), ("alike", "no"), ("open", "not")])
 def test_a_decision_in_words(decision, words):
-    (row,) = shown_drawn([DrawnValue("HR@5", "a", "b", -0.1, -0.2, -0.01, 80, decision)])
+    (row,) = shown_drawn([SampledValue("HR@5", "a", "b", -0.1, -0.2, -0.01, "MOVER", 80, 0, decision)])
     assert row.cells[-1].text.startswith(words)
 
 

@@ -78,9 +78,9 @@ class Places:
         return Units(total[which], sides, known, covariate), which
 
     def shared_units(self, encoders: Sequence[str]) -> tuple[Units, Int64[np.ndarray, " units"]]:
-        """The open questions that any of these encoders needs, to be drawn once for all, and which they are."""
+        """The open questions that a difference of two of these encoders needs, to be drawn once for all, and which."""
         weights = np.array([self._sums(self._weight(name)) for name in encoders])
-        which = np.flatnonzero(np.any(weights > LEAST, axis=0))
+        which = np.flatnonzero(np.ptp(weights, axis=0) > LEAST)
         return shared(weights[:, which] > LEAST), which
 
     def by_query(

@@ -1,9 +1,6 @@
 """True values of encoders from a few drawn labels, from Python: draw, label, estimate."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64
@@ -14,41 +11,18 @@ from lookalike.api.samples import (
     Population,
     Sample,
     SampleQuestion,
-    Value,
     measure_of,
     questions_of,
 )
 from lookalike.audit.sampling.design import SampleUnit
-from lookalike.audit.sampling.estimate import LEVEL, Estimate
+from lookalike.audit.sampling.estimate import LEVEL
+from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
 from lookalike.discover.questions import Questions
 
-MARGIN = 0.02
 LEFT_OPEN = 0.1
 """A look is read when at most this share of its pairs has no answer; the interval has the bounds of these."""
-Decision = Literal["better", "worse", "alike", "open", ""]
-
-
-@dataclass(frozen=True)
-class SampledValue:
-    """The value of an encoder, or of the first less the second ("": there is none), with its interval.
-
-    `decision` is about the first of two: "better", "worse", "alike" (the interval is within the margin) or "open".
-    `unanswered` drawn units have no answer; the interval holds whatever these are. `bootstrap_for_information` has the
-    ends of a bootstrap interval, which decides nothing.
-    """
-
-    first: str
-    second: str
-    value: float
-    low: float
-    high: float
-    method: str
-    labels: int
-    unanswered: int
-    decision: Decision
-    bootstrap_for_information: tuple[float, float] = (math.nan, math.nan)
 
 
 def draw_sample(
@@ -98,14 +72,14 @@ def estimate_sample(
 
     `asked` are its pairs, as `draw_sample` returned them. Looks and values share 1 - level (Bonferroni).
     """
-    label = answers(asked, labels, catalog)
+    question, label = sample.question, answers(asked, labels, catalog)
     look = last_look(sample, label)
-    shares = len(sample.looks) * len(sample.question.values)
+    shares = len(sample.looks) * len(question.values)
     if not look:
         return ()
     return tuple(
-        sampled_value(value, sample.estimate(value, label, look, shares, level), margin)
-        for value in sample.question.values
+        sampled_value(question.measure, value, sample.estimate(value, label, look, shares, level), margin)
+        for value in question.values
     )
 
 
@@ -130,26 +104,3 @@ def answers(asked: Questions, labels: Labels, catalog: Catalog) -> Float64[np.nd
 def last_look(sample: Sample, label: Float64[np.ndarray, " asked"]) -> int:
     """The last look with enough answers; 0: none yet."""
     return max((look for look in sample.looks if np.isnan(label[:look]).mean() <= LEFT_OPEN), default=0)
-
-
-def sampled_value(value: Value, found: Estimate, margin: float = MARGIN) -> SampledValue:
-    """An estimate as published, with what it decides about two encoders."""
-    first, second = value
-    ends = (found.value, found.low, found.high)
-    decision = decision_of(found.low, found.high, margin) if second else ""
-    return SampledValue(
-        first, second or "", *ends, found.method, found.labels, found.open, decision, found.bootstrap
-    )
-
-
-def decision_of(low: float, high: float, margin: float) -> Decision:
-    """What an interval of a difference decides about the first of two encoders.
-
-    >>> decision_of(0.01, 0.2, 0.02), decision_of(-0.01, 0.02, 0.02), decision_of(-0.1, 0.2, 0.02)
-    ('better', 'alike', 'open')
-    """
-    if low > 0:
-        return "better"
-    if high < 0:
-        return "worse"
-    return "alike" if -margin <= low and high <= margin else "open"

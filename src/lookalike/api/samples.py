@@ -153,9 +153,7 @@ def frame_of(places: Places, question: SampleQuestion) -> tuple[Units, Int64[np.
         return Units(np.ones(len(which)), np.zeros(len(which), np.int64)), which
     if len(question.values) == 1:
         return places.units(*question.values[0])
-    units, which = places.shared_units(question.encoders)
-    kept = np.isin(which, np.unique(np.concatenate([places.units(*value)[1] for value in question.values])))
-    return Units(units.weight[kept], units.stratum[kept]), which[kept]
+    return places.shared_units(question.encoders)
 
 
 def draw(

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lookalike.api.places import places
-from lookalike.api.sampled_values import SampledValue, estimate_sample, sampled_value
+from lookalike.api.sampled_values import estimate_sample
 from lookalike.api.samples import Sample, SampleQuestion, draw, questions_of
 from lookalike.audit.sampling.estimate import exactly
+from lookalike.audit.sampling.values import SampledValue, sampled_value
 from lookalike.audit.training_verdict import (
     BOTH_BOUNDS,
     LABELS,
@@ -51,7 +52,7 @@ def with_verdict(
     found = places(catalog, both, labels, rows, K, Rule(split=TEST))
     units, _ = found.units(TRAINED, BASE)
     if not len(units):
-        exact = sampled_value((TRAINED, BASE), exactly(units.known), MARGIN)
+        exact = sampled_value(MEASURE, (TRAINED, BASE), exactly(units.known))
         return replace(made, verdict=verdict_of(exact, TRAINED, labels=0))
     sample = draw(found, SampleQuestion((TRAINED, BASE), MEASURE, TEST), LABELS, seed=seed)
     asked = questions_of(sample, catalog)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.exposure import Exposure
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
@@ -186,23 +187,6 @@ class LearningPart:
 
 
 @dataclass(frozen=True)
-class DrawnValue:
-    """A value by drawn labels with its interval: of an encoder, or of the first minus the second ("": there is none).
-
-    `decision` is "better", "worse" (the first than the second), "alike" or "open"; "" for one encoder.
-    """
-
-    measure: str
-    first: str
-    second: str
-    value: float
-    low: float
-    high: float
-    labels: int
-    decision: str
-
-
-@dataclass(frozen=True)
 class Report:
     """Everything one page says.
 
@@ -228,7 +212,7 @@ class Report:
     strips: tuple[StripGroup, ...] = ()
     pairs: tuple[PairGroup, ...] = ()
     exposure: ExposurePart | None = None
-    drawn: tuple[DrawnValue, ...] = ()
+    drawn: tuple[SampledValue, ...] = ()
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -150,7 +150,7 @@ def test_one_draw_for_several_encoders_has_the_units_of_each(shop):
     found = places(catalog, encoders, only(labels, np.zeros(len(labels), bool)), np.arange(10), K)
     of_all = found.shared_units(["plain", "other", "coarse"])
     given = answers(found, catalog, kind)[of_all[1]]
-    for pair in (("plain",), ("other", "coarse"), ("coarse", "plain")):
+    for pair in (("plain", "other"), ("other", "coarse"), ("coarse", "plain")):
         alone, which = found.units(*pair)
         units, _ = found.units(*pair, drawn_from=of_all)
         assert (units.weight != 0).sum() == len(alone)

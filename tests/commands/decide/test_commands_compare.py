@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from lookalike.api.sampled_values import SampledValue
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.cli.decide.compare import sentence
 from lookalike.core.types import Labels
 from lookalike.evaluate.significance.intervals import Interval
@@ -20,8 +20,8 @@ from lookalike.store.sql.labelling_schema import question
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.measured import sampling_step
+from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.label.queue import queue_pairs
-from lookalike.workflows.report.drawn import drawn_values
 
 
 def fill(path, rows=None):
@@ -397,24 +397,24 @@ def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, step)
 
 def test_the_report_shows_what_samples_tell(lookalike, workspace):
     lookalike("estimate", "color", "--labels", 1000, "--pairs", "next.csv")
-    assert drawn_values(Workspace(workspace)) == ()
+    assert [state.values for state in all_estimates(Workspace(workspace))] == [()]
     fill(workspace / "next.csv")
     lookalike("labels", "import", "next.csv")
-    (one,) = drawn_values(Workspace(workspace))
+    ((one,),) = (state.values for state in all_estimates(Workspace(workspace)))
     assert (one.measure, one.first, one.second, one.decision) == ("HR@5", "color", "", "")
     assert one.value == pytest.approx(true_rate(workspace, "color"))
 
 
-OPEN = SampledValue("a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open")
+OPEN = SampledValue("HR@5", "a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open")
 
 
 def test_a_sentence_is_about_the_better_encoder():
     lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0)
-    assert sentence(lost, "HR@5", 0.02) == (
+    assert sentence(lost, 0.02) == (
         "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 labels (MOVER)."
     )
-    assert "cannot be separated yet" in sentence(OPEN, "HR@5", 0.02)
-    assert "2 more without an answer" in sentence(OPEN, "HR@5", 0.02)
+    assert "cannot be separated yet" in sentence(OPEN, 0.02)
+    assert "2 more without an answer" in sentence(OPEN, 0.02)
 
 
 def test_a_sample_that_was_imported_cannot_be_read(lookalike, workspace):

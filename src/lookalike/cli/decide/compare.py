@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from lookalike.api.sampled_values import MARGIN, SampledValue
 from lookalike.api.samples import SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
+from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import next_step, print_json, progress, say, table
@@ -99,9 +99,12 @@ def _run(
         print_json(found)
         return
     say(*map(folded, found.notes))
-    measure = found.question.measure
-    say(*(folded(sentence(one, measure, margin)) for one in found.values))
-    if found.values and measure == MEASURE and (judged := verdict_among(opened, question.encoders)):
+    say(*(folded(sentence(one, margin)) for one in found.values))
+    if (
+        found.values
+        and found.question.measure == MEASURE
+        and (judged := verdict_among(opened, question.encoders))
+    ):
         say(folded(verdict_sentence(*judged)))
     if pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}.")
@@ -174,19 +177,19 @@ def _print_forecast(found: SampledResult) -> None:
         say(f"An interval of ± {WIDTH / 2:g} needs about {plural(found.wanted.labels, 'label')}.")
 
 
-def sentence(one: SampledValue, measure: str, margin: float) -> str:
+def sentence(one: SampledValue, margin: float) -> str:
     """A value in words. A difference is that of the better encoder, so it is above 0."""
     labels = f"from {plural(one.labels, 'label')} ({one.method})" if one.method != "exact" else "exactly"
     if one.unanswered:
         labels += f", {one.unanswered:,} more without an answer"
     if not one.second:
-        return f"{measure} of {one.first} is {one.value:.3f} {bracketed(one.low, one.high)}, {labels}."
+        return f"{one.measure} of {one.first} is {one.value:.3f} {bracketed(one.low, one.high)}, {labels}."
     sign = -1 if one.value < 0 else 1
     better, other = (one.first, one.second)[::sign]
     low, high = sorted((sign * one.low, sign * one.high))
     figures = f"{sign * one.value:.3f} {bracketed(low, high)}, {labels}"
     if one.decision in ("better", "worse"):
-        return f"{better} is better than {other}: its {measure} is higher by {figures}."
+        return f"{better} is better than {other}: its {one.measure} is higher by {figures}."
     if one.decision == "alike":
-        return f"{better} and {other} differ by less than {margin:g}: {measure} differs by {figures}."
-    return f"{better} and {other} cannot be separated yet: {measure} differs by {figures}."
+        return f"{better} and {other} differ by less than {margin:g}: {one.measure} differs by {figures}."
+    return f"{better} and {other} cannot be separated yet: {one.measure} differs by {figures}."

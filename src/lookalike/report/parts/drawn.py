@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.core.text import bracketed, plural, value
-from lookalike.report.content import DrawnValue
 from lookalike.report.parts.cells import ShownCell, ShownColumn, ShownRow
 
 COLUMNS = tuple(map(ShownColumn, ("value", "labels", "result")))
 
 
-def shown_drawn(values: Sequence[DrawnValue]) -> tuple[ShownRow, ...]:
+def shown_drawn(values: Sequence[SampledValue]) -> tuple[ShownRow, ...]:
     """The values in order. A difference is that of the first encoder minus the second."""
     return tuple(
         ShownRow(
@@ -25,7 +25,7 @@ def shown_drawn(values: Sequence[DrawnValue]) -> tuple[ShownRow, ...]:
     )
 
 
-def _result(one: DrawnValue) -> str:
+def _result(one: SampledValue) -> str:
     if one.decision in ("better", "worse"):
         return f"{one.first if one.decision == 'better' else one.second} is better"
     return {"alike": "no relevant difference", "open": "not decided yet"}.get(one.decision, "")

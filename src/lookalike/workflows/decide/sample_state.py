@@ -7,10 +7,11 @@ from math import isnan
 import numpy as np
 
 from lookalike.annotate.protocol import EXCLUDED
-from lookalike.api.sampled_values import MARGIN, SampledValue, answers, last_look, sampled_value
+from lookalike.api.sampled_values import answers, last_look
 from lookalike.api.samples import Sample, SampleQuestion, Value, sample_from
 from lookalike.audit.sampling.estimate import LEVEL, Estimate
 from lookalike.audit.sampling.rounds import combined, round_weights
+from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.checks import strings
 from lookalike.discover.questions import Questions
 from lookalike.store.labelling.queue import states_of
@@ -78,7 +79,7 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
 
     def of(value: Value) -> SampledValue:
         found = [samples[at].estimate(value, given[at], reached[at], shares, level) for at in read]
-        return sampled_value(value, _joined([samples[at] for at in read], found), margin)
+        return sampled_value(question.measure, value, _joined([samples[at] for at in read], found), margin)
 
     label = given[-1]
     with workspace.database.read() as connection:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lookalike.api.places import places
 from lookalike.api.sample_forecast import SamplePlan
-from lookalike.api.sampled_values import LEFT_OPEN, MARGIN, SampledValue, sampled_value
+from lookalike.api.sampled_values import LEFT_OPEN
 from lookalike.api.samples import (
     FEWEST,
     Sample,
@@ -21,6 +21,7 @@ from lookalike.api.samples import (
 from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
 from lookalike.audit.sampling.estimate import exactly
 from lookalike.audit.sampling.forecast import SampleStep
+from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
@@ -117,8 +118,10 @@ def _forecast(plan: SamplePlan) -> SampledResult:
     if plan.open:
         wanted = plan.at(plan.labels_for(WIDTH))
     else:
-        exact = [exactly(plan.places.units(*value)[0].known) for value in plan.question.values]
-        values = tuple(map(sampled_value, plan.question.values, exact))
+        values = tuple(
+            sampled_value(plan.question.measure, value, exactly(plan.places.units(*value)[0].known))
+            for value in plan.question.values
+        )
     if wanted is not None and 2 * wanted.half_width > WIDTH:
         wanted = None
     return SampledResult(

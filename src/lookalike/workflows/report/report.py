@@ -25,11 +25,11 @@ from lookalike.store.disk import make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
+from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
 from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures, labelled
 from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence
-from lookalike.workflows.report.drawn import drawn_values
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.galleries import galleries
@@ -126,7 +126,7 @@ def gather(
         else None,
         pairs=_galleries(gallery, vectors, encoders, found, ranked, settings.seed),
         exposure=exposure_part(gallery, _exposure(workspace, audits), ranked),
-        drawn=drawn_values(workspace),
+        drawn=tuple(value for state in all_estimates(workspace) for value in state.values),
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
