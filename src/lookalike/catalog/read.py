@@ -10,6 +10,7 @@ import numpy as np
 
 from lookalike.catalog.duplicates.groups import count_duplicates, find_duplicates, kept_together
 from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.layouts.published import LAYOUTS, named_layout, read_published
 from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
 from lookalike.catalog.readers.folder import read_folder
@@ -30,7 +31,8 @@ class Reading:
 
     `root` is the folder its paths are relative to, None where there are no photos. `notes` are sentences
     to print, `warnings` say why the source may be the wrong one or be read wrongly; `source` is the folder or table as
-    text. `signatures` are what near duplicates are recognised by, by the digest of a photo's content.
+    text. `signatures` are what near duplicates are recognised by, by the digest of a photo's content. `layout` names
+    the pattern of folders or the published layout it was read by, and `labels` came with it (see `Rows`).
     """
 
     catalog: Catalog
@@ -39,6 +41,8 @@ class Reading:
     source: str
     signatures: Mapping[str, bytes] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    layout: str = ""
+    labels: tuple[object, ...] = ()
 
 
 def catalog_from(
@@ -52,13 +56,14 @@ def catalog_from(
     max_megapixels: float = MAX_MEGAPIXELS,
     progress: Progress | None = None,
 ) -> Reading:
-    """A catalog from a folder of photos, a CSV or Parquet file, or a data frame.
+    """A catalog from a folder of photos, a CSV or Parquet file, a data frame or a published data set (`fashion:DIR`).
 
-    A folder may be given a `layout` (see `read_folder`), a table the folder of its `images` and the names
-    of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and hashed; bad ones
-    stand in `Catalog.left_out` with their reasons, and duplicates share a group in `Catalog.duplicate`. Splits
-    that the source does not give are drawn with `seed` over all its rows, whatever the photos are: one that turns
-    out bad moves no other one, and duplicates move no more than the items they belong to, into one split.
+    A folder may be given a `layout` (see `read_folder`; or the name of a published one), a table the folder of its
+    `images` and the names of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and
+    hashed; bad ones stand in `Catalog.left_out` with their reasons, and duplicates share a group in
+    `Catalog.duplicate`. Splits that the source does not give are drawn with `seed` over all its rows, whatever the
+    photos are: one that turns out bad moves no other one, and duplicates move no more than the items they belong to,
+    into one split.
 
     Raises CatalogError where there is nothing to read, or no photo can be used.
 
@@ -66,6 +71,9 @@ def catalog_from(
     >>> reading.catalog.item.tolist(), reading.root
     (['1', '1', '2'], None)
     """
+    if isinstance(source, str | os.PathLike) and not layout:
+        named, source = named_layout(os.fspath(source))
+        layout = named or ("fashion" if source.lower().endswith(".json") else layout)
     rows = _rows(source, images, layout, columns)
     if not len(rows):
         raise _none_usable(rows, list(rows.left_out))
@@ -99,7 +107,14 @@ def catalog_from(
     notes = (*rows.notes, *looked, *told, *_left_out_notes(catalog), *_split_notes(rows, catalog, seed))
     warnings = (*rows.warnings, *_split_doubts(rows, catalog))
     return Reading(
-        catalog, rows.root, (*notes, *_duplicate_notes(catalog)), rows.source, signatures, warnings
+        catalog,
+        rows.root,
+        (*notes, *_duplicate_notes(catalog)),
+        rows.source,
+        signatures,
+        warnings,
+        layout or "",
+        rows.labels,
     )
 
 
@@ -113,6 +128,9 @@ def _rows(
     if not isinstance(source, str | os.PathLike):
         _refuse({"--layout": layout}, "a table, whose columns say it all")
         return read_table(source, images=images, columns=columns)
+    if layout is not None and layout in LAYOUTS:
+        _refuse({"--column": columns}, "a published layout, whose columns are known")
+        return read_published(layout, source, images)
     path = Path(os.path.abspath(source))
     if not os.path.exists(path):
         raise CatalogError(

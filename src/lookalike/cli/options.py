@@ -20,7 +20,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for p
 # ---- reading a catalog
 Photos = Annotated[
     Path,
-    typer.Argument(help="A folder of photos, or a CSV or Parquet table.", metavar="TABLE_OR_FOLDER"),
+    typer.Argument(
+        help="A folder of photos, a CSV or Parquet table, or a published data set: fashion:DIR, inshop:DIR, "
+        "consumer2shop:DIR, furniture:DIR, tll:DIR, oml:FILE, hf-datasets:ID.",
+        metavar="TABLE_OR_FOLDER",
+    ),
 ]
 Images = Annotated[
     Path | None,

@@ -56,14 +56,14 @@ class ImportedLabels:
 
 def import_labels(
     workspace: Workspace,
-    table: Path,
+    table: object,
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     skip_invalid: bool = False,
     replace: bool = False,
 ) -> ImportedLabels:
-    """Add the labels of a file in one step."""
+    """Add the labels of a file (or of a table in memory) in one step."""
     file = read_label_file(table, workspace.catalog, format, columns or {})
     if not skip_invalid:
         require_faultless(file.faults, str(table))
@@ -72,7 +72,9 @@ def import_labels(
         (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
         for q, c, found in file.designs
     ]
-    added = workspace.add_labels(file.labels, str(table), replace=replace, drawn=drawn)
+    added = workspace.add_labels(
+        file.labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
+    )
     now = label_statistics(workspace)
     return ImportedLabels(
         added=added,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from lookalike.catalog.layouts.published import LAYOUTS
 from lookalike.catalog.photos.changes import REFRESH_MOVED
 from lookalike.catalog.read import Reading, catalog_from
 from lookalike.catalog.update import GONE, REMOVED, CatalogChange, joined, marked, merged, rooted, without
@@ -78,7 +79,7 @@ def add(
         new = PhotoSource(
             relative(Path(reading.source), workspace.folder),
             relative(reading.root, workspace.folder),
-            layout or "",
+            reading.layout,
             tuple(f"{name}={there}" for name, there in (columns or {}).items()),
             role,
             tuple(f"{name}={value}" for name, value in (values or {}).items()),
@@ -201,7 +202,9 @@ def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | 
 def _read(workspace: Workspace, source: PhotoSource, place: Path, progress: Progress | None) -> Reading:
     return catalog_from(
         place,
-        images=workspace.folder / source.photos if source.photos and place.is_file() else None,
+        images=workspace.folder / source.photos
+        if source.photos and (place.is_file() or source.layout in LAYOUTS)
+        else None,
         layout=source.layout or None,
         columns=source.renamed or None,
         seed=workspace.settings.seed,

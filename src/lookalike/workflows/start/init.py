@@ -1,5 +1,6 @@
 """`init`: read, check and split a catalog into a workspace."""
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +8,14 @@ from pathlib import Path
 
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.catalog.read import Reading, catalog_from
+from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import SPLITS, LeftOut
 from lookalike.store.emptying import require_database
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.labels import import_labels
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,11 @@ class InitSummary:
     duplicates: DuplicateCount
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    labels: int = 0
 
 
 def summary(workspace: Workspace, reading: Reading) -> InitSummary:
-    """What `init` read."""
+    """What `init` read. Labels that came with the photos are counted."""
     catalog = reading.catalog
     return InitSummary(
         workspace=str(workspace.folder),
@@ -42,6 +47,7 @@ def summary(workspace: Workspace, reading: Reading) -> InitSummary:
         duplicates=count_duplicates(catalog),
         notes=reading.notes,
         warnings=reading.warnings,
+        labels=workspace.label_count(),
     )
 
 
@@ -77,7 +83,7 @@ def init(
     settings = WorkspaceSettings(
         relative(Path(reading.source), folder),
         relative(reading.root, folder),
-        layout or "",
+        reading.layout,
         tuple(f"{name}={there}" for name, there in (columns or {}).items()),
         max_megapixels=max_megapixels,
         seed=seed,
@@ -85,7 +91,22 @@ def init(
         database=database,
     )
     made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
+    for labels in reading.labels:
+        reading = _with_labels(made, reading, labels)
     return made, reading
+
+
+def _with_labels(made: Workspace, reading: Reading, labels: object) -> Reading:
+    """Import labels that came with the photos, as far as they can be used. Returns what was read, with that said."""
+    name = labels.name if isinstance(labels, Path) else reading.layout
+    try:
+        found = import_labels(made, labels, skip_invalid=True)
+    except LabelsError as error:
+        said = f"No labels were imported from {name}. {error.problem}"
+        return dataclasses.replace(reading, warnings=(*reading.warnings, said))
+    notes = (*reading.notes, f"Imported {plural(found.added, 'label')} of {name}.")
+    warnings = [f"Labels of {name} that cannot be used: {one.reason}, {one.where}." for one in found.invalid]
+    return dataclasses.replace(reading, notes=notes, warnings=(*reading.warnings, *warnings))
 
 
 def relative(root: Path | None, folder: Path) -> str:

@@ -1,0 +1,1 @@
+"""Read published data sets in the layout in which they were published."""
