@@ -142,7 +142,8 @@ def places(
 ) -> Places:
     """The places of the top K lists of some queries, catalog rows without repetition, by several encoders.
 
-    A place is known if its query and item have a label, or its two photos in either direction. Contradictions are none.
+    A place is known if its two photos have a label in either direction, else by its query and item. Contradictions are
+    none.
     """
     rule = rule or Rule()
     rows = np.unique(query_rows)
@@ -168,7 +169,7 @@ def places(
     clear = ~both_ways(of_pair, left.label)
     of_question = _found(ends, of_pair[clear], left.label[clear])
     label = _found(keys, matched.query_row * len(names) + matched.code, matched.label)
-    known = label >= 0
+    known = (label >= 0) & (of_question[question] < 0)
     of_question[question[known]] = label[known]
     return Places(
         tuple(one.encoder for one in encoders),

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from lookalike.api.places import LEAST, NONE, Places
 from lookalike.api.top_places import SampledMeasure
@@ -21,8 +21,8 @@ from lookalike.core.types import Catalog, Split
 from lookalike.discover.questions import Questions
 
 FEWEST = 50
-REPLICATES = 1000
 """Labels below which intervals are not reliable."""
+REPLICATES = 1000  # of the bootstrap
 ALL_POSITIVES = ("Recall", "R", "NDCG", "ENDCG", "AP", "MAP")
 Population = Literal["fixed", "sample"]
 Value = tuple[str, str | None]
@@ -212,10 +212,10 @@ def questions_of(sample: Sample, catalog: Catalog) -> Questions:
     return Questions(catalog.image[query], catalog.image[photo], catalog.item[photo])
 
 
-def both_ways(sample: Sample) -> Int64[np.ndarray, " asked"]:
-    """1 for drawn questions that stand in lists both ways, so that an answer labels both directions."""
+def both_ways(sample: Sample) -> Bool[np.ndarray, " asked"]:
+    """Which drawn questions are in lists both ways, so that an answer labels both directions."""
     pairs = np.unique(np.stack([sample.places.question, sample.places.query], axis=1), axis=0)
-    return (np.bincount(pairs[:, 0], minlength=len(sample.places.photos))[sample.asked] > 1).astype(np.int64)
+    return np.asarray(np.bincount(pairs[:, 0], minlength=len(sample.places.photos))[sample.asked] > 1)
 
 
 FROZEN = ("query", "weight", "label", "question", "photos")

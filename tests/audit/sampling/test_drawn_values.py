@@ -205,7 +205,7 @@ def test_a_question_of_both_directions_is_asked_once_and_labels_both(shop):
     sample, asked = drawn(shop, ("one",), 10**6)
     twice = both_ways(sample)
     rows = np.bincount(sample.places.question)[sample.asked]
-    assert twice.tolist() == (rows > 1).astype(int).tolist()
+    assert twice.tolist() == (rows > 1).tolist()
     assert 0 < twice.sum() < len(asked)
 
 

@@ -102,8 +102,14 @@ def test_a_label_of_the_other_direction_makes_a_place_known_unless_labels_contra
         turned = Labels.of([b] * len(said), [a] * len(said), said)
         again = places(catalog, encoders[:1], turned, np.arange(IMAGES), K)
         assert again.label[row] == expected
-        others = again.question[again.label >= 0]
+        others = again.question[again.label >= 0]  # of other photos of these items
         assert set(catalog.item[again.photos[others]].ravel()) <= set(catalog.item[found.photos[once]])
+    (twin,) = (
+        image for image in catalog.image[catalog.item == catalog.item[found.photos[once, 1]]] if image != b
+    )
+    both = Labels.of([a, b], [twin, a], [0, 1])
+    assert places(catalog, encoders[:1], both, np.arange(IMAGES), K).label[row] == 1
+    assert places(catalog, encoders[:1], only(both, np.arange(2) == 0), np.arange(IMAGES), K).label[row] == 0
 
 
 def test_a_guess_is_averaged_over_the_rows_that_a_question_answers(shop):

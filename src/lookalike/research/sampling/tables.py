@@ -53,23 +53,10 @@ def sampled_cells(entries: Sequence[Entry]) -> list[SampledCell]:
                     np.array([cell[name][figure] for cell in drawn]) for figure in ("covers", "rmse", "width")
                 )
                 over = rmse / np.array([cell["none"]["rmse"] for cell in drawn])
-                whole = float(np.sqrt((rmse**2).mean()))
-                lowest, middle = float(covers.min()), float(covers.mean())
-                ratios = float(over.mean()), float(over.max())
-                found.append(
-                    SampledCell(
-                        catalog,
-                        kind,
-                        labels,
-                        name,
-                        len(drawn),
-                        middle,
-                        lowest,
-                        whole,
-                        *ratios,
-                        float(width.mean()),
-                    )
-                )
+                figures = (
+                    covers.mean(), covers.min(), np.sqrt((rmse**2).mean()), over.mean(), over.max(), width.mean()
+                )  # fmt: skip
+                found.append(SampledCell(catalog, kind, labels, name, len(drawn), *map(float, figures)))
     return found
 
 

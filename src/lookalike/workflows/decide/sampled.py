@@ -192,7 +192,7 @@ def draw_sample(
 
 def _keep(workspace: Workspace, sample: Sample, earlier: int) -> None:
     """Store a sample and ask its pairs, in one transaction."""
-    asked, both = questions_of(sample, workspace.catalog), both_ways(sample).tolist()
+    asked = questions_of(sample, workspace.catalog)
     columns = (asked.query, asked.candidate, asked.item, sample.stratum, sample.probability)
     question = asdict(sample.question) | {"vectors": vector_sums(workspace, sample.question.encoders)}
     stored = StoredSample(
@@ -207,7 +207,7 @@ def _keep(workspace: Workspace, sample: Sample, earlier: int) -> None:
     )
     with workspace.database.write() as connection:
         write_sample(connection, stored)
-        ask_first(connection, workspace.catalog, asked, [bool(one) for one in both])
+        ask_first(connection, workspace.catalog, asked, both_ways(sample).tolist())
 
 
 def _name(question: SampleQuestion) -> str:
