@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 
 from lookalike.core.types import Origin  # noqa: E402
 from lookalike.encode.heads.adaptation import AdaptationHead, DiagonalHead  # noqa: E402
-from lookalike.encode.heads.components import fit_components  # noqa: E402
 from lookalike.encode.heads.head import apply_head  # noqa: E402
 from lookalike.encode.sources.checkpoint import head_files, read_head  # noqa: E402
+from lookalike.learn.components import fit_components  # noqa: E402
 
 VECTORS = (np.random.default_rng(0).normal(size=(40, 12)) * np.arange(1, 13)).astype(np.float32)
 
@@ -19,7 +19,7 @@ VECTORS = (np.random.default_rng(0).normal(size=(40, 12)) * np.arange(1, 13)).as
 @pytest.mark.parametrize(("rows", "most", "count"), [(40, 5, 5), (40, 256, 12), (7, 256, 6), (9, 4, 4)])
 def test_components_are_those_of_the_singular_value_decomposition(rows: int, most: int, count: int):
     given = VECTORS[:rows]
-    fitted = fit_components(given, most)
+    fitted = fit_components(given, np.arange(len(given)), most)
     centred = given - given.mean(0, dtype=np.float64)
     _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
     assert fitted.head.projection == count
@@ -31,18 +31,18 @@ def test_components_are_those_of_the_singular_value_decomposition(rows: int, mos
 
 
 def test_the_sign_of_a_component_is_fixed():
-    components = fit_components(VECTORS, 6).head.components
+    components = fit_components(VECTORS, np.arange(40), 6).head.components
     assert (components.gather(0, components.abs().argmax(0, keepdim=True)) > 0).all()
 
 
 @pytest.mark.parametrize("given", [np.ones((5, 3), np.float32), np.ones((1, 3), np.float32)])
 def test_equal_vectors_have_no_components(given):
     with pytest.raises(EmbeddingsError, match="no principal components"):
-        fit_components(given, 2)
+        fit_components(given, np.arange(len(given)), 2)
 
 
 def test_an_adaptation_head_is_its_formula():
-    head = AdaptationHead.seeded(fit_components(VECTORS, 6).head, 9, seed=1)
+    head = AdaptationHead.seeded(fit_components(VECTORS, np.arange(40), 6).head, 9, seed=1)
     mean, components = head.pca.mean.double().numpy(), head.pca.components.double().numpy()
     matrix = head.adapter.matrix.weight.detach().double().numpy()
     expected = np.maximum((VECTORS - mean) @ components @ matrix.T, 0)
@@ -51,7 +51,7 @@ def test_an_adaptation_head_is_its_formula():
 
 
 def test_an_adaptation_head_is_seeded_apart_from_other_generators():
-    pca = fit_components(VECTORS, 6).head
+    pca = fit_components(VECTORS, np.arange(40), 6).head
     torch.manual_seed(0)
     before = torch.get_rng_state()
     one, same, other = (AdaptationHead.seeded(pca, 9, seed=seed) for seed in (1, 1, 2))
@@ -75,7 +75,7 @@ def test_a_checkpoint_gives_the_same_vectors(kind, tmp_path):
     head = (
         DiagonalHead(12, 12)
         if kind == "diagonal"
-        else AdaptationHead.seeded(fit_components(VECTORS, 6).head, 9, seed=1)
+        else AdaptationHead.seeded(fit_components(VECTORS, np.arange(40), 6).head, 9, seed=1)
     )
     for name, content in head_files(Origin("precomputed:a.npy", ""), head, {}).items():
         (tmp_path / name).write_bytes(content)

@@ -11,12 +11,12 @@ from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, f
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Labels
 from lookalike.encode.heads.adaptation import AdaptationHead, DiagonalHead
-from lookalike.encode.heads.components import fit_components
 from lookalike.encode.heads.head import Head
 from lookalike.encode.heads.pca import PcaHead
 from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.learn.batches import Anchors, anchors, plan_of
 from lookalike.learn.bootstrap import ChosenEpoch, ResampleKeeper, bootstrap_epochs
+from lookalike.learn.components import fit_components
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Finetuned, Keeper, finetune
@@ -124,7 +124,7 @@ def new_head(vectors: np.ndarray, training: np.ndarray, request: TrainingRequest
     """The untrained head of a request. Principal components are fitted on the vectors of the training split."""
     pca = None
     if request.kind == "adaptation":
-        pca = fit_components(np.asarray(vectors[training], np.float32), request.dimensions or COMPONENTS).head
+        pca = fit_components(vectors, training, request.dimensions or COMPONENTS).head
     return _seeded(vectors.shape[1], request, request.seed, pca)
 
 

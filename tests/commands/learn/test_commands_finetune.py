@@ -111,7 +111,7 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
     np.testing.assert_array_equal(opened.embeddings("better").vectors, expected)
     assert lookalike("evaluate", "base", "better", "--split", "test").status == 0
     status = lookalike("status")
-    assert "Trained here: better" in status.out
+    assert "Made here: better" in status.out
     assert lookalike("status", "--json").json["trained"] == ["better"]
 
 

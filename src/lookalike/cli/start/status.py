@@ -78,7 +78,7 @@ def _print(found: Status, workspace: Path) -> None:
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished. To resume, embed this encoder again.")
     if found.trained:
-        say(f"Trained here: {', '.join(found.trained)} (in models/).")
+        say(f"Made here: {', '.join(found.trained)} (in models/).")
     for name, command in zip(found.unfinished_runs, found.run_commands, strict=True):
         say(*_unfinished(name, command and command + elsewhere(workspace)))
     say(f"Cost of the next step: {found.cost}")

@@ -105,10 +105,13 @@ def checkpoint_files(network: str, module: nn.Module, preprocessing: Preprocessi
     return {WEIGHTS: _tensors(module), ABOUT: _json(about)}
 
 
-def head_files(base: Origin, head: Head, learned: Mapping[str, Any]) -> dict[str, bytes]:
+def head_files(
+    base: Origin, head: Head, learned: Mapping[str, Any], fitted: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
     """The files of a head's checkpoint folder, by name; the caller writes them, checkpoint.json last.
 
-    `base` is the origin of the vectors the head was trained on, `learned` anything that JSON holds.
+    `base` is the origin of the vectors the head was trained on, `learned` and `fitted` are records of
+    a training on labels and of a fit without them: anything that JSON holds.
     """
     sizes = head.sizes if head.kind in HEADS else {"kind": head.kind, **head.sizes}
     about = {
@@ -120,7 +123,7 @@ def head_files(base: Origin, head: Head, learned: Mapping[str, Any]) -> dict[str
         "head": sizes,
         "learned": dict(learned),
     }
-    return {HEAD: _tensors(head), ABOUT: _json(about)}
+    return {HEAD: _tensors(head), ABOUT: _json(about | ({"fitted": dict(fitted)} if fitted else {}))}
 
 
 def read_head(folder: Path, label: str = "") -> HeadCheckpoint:

@@ -5,7 +5,8 @@ of any other kind, which programs that know only earlier formats must refuse:
 
     encoder, weights, preprocessing, precision    the `Origin` of the vectors the head was trained on
     head                                          {"features": ..., "projection": ...}, in format 4 also its "kind"
-    learned                                       what it was trained with: whatever the trainer wrote
+    learned                                       what it was trained with on labels; {} where it saw none
+    fitted                                        what it was fitted with without labels, if it was
 """
 
 import hashlib

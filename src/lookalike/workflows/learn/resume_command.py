@@ -10,7 +10,7 @@ from lookalike.store.workspace import Workspace
 
 
 def command_of(workspace: Workspace, name: str) -> str:
-    """The `lookalike finetune` command with a run's settings; "" where run.json is damaged or its encoder is gone."""
+    """The command with a run's settings; "" where run.json is damaged or its encoder is gone."""
     recorded = models.recorded(workspace.folder, name)
     try:
         encoder = _encoder(workspace, recorded["encoder"]["spec"])
@@ -24,7 +24,7 @@ def command_of(workspace: Workspace, name: str) -> str:
     for key, value in settings:
         if value != defaults.get(key):
             words += [f"--{key.replace('_', '-')}", str(value)]
-    return f"lookalike finetune {shlex.join(words)}"
+    return f"lookalike {recorded.get('command', 'finetune')} {shlex.join(words)}"
 
 
 def _encoder(workspace: Workspace, spec: str) -> str | None:
