@@ -11,10 +11,12 @@ Its metadata hold the encoder string, the preprocessing and the hash of the weig
 
 import copy
 import io
+import json
 import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import asdict
 
 import torch
 from torch import nn
@@ -89,6 +91,8 @@ def onnx_bytes(encoder: Encoder | Head) -> bytes:
             "preprocessing": encoder.origin.preprocessing,
             "weights": encoder.origin.weights,
         }
+        if isinstance(encoder, Network):
+            about["preprocessing.values"] = json.dumps(asdict(encoder.preprocessing))
         for key, value in about.items():
             model.metadata_props.add(key=f"lookalike.{key}", value=value)
     return bytes(model.SerializeToString())

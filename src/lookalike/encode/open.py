@@ -8,6 +8,8 @@ from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.spec import EncoderSpec
 
+MORE = {"open_clip": "open_clip", "hf": "transformers"}  # what other sources need is in the extra `models`
+
 
 def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
     """Load the encoder that a spec names. Relative paths are looked up in `base`, then in the current folder.
@@ -24,6 +26,11 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
             f"{spec} holds vectors of known images and cannot encode a new photo.",
             fix="Search by the id of an image in the catalog, or use an encoder such as descriptor:color+hog.",
         )
+    if spec.source == "onnx":
+        _require(spec, ("onnxruntime",), "more")
+        from lookalike.encode.sources.onnx_file import OnnxFile
+
+        return OnnxFile.of(spec, base)
     require_torch(spec)
     if spec.source == "checkpoint":
         from lookalike.encode.sources.checkpoint import open_checkpoint
@@ -37,8 +44,14 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
 def require_torch(spec: EncoderSpec) -> None:
     """Refuse a network where the libraries for it are not installed, and say how to install them."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when timm is imported
-    if missing := not_installed(("torch", "torchvision", "timm", "safetensors")):
+    _require(spec, ("torch", "torchvision", "timm", "safetensors"), "models")
+    if spec.source in MORE:
+        _require(spec, (MORE[spec.source],), "more")
+
+
+def _require(spec: EncoderSpec, libraries: tuple[str, ...], extra: str) -> None:
+    if missing := not_installed(libraries):
         raise EncoderError(
-            f"{spec} is a network, and networks need {missing[0]}, which is not installed.",
-            fix=install("models"),
+            f"{spec} is a network, and networks of its kind need {missing[0]}, which is not installed.",
+            fix=install(extra),
         )

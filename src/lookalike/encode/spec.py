@@ -6,6 +6,10 @@
     precomputed:vectors.npy                                vectors that you computed yourself
     timm:vit_base_patch14_dinov2.lvd142m?weights=w.safetensors&size=224
     torchvision:resnet50/IMAGENET1K_V2
+    open_clip:ViT-B-32/laion2b_s34b_b79k
+    hf:facebook/dinov2-base                                transformers, without code of the repository
+    hub:facebookresearch/barlowtwins:main/resnet50         torch.hub, runs code of repositories that you trust
+    onnx:model.onnx
     checkpoint:run-7                                       an encoder trained in this workspace
 
 A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
@@ -20,8 +24,9 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from lookalike.core.errors import EncoderError
 
-SOURCES = ("descriptor", "precomputed", "timm", "torchvision", "checkpoint")
-FILES = ("precomputed", "checkpoint")  # sources whose name is a path
+NETWORKS = ("timm", "torchvision", "open_clip", "hf", "hub", "onnx")
+SOURCES = ("descriptor", "precomputed", *NETWORKS, "checkpoint")
+FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
 MODELS, ABOUT, RUN = "models", "checkpoint.json", "run.json"
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
@@ -52,8 +57,9 @@ class EncoderSpec:
         >>> parse("precomputed:out/my vectors.npy").short_name, parse("descriptor:color+hog").short_name
         ('my-vectors', 'color+hog')
         """
-        stem = self.name.split("/")[0 if self.source == "torchvision" else -1]
-        if self.source == "precomputed":
+        first = self.source in ("torchvision", "open_clip") and not self.name.startswith("hf-hub:")
+        stem = self.name.split("/")[0 if first else -1]
+        if self.source in ("precomputed", "onnx"):
             stem = stem.rsplit(".", 1)[0] or stem
         return check_name(_SAFE.sub("-", stem).strip("-.") or self.source)
 

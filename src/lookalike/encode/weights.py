@@ -1,10 +1,13 @@
 """Weights: read from a file without running any code in it, fitted to a network, hashed, or missing."""
 
 import hashlib
+import socket
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import torch
 from torch import nn
@@ -15,6 +18,8 @@ from lookalike.encode.spec import EncoderSpec
 
 WRAPPERS = ("state_dict", "model", "model_state_dict", "teacher", "student")
 PREFIXES = ("module.", "_orig_mod.", "backbone.", "encoder.", "model.")
+
+TRAINED = ("module.encoder_q.",)  # of two networks in one file, the one to use
 
 COUNTER = "num_batches_tracked"  # older files lack it, and inference does not use it
 
@@ -61,6 +66,12 @@ def unreachable(spec: EncoderSpec, place: str, error: Exception) -> EncoderError
         fix=f"They come from {place}. Run this once with a connection to it, or copy the file here and "
         f"name it: {spec}{'&' if spec.options else '?'}weights=FILE",
     )
+
+
+def require_reachable(url: str) -> None:
+    """Fail at once without a connection: the clients of hubs would retry for a minute."""
+    if not getproxies():
+        socket.create_connection((urlsplit(url).hostname or "", 443), timeout=10).close()
 
 
 def fit(module: nn.Module, state: State, spec: str, file: Path, *, head: tuple[str, ...] = ()) -> None:
@@ -126,6 +137,11 @@ def _unwrapped(held: Any) -> State:  # noqa: ANN401 - whatever was saved
 
 def _without_prefix(state: State, wanted: Mapping[str, Any]) -> State:
     """Names without a wrapper's prefix, if more of them fit that way."""
+    for prefix in TRAINED:
+        if any(name.startswith(prefix) for name in state):
+            return {
+                name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
+            }
     best, most = state, sum(name in wanted for name in state)
     for prefix in PREFIXES:
         shorter = {name.removeprefix(prefix): value for name, value in state.items()}

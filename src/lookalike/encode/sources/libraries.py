@@ -13,12 +13,12 @@ from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import weights_file
 
 OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
-LIBRARIES = MappingProxyType({"timm": "timm_networks", "torchvision": "torchvision_networks"})  # with `build`
+LIBRARIES = ("timm", "torchvision", "open_clip", "hf", "hub")  # each a module with `build`
 WORDS = MappingProxyType[str, Value]({"true": True, "false": False, "none": None})
 
 
 def open_network(spec: EncoderSpec, base: Path) -> Network:
-    """The network of a `timm:` or `torchvision:` string, with the library's weights or those of `?weights=`."""
+    """The network of a library's string, such as `timm:`, with the library's weights or those of `?weights=`."""
     options = dict(spec.options)
     file = weights_file(options["weights"], base, str(spec)) if "weights" in options else None
     backbone = backbone_of(spec, file)
@@ -30,10 +30,13 @@ def open_network(spec: EncoderSpec, base: Path) -> Network:
 def backbone_of(spec: EncoderSpec, file: Path | None) -> Backbone:
     """The network that a string names, made with its keyword arguments, with the library's weights or a file's."""
     if spec.source not in LIBRARIES:
-        raise EncoderError(f"{spec} is not a network of a library.", fix="Use timm:NAME or torchvision:NAME.")
+        raise EncoderError(
+            f"{spec} is not a network of a library.",
+            fix=f"Use {' or '.join(f'{known}:NAME' for known in LIBRARIES)}.",
+        )
     arguments = {key: _value(text) for key, text in spec.options if key not in OWN}
     with without_compiler():
-        library = import_module(f"lookalike.encode.sources.{LIBRARIES[spec.source]}")
+        library = import_module(f"lookalike.encode.sources.{spec.source}_networks")
     made: Backbone = library.build(spec, file, arguments)
     return made
 

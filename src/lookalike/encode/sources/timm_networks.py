@@ -1,13 +1,10 @@
 """Networks of the timm library: `timm:vit_base_patch14_dinov2.lvd142m`."""
 
 import logging
-import socket
 import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import timm
 from huggingface_hub import try_to_load_from_cache
@@ -20,7 +17,7 @@ from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
 from lookalike.encode.sources.faster_start import WithoutRandomWeights
 from lookalike.encode.spec import EncoderSpec
-from lookalike.encode.weights import fit, read_weights, unreachable
+from lookalike.encode.weights import fit, read_weights, require_reachable, unreachable
 
 
 def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbone:
@@ -82,8 +79,8 @@ def _require_reachable(name: str) -> None:
     """Fail at once without a connection: the hub's client would retry for a minute."""
     configuration = timm.get_pretrained_cfg(name)
     url = HUB if configuration is None or configuration.hf_hub_id else configuration.url
-    if not getproxies() and isinstance(url, str):
-        socket.create_connection((urlsplit(url).hostname or "", 443), timeout=10).close()
+    if isinstance(url, str):
+        require_reachable(url)
 
 
 def _require_name(spec: EncoderSpec) -> None:
