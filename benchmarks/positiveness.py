@@ -6,16 +6,14 @@ of 50 images and once mixed at random; walks from 256 random images, all pairs w
 and the distances of a batch of 256, on one core. `python benchmarks/positiveness.py [repeats]`
 """
 
-import ctypes
 import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from ranks import most_memory, timed
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -143,31 +141,6 @@ def random_graph(shape: str, images: int, pairs: int) -> Graph:
     return Graph(
         np.arange(images), neighbours(name[pair // images], name[pair % images], images), nothing, ()
     )
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Seconds that one call takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def most_memory(work: Callable[[], object]) -> float:
-    """MB that one call holds at most above what was held before (Linux; elsewhere NaN)."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        before = memory("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")
-        work()
-        return memory("VmHWM") - before
-    except (OSError, AttributeError):
-        return float("nan")
-
-
-def memory(field: str) -> float:
-    """A figure of this process's memory in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return float(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
 
 
 if __name__ == "__main__":

@@ -102,14 +102,14 @@ def world(queries: int, images: int, items: int, labels: int) -> tuple[Catalog, 
     return catalog, Embeddings("bench", names, vectors), Labels.of(query, candidate, label)
 
 
-def timed(work: Callable[[], None]) -> float:
+def timed(work: Callable[[], object]) -> float:
     """Seconds that one call takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
-def most_memory(work: Callable[[], None]) -> float:
+def most_memory(work: Callable[[], object]) -> float:
     """MB that one call holds at most above what was held before (Linux; elsewhere NaN)."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # hand back what earlier calls freed

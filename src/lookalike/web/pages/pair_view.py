@@ -1,14 +1,16 @@
 """Pairs for pages and programs: the photos on the left and on the right, and their addresses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
+from lookalike.annotate.protocol import SETTLED
 from lookalike.store.labelling.corrections import OwnAnswer
 from lookalike.store.labelling.discussion.lists import DiscussionList, discussions
 from lookalike.store.labelling.guidelines import examples, read_guideline
 from lookalike.store.labelling.leases import Given
+from lookalike.store.people.people import Person
 from lookalike.store.thumbnails import SIZES
 from lookalike.web.pages.markup import rendered
 from lookalike.web.routes.images import image_address
@@ -81,6 +83,15 @@ def shown_answers(connection: Connection, site: Site, answers: Sequence[OwnAnswe
         }
         for one in answers
     ]
+
+
+def resolved_pairs(
+    connection: Connection, site: Site, person: Person, after: int, *, but: Iterable[int] = ()
+) -> dict[str, Any]:
+    """Resolved pairs to choose from, without some questions, and after which question the next page begins."""
+    found, known = pair_page(connection, DiscussionList(SETTLED, reader=person.reads_as), after), {*but}
+    pairs = [pair for pair in found.pairs if pair.question not in known]
+    return {"resolved": pictures(connection, site, pairs), "next_after": found.after}
 
 
 def pair_page(connection: Connection, listed: DiscussionList, after: int = 0, limit: int = PAGE) -> Pairs:

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
-from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.labelling.gold import Gold, gold_pairs, gold_scores
 from lookalike.store.labelling.images import find_images
 from lookalike.store.people.people import Person
@@ -18,7 +16,7 @@ from lookalike.web import actions
 from lookalike.web.access.dependencies import LEADS, ActorPart, After, Number, PersonPart, SitePart
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted, with_chosen_images
-from lookalike.web.pages.pair_view import LIST, pair_page, pictures
+from lookalike.web.pages.pair_view import LIST, pictures, resolved_pairs
 from lookalike.web.pages.render import page
 from lookalike.web.routes.images import image_address
 from lookalike.web.schemas import Done, ImageShown, NewGold
@@ -102,13 +100,7 @@ def _gold(
     site = site_of(request)
     with site.database.read() as connection:
         listed = gold_pairs(connection)
-        found = pair_page(connection, DiscussionList(SETTLED, reader=person.reads_as), after)
-        known = {pair.question for pair in listed}
-        others = [pair for pair in found.pairs if pair.question not in known]
-        shown: dict[str, Any] = {
-            "gold": pictures(connection, site, listed),
-            "resolved": pictures(connection, site, others),
-            "scores": gold_scores(connection),
-        }
-    shown |= {"next_after": found.after, "failure": failure, "sent": sent or {}, "labels": LABELS}
+        shown = resolved_pairs(connection, site, person, after, but=(pair.question for pair in listed))
+        shown |= {"gold": pictures(connection, site, listed), "scores": gold_scores(connection)}
+    shown |= {"failure": failure, "sent": sent or {}, "labels": LABELS}
     return page(request, "guidelines/gold.html.j2", **shown, every=site.rules.campaign.gold_every)

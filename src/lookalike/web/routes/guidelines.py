@@ -7,10 +7,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lookalike.annotate.protocol import SETTLED
 from lookalike.core.errors import LookalikeError
 from lookalike.store.labelling import guidelines as store
-from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.people.people import Person
 from lookalike.web import actions
 from lookalike.web.access.dependencies import (
@@ -25,7 +23,7 @@ from lookalike.web.access.dependencies import (
 from lookalike.web.openapi import PROBLEMS
 from lookalike.web.pages.forms import FormPart, submitted, with_chosen_images
 from lookalike.web.pages.markup import rendered
-from lookalike.web.pages.pair_view import pair_page, pictures
+from lookalike.web.pages.pair_view import pictures, resolved_pairs
 from lookalike.web.pages.render import page
 from lookalike.web.schemas import Done, Guidelines, NewExample, NewGuidelines
 from lookalike.web.site import site_of
@@ -174,14 +172,6 @@ def _examples(
     site = site_of(request)
     with site.database.read() as connection:
         chosen = pictures(connection, site, store.examples(connection))
-        found = pair_page(connection, DiscussionList(SETTLED, reader=person.reads_as), after)
-        resolved = pictures(connection, site, found.pairs)
-    return page(
-        request,
-        "guidelines/examples.html.j2",
-        examples=chosen,
-        resolved=resolved,
-        next_after=found.after,
-        failure=failure,
-        sent=sent or {},
-    )
+        resolved = resolved_pairs(connection, site, person, after)
+    shown = {"examples": chosen, **resolved, "failure": failure, "sent": sent or {}}
+    return page(request, "guidelines/examples.html.j2", **shown)
