@@ -10,7 +10,7 @@ from torch import nn
 
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress, part
-from lookalike.evaluate.measures.asymmetric_recall import asymmetric_recall, pair_places
+from lookalike.evaluate.measures.asymmetric_recall import PairPlaces, asymmetric_recall, pair_places
 from lookalike.learn.examples import FeatureViews
 from lookalike.learn.finetune import Unkept, finetune
 from lookalike.learn.settings import TrainingSettings
@@ -65,7 +65,7 @@ def bootstrap_epochs(
                 model,
                 PairExamples(pairs.take(inside), views, settings.seed, device),
                 settings.changed(keep="last"),
-                OutOfBag(pairs.take(outside), views, device),
+                HeldOutPairs(pairs.take(outside), views, device),
                 Unkept(),
                 progress=part(progress, number, settings.resamples),
             )
@@ -83,13 +83,17 @@ def bootstrap_epochs(
     return ChosenEpoch(best + 1, float(mean[best]), curves)
 
 
-class OutOfBag:
-    """aR@1 of a model on pairs that it was not trained on."""
+class HeldOutPairs:
+    """aR@k of a model on pairs that it is not trained on."""
 
     def __init__(self, pairs: SimilarPairs, views: FeatureViews, device: torch.device) -> None:
         _, (self.batch,) = PairExamples(pairs, views, 0, device).epoch(0)
 
-    def __call__(self, model: nn.Module) -> float:
-        """The value of a model; NaN without pairs."""
+    def places(self, model: nn.Module) -> PairPlaces:
+        """Where the other image of each pair is, by a model's vectors."""
         with torch.inference_mode():
-            return asymmetric_recall(pair_places(pair_cosines(model(self.batch.inputs), self.batch.apart)), 1)
+            return pair_places(pair_cosines(model(self.batch.inputs), self.batch.apart))
+
+    def __call__(self, model: nn.Module) -> float:
+        """aR@1 of a model; NaN without pairs."""
+        return asymmetric_recall(self.places(model), 1)

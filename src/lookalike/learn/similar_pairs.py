@@ -56,13 +56,14 @@ class SimilarPairs:
         return apart
 
 
-def similar_pairs(catalog: Catalog, labels: Labels, graph: Graph, split: str) -> SimilarPairs:
-    """The pairs of a split that are labelled similar, in the order of the labels: left the query, right the candidate.
+def similar_pairs(catalog: Catalog, labels: Labels, graph: Graph, split: str | None) -> SimilarPairs:
+    """The pairs of a split (None: all) that are labelled similar: left the query, right the candidate.
 
-    A pair that is labelled in both directions is there once. What the graph left out is left out here too.
+    They are in the order of the labels. A pair that is labelled in both directions is there once. What the graph left
+    out is left out here too.
     """
     kept = MatchedLabels(catalog, labels)
-    inside = catalog.split == split
+    inside = np.full(len(catalog), split is None) | (catalog.split == split)
     kept.drop(~(inside[kept.q] & inside[kept.c]) | (kept.label != 1), "")
     of = graph.positive
     nodes = np.repeat(np.arange(graph.nodes), of.degree) * graph.nodes + of.node

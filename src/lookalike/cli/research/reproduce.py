@@ -11,9 +11,12 @@ from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.json import to_json
 from lookalike.core.text import folded
+from lookalike.research.adaptation.protocol import AdaptationProtocol
 from lookalike.research.papers import reproduce as workflow
 from lookalike.research.papers.layout import text_of
 from lookalike.research.papers.result import TableEntries, TableResult, table_entries, table_result
+
+DEFAULT_PROTOCOL = AdaptationProtocol()
 
 
 @result(TableEntries | TableResult)
@@ -25,8 +28,9 @@ def reproduce(
     workspace: options.Workspace = HERE,
     output: Annotated[
         Path | None,
-        options.output("Write it to this .txt, .csv or .json file; a figure also to .svg."),
+        options.output("Write it to this .txt, .csv or .json file; a figure also to .svg or .html."),
     ] = None,
+    protocol: AdaptationProtocol = DEFAULT_PROTOCOL,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -37,7 +41,7 @@ def reproduce(
         return
     options.require_new(output, force=force)
     with progress("Measuring", quiet=json) as bar:
-        found = workflow.reproduce(table_name, workspace, progress=bar)
+        found = workflow.reproduce(table_name, workspace, protocol=protocol, progress=bar)
     if output is not None:
         workflow.write(found, output, (to_json(table_result(found)) + "\n").encode())
     if json:

@@ -13,6 +13,7 @@ from lookalike.core.text import quoted
 
 SOURCES, MEAN = "sources", "mean"
 PAPERS = {
+    "ADAPT": "Learning an adaptation function to assess image visual similarities (ICIP and ORASIS 2021)",
     "VSD": "Learning and Evaluating Visual Similarity Discovery under Incomplete Labeling",
     "EDS": "Efficient Discovery and Effective Evaluation of Visual Perceptual Similarity (ICCV 2023)",
 }

@@ -1,14 +1,24 @@
 """`reproduce`: a table of the papers, and ours beside it on whatever catalog the workspace holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from lookalike.core.errors import ArgumentError, CatalogError, EncoderError, LabelsError, PoolError
+from lookalike.api.finetune import require_learning
+from lookalike.core.errors import (
+    ArgumentError,
+    CatalogError,
+    EncoderError,
+    LabelsError,
+    LearningError,
+    PoolError,
+)
 from lookalike.core.progress import Progress
 from lookalike.evaluate.measures.credit import phi
 from lookalike.report.figures.credit import credit_curves
+from lookalike.research.adaptation.protocol import AdaptationProtocol
+from lookalike.research.papers.adaptation import ADAPTATION, ADAPTATION_NEEDS, Drawings
 from lookalike.research.papers.computed import ComputedTable
 from lookalike.research.papers.layout import cells_of, text_of
 from lookalike.research.papers.measure_tables import curve_table
@@ -19,31 +29,53 @@ from lookalike.store.formats.tables import csv_text
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
+DEFAULT_PROTOCOL = AdaptationProtocol()
 POINTS, PRINTED_POINTS = 401, 21
-LACKING = (CatalogError, EncoderError, LabelsError, PoolError)  # shown below the paper's figures
+LACKING = (
+    CatalogError,
+    EncoderError,
+    LabelsError,
+    LearningError,
+    PoolError,
+)  # shown below the paper's figures
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table as printed, and ours (None: `missing` says why, and what would make them)."""
+    """A table as printed, and ours (None: `missing` says why, and what would make them).
+
+    `drawings` are the files that a figure can be written as beside the table, by ending.
+    """
 
     published: PublishedTable
     ours: ComputedTable | None
     missing: str = ""
+    drawings: Drawings = field(default_factory=dict)
 
 
-def reproduce(key: str, folder: Path, *, progress: Progress | None = None) -> Reproduction:
+def reproduce(
+    key: str,
+    folder: Path,
+    *,
+    protocol: AdaptationProtocol = DEFAULT_PROTOCOL,
+    progress: Progress | None = None,
+) -> Reproduction:
     """One table. Without a workspace in the folder, or where it lacks what ours need, only the paper's figures."""
     table = published(key)
     if table.alphas:
-        return Reproduction(table, _curves(table, PRINTED_POINTS))
-    if key not in BUILDERS:
+        credit = {".svg": lambda: credit_figure(table)}
+        return Reproduction(table, _curves(table, PRINTED_POINTS), drawings=credit)
+    if key not in BUILDERS and key not in ADAPTATION:
         return Reproduction(table, None, "This version does not make ours for this table.")
     if not (folder / FILE).is_file():
         return Reproduction(table, None, f"{folder} is not a workspace, so there are no figures of ours.")
     workspace = Workspace(folder)
     found: ComputedTable | str
     try:
+        if key in ADAPTATION:
+            require_learning()
+            ours, drawings = ADAPTATION[key](workspace, protocol, progress)
+            return Reproduction(table, ours, drawings=drawings)
         found = BUILDERS[key](workspace, progress)
     except LACKING as lack:
         found = f"{lack.problem} {lack.fix}"
@@ -52,28 +84,32 @@ def reproduce(key: str, folder: Path, *, progress: Progress | None = None) -> Re
 
 def needs(key: str) -> str:
     """What ours for a table are made from, in a few words; empty where this version makes none."""
-    return "nothing" if published(key).alphas else NEEDS.get(key, "")
+    return (
+        "nothing"
+        if published(key).alphas
+        else (ADAPTATION_NEEDS if key in ADAPTATION else NEEDS.get(key, ""))
+    )
 
 
 def write(found: Reproduction, path: Path, as_json: bytes) -> None:
     """Write a table as .txt, .csv (a row per cell, ours unrounded) or .json; a figure as .svg too."""
-    endings = (".txt", ".csv", ".json", *((".svg",) if found.published.alphas else ()))
+    endings = (".txt", ".csv", ".json", *found.drawings)
     ending = path.suffix.lower()
     if ending not in endings:
         raise ArgumentError(
             f"--output {path} has no ending that {found.published.key} can be written as.",
             fix=f"Give a file that ends in {', '.join(endings)}.",
         )
-    text = {
-        ".txt": lambda: text_of(found.published, found.ours).encode(),
-        ".csv": lambda: _csv(found).encode(),
-        ".json": lambda: as_json,
-        ".svg": lambda: figure(found.published).encode(),
+    made = {
+        ".txt": lambda: text_of(found.published, found.ours),
+        ".csv": lambda: _csv(found),
+        ".json": as_json.decode,
+        **found.drawings,
     }[ending]()
-    write_file(path, text)
+    write_file(path, made.encode())
 
 
-def figure(table: PublishedTable) -> str:
+def credit_figure(table: PublishedTable) -> str:
     """VSD Figure 1: the credit of a positive and of a negative over the percentile rank, for every alpha."""
     panels = (("(a) positive label (y = 1)", 1), ("(b) negative label (y = 0)", 0))
     title = f"{table.paper} {table.number}: {table.title}"

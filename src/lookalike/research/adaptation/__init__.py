@@ -1,0 +1,1 @@
+"""ADAPT's experiment: pairs of left and right images, split again and again, before and after adaptation."""

@@ -1,0 +1,115 @@
+"""What a query finds before and after adaptation, as strips of one split's test pairs (ADAPT Figure 4)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.core.progress import Progress
+from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
+from lookalike.report.page import environment, require_small
+from lookalike.report.pictures import album
+from lookalike.research.adaptation.protocol import SIGMAS, AdaptationProtocol
+from lookalike.research.adaptation.repeats import PairedVectors, adapted, prepared, settings_of
+from lookalike.research.adaptation.tables import repeats_of
+from lookalike.research.papers.computed import ComputedFigure, ComputedRow, ComputedTable
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.report.strips import Photos
+
+HITS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeAndAfter:
+    """The first encoder on the test pairs of the first split: catalog rows, and cosines before and after."""
+
+    encoder: str
+    left: np.ndarray
+    right: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+
+    def rank(self, cosine: np.ndarray) -> np.ndarray:
+        """Zero-based rank of each left image's pair among the right images."""
+        return np.asarray((cosine > cosine.diagonal()[:, None]).sum(1))
+
+    @property
+    def shown(self) -> list[int]:
+        """Two pairs that move up most, one that moves down most, and one drawn at random."""
+        moved = self.rank(self.before) - self.rank(self.after)
+        order = np.argsort(-moved, kind="stable").tolist()
+        drawn = np.random.default_rng(0).permutation(len(moved)).tolist()
+        chosen = [*order[:2], order[-1]]
+        return [*chosen, next(one for one in drawn if one not in chosen)]
+
+
+def before_and_after_of(
+    workspace: Workspace, protocol: AdaptationProtocol, progress: Progress | None
+) -> BeforeAndAfter:
+    """Train the head of the first split with sigma 15 for the number of epochs that its resamples chose."""
+    pairs, found = repeats_of(workspace, protocol.changed(repeats=1), progress)
+    name, (entry,) = next(iter(found.items()))
+    vectors = np.asarray(workspace.embeddings(name).vectors, np.float32)
+    split = prepared(PairedVectors(name, vectors[pairs.left], vectors[pairs.right]), 0, protocol)
+    epochs = entry["adapted"][f"{SIGMAS[-1]:g}"]["epochs"]
+    after = adapted(split, settings_of(protocol, 0, SIGMAS[-1]).changed(epochs=epochs))
+    test = split.test.left
+    cosines = (_cosines(made[split.test.left], made[split.test.right]) for made in (split.vectors, after))
+    return BeforeAndAfter(name, pairs.left[test], pairs.right[test], *cosines)
+
+
+def rank_table(found: BeforeAndAfter, workspace: Workspace) -> ComputedTable:
+    """The rank of the pair of each query that is shown, from 1."""
+    image = workspace.catalog.image
+    ranks = [found.rank(cosine) + 1 for cosine in (found.before, found.after)]
+    return ComputedTable(
+        columns=("Rank before", "Rank after"),
+        decimals=(0, 0),
+        rows=tuple(
+            ComputedRow(
+                (str(image[found.left[at]]), str(image[found.right[at]])),
+                tuple(ComputedFigure(float(rank[at])) for rank in ranks),
+            )
+            for at in found.shown
+        ),
+        remarks=(f"{found.encoder}, the first of {len(found.left):,} test pairs' splits, sigma 15.",),
+    )
+
+
+def strips_page(found: BeforeAndAfter, workspace: Workspace, title: str) -> str:
+    """One HTML file: each query, the image of its pair, and the first candidates before and after."""
+    gallery = Photos(workspace.catalog, workspace.photos)
+    rows = tuple(strip for at in found.shown for strip in _strips(found, gallery, at))
+    group = StripGroup(title, f"{found.encoder}, test pairs of one split.", rows)
+    page = environment().get_template("adaptation.html.j2").render(group=group, album=album(_photos(rows)))
+    require_small(page)
+    return page
+
+
+def _strips(found: BeforeAndAfter, gallery: Photos, at: int) -> Iterator[Strip]:
+    query = gallery.photo(int(found.left[at]))
+    for name, cosine in (("before adaptation", found.before[at]), ("after adaptation", found.after[at])):
+        order = np.argsort(-cosine, kind="stable")
+        place = order.tolist().index(at) + 1
+        hits = (at, *order[:HITS].tolist())
+        yield Strip(
+            query,
+            name,
+            tuple(
+                Hit(gallery.photo(int(found.right[one])), float(cosine[one]), 1 if one == at else None)
+                for one in hits
+            ),
+            f"its pair, which is at rank {place:,}, then the first {HITS} candidates",
+        )
+
+
+def _photos(rows: Sequence[Strip]) -> Iterator[ReportPhoto]:
+    for strip in rows:
+        yield strip.query
+        yield from (hit.photo for hit in strip.hits)
+
+
+def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    units = (one / np.maximum(np.linalg.norm(one, axis=1, keepdims=True), 1e-30) for one in (left, right))
+    one, other = units
+    return np.asarray(one @ other.T)
