@@ -5,6 +5,8 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from sample_photos import photo, pixels, with_exif
 
@@ -91,6 +93,23 @@ def test_the_order_that_fits_is_read_and_said(numbers, orders, found, said):
     boxes = placed(np.array([numbers], float), orders, size, size)
     assert boxes.text == [found]
     assert said in boxes.notes[0]
+
+
+@given(st.sampled_from([CORNERS, SIZE, SIZE_TURNED]), st.integers(0, 2**32 - 1))
+def test_boxes_come_back_in_whatever_order_they_were_written(order, seed):
+    """Boxes in the lower right half of tall photos fit in one order only, so it is found without being told."""
+    random = np.random.default_rng(seed)
+    true, written = [], []
+    for _ in range(6):
+        x, y = int(random.integers(30, 45)), int(random.integers(110, 150))
+        width, height = int(random.integers(5, 15)), int(random.integers(30, 50))
+        true.append(f"{x},{y},{x + width},{y + height}")
+        ends = {CORNERS: (x + width, y + height), SIZE: (width, height), SIZE_TURNED: (height, width)}
+        written.append((x, y, *ends[order]))
+    documented = (SIZE_TURNED, SIZE, CORNERS)
+    found = placed(np.array(written, float), documented, np.full(6, 60), np.full(6, 200))
+    assert found.text == true
+    assert ("Boxes are read as" in found.notes[0]) == (order != documented[0])
 
 
 def test_two_crops_of_one_photo_are_no_duplicates(tmp_path):

@@ -25,7 +25,7 @@ GONE = "missing file: it is no longer in the source"
 
 @dataclass(frozen=True)
 class CatalogChange:
-    """What a change did, by image: new, with another photo than before, gone; and how many stay.
+    """What a change did, by image: new, with another photo or box than before, gone; and how many stay.
 
     Of those that stay, `updated` have another item, category, role, path or column than before.
     """

@@ -131,7 +131,7 @@ def test_boxes_of_width_and_height_are_refused(tmp_path):
 
 def test_what_is_absent_is_named_with_source_licence_and_place(tmp_path):
     for source in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(CatalogError, match=r"has no list_eval_partition\.txt|no such folder") as absent:
+        with pytest.raises(CatalogError, match=r"has no list_eval_partition\.txt|does not exist") as absent:
             catalog_from(f"inshop:{source}")
         for part in ("mmlab.ie.cuhk.edu.hk", "non-commercial", str(source), "Anno/list_bbox_inshop.txt"):
             assert part in absent.value.fix

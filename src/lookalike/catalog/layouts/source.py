@@ -37,10 +37,8 @@ class PublishedData:
             for path in (folder / name, *sorted(folder.glob(f"*/{name}"))):
                 if path.exists():
                     return path
-        what = f"it has no {' or '.join(names)}" if folder.is_dir() else "there is no such folder"
-        raise self.missing(
-            f"{str(folder)!r} is not {self.title}: {what}, also not one folder deeper.", folder
-        )
+        what = f"is not {self.title}: it has no {' or '.join(names)}, also not one folder deeper"
+        raise self.missing(f"{str(folder)!r} {what if folder.is_dir() else 'does not exist'}.", folder)
 
     def photos(self, folder: Path, images: str | os.PathLike[str] | None, paths: Sequence[str]) -> Path:
         """The folder that paths are relative to: the given one, or the first near the files that has a photo."""

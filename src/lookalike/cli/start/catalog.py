@@ -99,7 +99,7 @@ def _print(found: Followed, workspace: Path, *, json: bool) -> None:
         return
     say(
         f"The catalog now has {plural(found.images, 'image')}: {len(found.added):,} new, "
-        f"{len(found.replaced):,} with another photo than before, {found.kept:,} with the same photo. "
+        f"{len(found.replaced):,} with another photo or box than before, {found.kept:,} with the same ones. "
         f"{plural(len(found.gone), 'image')} removed."
     )
     if found.updated:

@@ -29,8 +29,8 @@ SomeSource = TypeVar("SomeSource", bound=PhotoSource)
 class Followed:
     """A change of the catalog and its effect on the rest.
 
-    `added`, `replaced` (another photo than before) and `gone` are images; `kept` counts the others, `updated` those of
-    them with another item, category, role, path or column.
+    `added`, `replaced` (another photo or box than before) and `gone` are images; `kept` counts the others, `updated`
+    those of them with another item, category, role, path or column.
     `left_out` are images that cannot be used, and were not known to be; `stale` encoders need `embed --stale`;
     `pairs_gone` left the pool; `labels_replaced` are about photos whose content is another now, `labels_gone` about
     images that the catalog no longer has (they are kept, and not used).
