@@ -342,3 +342,13 @@ def test_a_checkpoint_that_was_edited_is_refused_in_words(tmp_path, about):
     (tmp_path / "checkpoint.json").write_text(json.dumps({**whole, **about}))
     with pytest.raises(EncoderError, match="checkpoint"):
         open_encoder(parse("checkpoint:."), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_vision_transformer_of_torchvision_is_made_for_the_size_of_its_weights(monkeypatch):
+    made = torchvision.models.vit_b_16(weights=None, image_size=384)
+    state = {name: value for name, value in made.state_dict().items() if not name.startswith("heads")}
+    monkeypatch.setattr(torchvision_networks, "_fetched", lambda *_: state)
+    encoder = opened("torchvision:vit_b_16/IMAGENET1K_SWAG_E2E_V1")
+    assert encoder.preprocessing.size == (384, 384)
+    assert encoder.dimension == 768

@@ -35,6 +35,7 @@ COMMANDS = {
     "catalog refresh": Entry("start.catalog:refresh", "Read the sources again and apply what changed"),
     "catalog left-out": Entry("start.left_out:left_out", "List the photos left out, with the reasons"),
     "embed": Entry("start.embed:embed", "Compute vectors with encoders, or import vectors", "Start"),
+    "encoders": Entry("start.encoders:encoders", "List networks by name, and which can run here", "Start"),
     "status": Entry("start.status:status", "Show what the workspace holds and what to do next", "Start"),
     "doctor": Entry("start.doctor:doctor", "Check this machine and the workspace for problems", "Start"),
     "backup": Entry("start.backup:backup", "Write the database to one file", "Start"),

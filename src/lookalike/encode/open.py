@@ -2,13 +2,19 @@
 
 import os
 from pathlib import Path
+from types import MappingProxyType
 
 from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.spec import EncoderSpec
 
-MORE = {"open_clip": "open_clip", "hf": "transformers"}  # what other sources need is in the extra `models`
+TORCH = ("torch", "torchvision", "timm", "safetensors")
+MORE = MappingProxyType[
+    str, tuple[str, ...]
+](  # what the other sources of networks need is in the extra `models`
+    {"open_clip": (*TORCH, "open_clip"), "hf": (*TORCH, "transformers"), "onnx": ("onnxruntime",)}
+)
 
 
 def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
@@ -27,7 +33,7 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
             fix="Search by the id of an image in the catalog, or use an encoder such as descriptor:color+hog.",
         )
     if spec.source == "onnx":
-        _require(spec, ("onnxruntime",), "more")
+        _require(spec)
         from lookalike.encode.sources.onnx_file import OnnxFile
 
         return OnnxFile.of(spec, base)
@@ -44,13 +50,19 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
 def require_torch(spec: EncoderSpec) -> None:
     """Refuse a network where the libraries for it are not installed, and say how to install them."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when timm is imported
-    _require(spec, ("torch", "torchvision", "timm", "safetensors"), "models")
-    if spec.source in MORE:
-        _require(spec, (MORE[spec.source],), "more")
+    _require(spec)
 
 
-def _require(spec: EncoderSpec, libraries: tuple[str, ...], extra: str) -> None:
-    if missing := not_installed(libraries):
+def missing_libraries(source: str) -> tuple[list[str], str]:
+    """The libraries that a source of networks needs and that are not installed, and the extra that has them."""
+    if missing := not_installed(TORCH if source != "onnx" else ()):
+        return missing, "models"
+    return not_installed(MORE.get(source, ())), "more"
+
+
+def _require(spec: EncoderSpec) -> None:
+    missing, extra = missing_libraries(spec.source)
+    if missing:
         raise EncoderError(
             f"{spec} is a network, and networks of its kind need {missing[0]}, which is not installed.",
             fix=install(extra),

@@ -11,18 +11,20 @@
     hub:facebookresearch/barlowtwins:main/resnet50         torch.hub, runs code of repositories that you trust
     onnx:model.onnx
     checkpoint:run-7                                       an encoder trained in this workspace
+    dino                                                   a network of the zoo by its short name
 
 A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
 """
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote
 
 from lookalike.core.errors import EncoderError
+from lookalike.encode.zoo.networks import named, nearest
 
 NETWORKS = ("timm", "torchvision", "open_clip", "hf", "hub", "onnx")
 SOURCES = ("descriptor", "precomputed", *NETWORKS, "checkpoint")
@@ -45,6 +47,7 @@ class EncoderSpec:
     source: str
     name: str
     options: tuple[tuple[str, str], ...] = ()
+    called: str = field(default="", compare=False)  # the short name of the zoo by which it was given
 
     def __str__(self) -> str:
         listed = "&".join(f"{quote(key)}={quote(value, safe=',/:+')}" for key, value in self.options)
@@ -57,6 +60,8 @@ class EncoderSpec:
         >>> parse("precomputed:out/my vectors.npy").short_name, parse("descriptor:color+hog").short_name
         ('my-vectors', 'color+hog')
         """
+        if self.called:
+            return self.called
         first = self.source in ("torchvision", "open_clip") and not self.name.startswith("hf-hub:")
         stem = self.name.split("/")[0 if first else -1]
         if self.source in ("precomputed", "onnx"):
@@ -109,12 +114,23 @@ def without_folders(spec: EncoderSpec) -> EncoderSpec:
 
 
 def parse(text: str) -> EncoderSpec:
-    """Read an encoder string. Raises EncoderError with the form of one, or with the nearest known source."""
+    """Read an encoder string or a short name. Raises EncoderError with the nearest known names and sources.
+
+    >>> str(parse("dino")), parse("deits8?size=448").short_name, str(parse("moco?weights=m.pth"))
+    ('timm:vit_small_patch8_224.dino', 'dino', 'torchvision:resnet50?weights=m.pth')
+    """
+    short, _, added = text.partition("?")
+    if (network := named(short)) is not None:
+        spec, given = parse(network.source), _options(added, text) if added else ()
+        return replace(
+            spec, options=tuple(sorted({**dict(spec.options), **dict(given)}.items())), called=network.name
+        )
     source, colon, rest = text.partition(":")
     if not colon or not rest.strip():
+        hint = f"Did you mean {', '.join(found)}? " if (found := nearest(short)) else ""
         raise EncoderError(
-            f"{text!r} is not an encoder string.",
-            fix="Write source:name, for instance descriptor:color+hog or precomputed:vectors.npy.",
+            f"{text!r} is neither an encoder string nor the name of a network.",
+            fix=f"{hint}Write source:name, for instance descriptor:color+hog. To list the names: lookalike encoders",
         )
     if source not in SOURCES:
         near = get_close_matches(source.lower(), SOURCES, n=1, cutoff=0.5)

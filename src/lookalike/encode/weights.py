@@ -15,6 +15,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError, first_line
 from lookalike.core.text import quoted
 from lookalike.encode.spec import EncoderSpec
+from lookalike.encode.zoo.networks import published_at
 
 WRAPPERS = ("state_dict", "model", "model_state_dict", "teacher", "student")
 PREFIXES = ("module.", "_orig_mod.", "backbone.", "encoder.", "model.")
@@ -31,9 +32,12 @@ def weights_file(given: str, base: Path, spec: str) -> Path:
     for folder in (base, Path()):
         if given and (folder / given).is_file():
             return folder / given
+    place = published_at(given)
     raise EncoderError(
         f"{spec}: there is no weights file {given!r}.",
-        fix="Give the path of a .safetensors or .pth file.",
+        fix=f"Get it from {place} into the current folder, or give its path: ?weights=FILE"
+        if place
+        else "Give the path of a .safetensors or .pth file.",
     )
 
 

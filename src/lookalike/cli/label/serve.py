@@ -19,6 +19,7 @@ from lookalike.web.app import create_app
 from lookalike.web.server import server
 from lookalike.web.site import Options
 from lookalike.workflows.label.serve import ServingState, allowed_hosts, listen, look
+from lookalike.workflows.start.encoders import licences_to_check
 
 
 def serve(
@@ -45,6 +46,8 @@ def serve(
     ready = look(opened, alone=alone)
     hosts = allowed_hosts(host, allow_host or (), ready)
     listening = listen(host, port)
+    for name, terms in licences_to_check(opened):
+        say(f"Before you serve other people with {name}, read the licence of its weights: {terms.sentence}")
     _say(ready, f"http://{_shown(host)}:{listening.getsockname()[1]}", workspace)
     _run(create_app(opened, Options(hosts=hosts, https=behind_https)), listening, behind_https)
     say("Stopped. All acknowledged answers are kept.")

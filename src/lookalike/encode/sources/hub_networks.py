@@ -5,7 +5,6 @@ LOOKALIKE_TRUSTED_HUB, also if torch.hub has it on this machine already. An enco
 are stored in workspaces, and workspaces come from other people.
 """
 
-import os
 import warnings
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, require_reachable, unreachable
+from lookalike.encode.zoo.here import TRUSTED, trusted
 
-TRUSTED = "LOOKALIKE_TRUSTED_HUB"
 HEADS = ("fc", "classifier", "head")
 GITHUB = "https://github.com"
 
@@ -40,8 +39,7 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
 
 
 def _require_trusted(spec: EncoderSpec, repository: str) -> None:
-    trusted = [one.strip() for one in os.environ.get(TRUSTED, "").split(",")]
-    if repository not in trusted:
+    if repository not in trusted():
         raise EncoderError(
             f"{spec} runs code of {repository}, which you have not trusted. Nothing was downloaded or run.",
             fix=f"Read its hubconf.py. If you trust it, set {TRUSTED}={repository} and run this again.",

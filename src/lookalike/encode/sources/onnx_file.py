@@ -18,6 +18,7 @@ from lookalike.core.errors import EncoderError, first_line
 from lookalike.core.types import Origin
 from lookalike.encode.inputs.preprocessing import OPTIONS, Preprocessing
 from lookalike.encode.spec import EncoderSpec
+from lookalike.encode.zoo.networks import of_source
 
 METADATA = "lookalike.preprocessing.values"
 BATCH, SIDE = 16, 224
@@ -50,8 +51,12 @@ class OnnxFile:
             )
         file = next((one for one in (base / spec.name, Path(spec.name)) if one.is_file()), None)
         if file is None:
+            known = of_source(str(spec))
             raise EncoderError(
-                f"{spec}: there is no file {spec.name!r}.", fix="Give the path of an .onnx file."
+                f"{spec}: there is no file {spec.name!r}.",
+                fix=f"{known.note} The weights: {known.weights}"
+                if known
+                else "Give the path of an .onnx file.",
             )
         session = _session(spec, file)
         preprocessing = _preprocessing(spec, session).with_options(options, str(spec))

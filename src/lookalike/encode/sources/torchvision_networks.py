@@ -22,7 +22,9 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
     weights = _weights(spec, name, tag)
     try:
         with WithoutRandomWeights():
-            module = torchvision.models.get_model(name, weights=None, **{**_quiet(name), **arguments})
+            module = torchvision.models.get_model(
+                name, weights=None, **{**_quiet(name), **_sized(name, weights), **arguments}
+            )
     except (TypeError, ValueError, AssertionError) as error:
         raise EncoderError(
             f"{spec}: torchvision cannot make {name} with these arguments: {error}.",
@@ -69,6 +71,11 @@ def _fetched(spec: EncoderSpec, weights: Any) -> dict[str, Any]:  # noqa: ANN401
 def _quiet(name: str) -> dict[str, Any]:
     """Two networks warn at length about their initialisation unless this is set."""
     return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
+
+
+def _sized(name: str, weights: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A vision transformer has one position per patch: it is made for the photos that its weights were trained on."""
+    return {"image_size": int(weights.transforms().crop_size[0])} if name.startswith("vit_") else {}
 
 
 def _without_head(module: nn.Module) -> tuple[str, ...]:

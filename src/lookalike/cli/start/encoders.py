@@ -1,0 +1,54 @@
+"""`lookalike encoders`."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import print_json, say, table
+from lookalike.cli.lazy import result
+from lookalike.core.text import plural
+from lookalike.workflows.start.encoders import ListedEncoders, listed
+
+
+@result(ListedEncoders)
+def encoders(
+    text: Annotated[
+        str,
+        typer.Argument(help="Part of a name, source or licence.", metavar="FILTER", show_default=False),
+    ] = "",
+    paper: Annotated[
+        Literal["vsd", "eds", "adapt", "today"] | None,
+        typer.Option(help="Only the networks of one paper, or today's strongest.", show_default=False),
+    ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Only networks whose library and weights are on this machine.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """List networks by short name: dimension, licence, paper, and what each needs to run here.
+
+    Use the name as an encoder string: lookalike embed dino
+    """
+    found = listed(text, paper, here=here)
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            ", ".join((one.name, *one.aliases)),
+            f"{one.dimension:,}",
+            f"{one.licence.name} ({one.licence.commercial})",
+            ", ".join(one.papers),
+            f"no: {one.missing}" if one.missing else "yes",
+            one.next_step,
+        )
+        for one in found.encoders
+    ]
+    if rows:
+        table(
+            ["name", "dimension", "licence (commercial use)", "paper", "runs here", "next step"], rows, left=6
+        )
+    say(
+        f"{plural(len(rows), 'network')}. A filter, --paper and --here narrow the list; --json has the sources."
+    )

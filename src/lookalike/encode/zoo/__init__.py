@@ -1,0 +1,1 @@
+"""Networks by short name, and what their licences allow."""
