@@ -122,6 +122,15 @@ def test_two_crops_of_one_photo_are_no_duplicates(tmp_path):
     assert len(set(catalog.content)) == 2
 
 
+def test_a_boxed_photo_that_was_saved_again_is_a_near_duplicate(tmp_path):
+    smooth = pixels(8, 6).resize((160, 120), Image.Resampling.BICUBIC)
+    smooth.save(tmp_path / "a.png")
+    smooth.save(tmp_path / "b.jpg", quality=80)
+    photo(tmp_path / "c.png", 160, 120, seed=7)
+    rows = [("a.png", 0, 0, 80, 90, 1), ("b.jpg", 0, 0, 80, 90, 2), ("c.png", 0, 0, 80, 90, 3)]
+    assert catalog_from(table(tmp_path, rows)).catalog.duplicate.tolist() == [0, 0, -1]
+
+
 def test_a_photo_is_cut_as_it_is_shown(tmp_path):
     path = with_exif(tmp_path / "turned.jpg", 6)  # stored 64 x 32, shown 32 x 64, red at the upper right
     whole = load_rgb(path)

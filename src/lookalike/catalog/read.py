@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.duplicates.groups import count_duplicates, find_duplicates, kept_together
-from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.duplicates.groups import count_duplicates, duplicate_groups, kept_together
 from lookalike.catalog.layouts.published import LAYOUTS, named_layout, read_published
 from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
@@ -100,7 +99,7 @@ def catalog_from(
         height=np.array([found.height for found in good], dtype=np.int64),
         left_out=tuple(left_out),
     )
-    group = _duplicates(catalog, signatures)
+    group = duplicate_groups(catalog, signatures)
     kept = kept_together(rows.item if rows.together is None else rows.together, np.flatnonzero(keep), group)
     split = assign_together(rows.item, kept, seed=seed, given=rows.split)
     catalog = replace(catalog, split=split[keep], duplicate=group)
@@ -180,14 +179,6 @@ def _boxes(rows: Rows, checked: Sequence[Checked]) -> tuple[np.ndarray, list[Che
         [found if found.reason or not why else Checked("", 0, 0, why) for found, why in both],
         notes,
     )
-
-
-def _duplicates(catalog: Catalog, signatures: Mapping[str, bytes]) -> np.ndarray:
-    """The duplicate group of every photo that can be used. A boxed photo has duplicates with the same box only."""
-    if not signatures:
-        return np.full(len(catalog), -1, np.int64)
-    known = as_rows(signatures.get(content, b"") for content in catalog.content)
-    return find_duplicates(catalog.content, known).group
 
 
 def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:

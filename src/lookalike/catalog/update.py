@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.catalog.duplicates.groups import find_duplicates, kept_together
-from lookalike.catalog.duplicates.signature import as_rows
+from lookalike.catalog.duplicates.groups import duplicate_groups, kept_together
 from lookalike.catalog.split import assign_together
 from lookalike.core.checks import one_of, strings
 from lookalike.core.errors import CatalogError
@@ -77,7 +76,7 @@ def merged(
     both = _stacked(_taken_over(old, read), read.take(new), split, _positions(old, read.image[new]))
     left = both.take(np.flatnonzero([image not in gone for image in both.image]))
     if len(new) or replaced:
-        left = _grouped_anew(left, signatures)
+        left = replace(left, duplicate=duplicate_groups(left, signatures))
     catalog = replace(_split_anew(left, seed), left_out=_left_out(old, read, gone, whole))
     change = CatalogChange(
         tuple(read.image[new]),
@@ -167,11 +166,6 @@ def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:
     near = moves_along or root.is_relative_to(home)
     inside = Path(os.path.relpath(root, home)).as_posix() if near else root.as_posix()
     return replace(read, path=strings(f"{inside}/{path}" for path in read.path))
-
-
-def _grouped_anew(catalog: Catalog, signatures: Mapping[str, bytes]) -> Catalog:
-    known = as_rows(signatures.get(digest, b"") for digest in catalog.content)
-    return replace(catalog, duplicate=find_duplicates(catalog.content, known).group)
 
 
 def _split_anew(catalog: Catalog, seed: int) -> Catalog:

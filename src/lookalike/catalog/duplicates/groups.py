@@ -5,6 +5,7 @@ therefore join nothing that is not like one photo, however many near-blank photo
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from lookalike.catalog.duplicates.likeness import aligned, contrast, direct, tones
 from lookalike.catalog.duplicates.neighbours import near_pairs
-from lookalike.catalog.duplicates.signature import BYTES, CELLS, COARSE, LIGHT
+from lookalike.catalog.duplicates.signature import BYTES, CELLS, COARSE, LIGHT, as_rows
 from lookalike.core.checks import codes, strings
 from lookalike.core.types import Catalog
 
@@ -72,6 +73,16 @@ def find_duplicates(
     centre = np.arange(len(digest))
     centre[known] = looks[_stars(signatures, looks)[same_look]]
     return _grouped(photo, original, centre[original], signatures)
+
+
+def duplicate_groups(catalog: Catalog, signatures: Mapping[str, bytes]) -> Int[np.ndarray, " images"]:
+    """The group of every image, from the signatures of whole photos by digest.
+
+    A photo with several boxes is several photos, which have exact duplicates only.
+    """
+    boxes = Counter(digest for digest, _ in set(zip(catalog.digest, catalog.content, strict=True)))
+    known = as_rows(signatures.get(digest, b"") if boxes[digest] == 1 else b"" for digest in catalog.digest)
+    return find_duplicates(catalog.content, known).group
 
 
 @dataclass(frozen=True)
