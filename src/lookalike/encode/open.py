@@ -7,7 +7,8 @@ from types import MappingProxyType
 from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
-from lookalike.encode.spec import EncoderSpec
+from lookalike.encode.sources.checkpoint_file import BlendAbout, made_of, require_plain
+from lookalike.encode.spec import EncoderSpec, parse
 
 TORCH = ("torch", "torchvision", "timm", "safetensors")
 MORE = MappingProxyType[
@@ -37,6 +38,11 @@ def open_encoder(spec: EncoderSpec, base: Path = Path()) -> Encoder:
         from lookalike.encode.sources.onnx_file import OnnxFile
 
         return OnnxFile.of(spec, base)
+    if isinstance(about := made_of(spec, base), BlendAbout):
+        from lookalike.encode.sources.blend import Blend
+
+        require_plain(spec, base)
+        return Blend.of(spec, about, [open_encoder(parse(one.spec), base) for one in about.bases])
     require_torch(spec)
     if spec.source == "checkpoint":
         from lookalike.encode.sources.checkpoint import open_checkpoint

@@ -132,7 +132,7 @@ def test_stale_vectors_of_the_encoder_are_not_used(lookalike, shop):
 def test_without_photos_the_vectors_of_a_file_do(lookalike, blind):
     refused = lookalike("embed", "checkpoint:run-7")
     assert refused.status == 1
-    assert "head on precomputed:v.npy" in " ".join(refused.err.split())
+    assert "made of precomputed:v.npy" in " ".join(refused.err.split())
     assert "lookalike embed precomputed:v.npy" in refused.err
     assert not Workspace(blind).encoders
     assert lookalike("embed", "precomputed:v.npy").status == 0

@@ -53,10 +53,16 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
     if found.onnx:
         sentences.append(f"ONNX file: {found.onnx}")
     sentences.append(verdict_sentence(found.encoder, found.base, found.verdict))
-    if found.verdict.word == "cannot be told" and found.verdict.left:
-        where = "first in the queue" if found.verdict.sample == "drawn" else "to be drawn at random"
-        sentences.append(f"To find out, label {plural(found.verdict.left, 'pair')} ({where}).")
+    sentences.append(to_label(found.verdict))
     return [folded(one) for one in sentences if one]
+
+
+def to_label(found: TrainingVerdict) -> str:
+    """How many pairs to label for a verdict; "" if there is one or nothing is left to label."""
+    if found.word != "cannot be told" or not found.left:
+        return ""
+    where = "first in the queue" if found.sample == "drawn" else "to be drawn at random"
+    return f"To find out, label {plural(found.left, 'pair')} ({where})."
 
 
 def verdict_step(name: str, base: str, found: TrainingVerdict) -> str:

@@ -122,7 +122,7 @@ def _remove(opened: Workspace, names: list[str], more: bool, workspace: Path, *,
 def _print_workload(expected: Workload) -> None:
     """What a long run will do, before it begins. The progress shows the time, once it is measured."""
     if expected.base:
-        say(f"Applying the head to the vectors of {expected.base}. No photo is read.")
+        say(f"Computing from the vectors of {expected.base}. No photo is read.")
     elif not expected.compute:
         say(f"The vectors of all {plural(expected.known, 'photo')} exist already and are copied.")
     elif expected.compute >= MANY or expected.known:

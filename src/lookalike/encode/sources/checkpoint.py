@@ -33,12 +33,13 @@ from lookalike.encode.sources.checkpoint_file import (
     NETWORK,
     OTHER_HEAD,
     HeadAbout,
-    head_about,
     headed_origin,
-    heads_down,
+    made_about,
     not_ours,
     read_about,
     require_folder,
+    require_plain,
+    require_unchanged,
 )
 from lookalike.encode.spec import ABOUT, EncoderSpec, parse
 from lookalike.encode.weights import parameters_hash, read_weights
@@ -59,7 +60,11 @@ class Headed:
     """A trained head on its encoder: photos are prepared and encoded by the encoder, then the head is applied."""
 
     def __init__(self, spec: EncoderSpec, held: HeadCheckpoint, base: Encoder) -> None:
-        _require_same(spec, held, base)
+        given, taken = base.dimension, held.head.features
+        other = (
+            [f"its vectors have {given:,} numbers, and the head takes {taken:,}"] if given != taken else []
+        )
+        require_unchanged(spec, held.base, base.origin, *other)
         self.origin = headed_origin(spec, base.origin, parameters_hash(held.head))
         self.base = base
         self.prepare, self.size_hint = base.prepare, base.size_hint
@@ -72,27 +77,6 @@ class Headed:
         found = self.base.vectors(ready)
         share_cores(self.head.device)
         return apply_head(self.head, found)
-
-
-def _require_same(spec: EncoderSpec, held: HeadCheckpoint, base: Encoder) -> None:
-    """Refuse a head whose encoder has changed since the training. Only the precision may differ."""
-    now, then, differs = base.origin, held.base, []
-    if now.weights != then.weights:
-        differs.append(
-            f"its weights are {now.weights[:12] or 'none'}, at training {then.weights[:12] or 'none'}"
-        )
-    if now.preprocessing != then.preprocessing:
-        differs.append(f"its preprocessing is {now.preprocessing}, at training {then.preprocessing}")
-    if base.dimension != held.head.features:
-        differs.append(
-            f"its vectors have {base.dimension:,} numbers, and the head takes {held.head.features:,}"
-        )
-    if differs:
-        raise EncoderError(
-            f"{spec} is a head on {then.spec}, which has changed since: {'; '.join(differs)}.",
-            fix=f"Restore the weights that {then.spec} had when the head was trained, or train a new head: "
-            "lookalike finetune ENCODER --name NAME",
-        )
 
 
 def checkpoint_files(network: str, module: nn.Module, preprocessing: Preprocessing) -> dict[str, bytes]:
@@ -132,10 +116,11 @@ def read_head(folder: Path, label: str = "") -> HeadCheckpoint:
     Raises EncoderError where the folder holds no head, or one that is damaged.
     """
     label = label or str(folder)
-    about = head_about(read_about(folder, label), folder, label)
-    if about is None:
+    about = made_about(read_about(folder, label), folder, label)
+    if not isinstance(about, HeadAbout):
+        kind = "a whole network" if about is None else "a blend of encoders"
         raise EncoderError(
-            f"{label} is a checkpoint of a whole network, not of a head.",
+            f"{label} is a checkpoint of {kind}, not of a head.",
             fix="Name the checkpoint of a head: lookalike finetune writes one.",
         )
     head = _filled(_empty_head(about, folder, label), folder / HEAD, label)
@@ -151,12 +136,7 @@ def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec
     about = read_about(folder, str(spec))
     if about["format"] <= NETWORK:
         return _open_network(spec, folder, about)
-    heads_down(spec, base)  # refuses a circle of heads
-    if spec.options:
-        raise EncoderError(
-            f"{spec}: the checkpoint of a head takes no option {spec.options[0][0]!r}; its encoder's are in {ABOUT}.",
-            fix="Leave it out.",
-        )
+    require_plain(spec, base)
     held = read_head(folder, str(spec))
     return Headed(spec, held, opener(parse(held.base.spec), base))
 

@@ -7,10 +7,13 @@ of any other kind, which programs that know only earlier formats must refuse:
     head                                          {"features": ..., "projection": ...}, in format 4 also its "kind"
     learned                                       what it was trained with on labels; {} where it saw none
     fitted                                        what it was fitted with without labels, if it was
+
+Format 5 is a blend: `encoders` lists the `Origin` of each with its `weight`, and `learned` is as for a head.
 """
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +25,9 @@ from lookalike.core.text import quoted
 from lookalike.core.types import Origin
 from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
-NETWORK, OTHER_HEAD = 1, 4
+NETWORK, OTHER_HEAD, BLEND = 1, 4, 5
 HEADS = MappingProxyType({"projection": 2, "residual": 3})  # the formats of kinds that have one of their own
-NEWEST = OTHER_HEAD
+NEWEST = BLEND
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,20 @@ class HeadAbout:
     base: Origin
     kind: str
     sizes: Mapping[str, int]
+    learned: Mapping[str, Any]
+
+    @property
+    def bases(self) -> tuple[Origin, ...]:
+        """The encoder that it is on."""
+        return (self.base,)
+
+
+@dataclass(frozen=True)
+class BlendAbout:
+    """A blend: its encoders, the first of which it is compared with, their weights, and how it learned them."""
+
+    bases: tuple[Origin, ...]
+    weights: tuple[float, ...]
     learned: Mapping[str, Any]
 
 
@@ -76,46 +93,77 @@ def read_about(folder: Path, label: str) -> dict[str, Any]:
     return dict(about)
 
 
-def head_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout | None:
-    """The description of a head, None for a whole network."""
+def made_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout | BlendAbout | None:
+    """The description of a head or a blend, None for a whole network."""
     if about["format"] <= NETWORK:
         return None
     try:
-        base = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
-        parse(base.spec)
-        named = {number: kind for kind, number in HEADS.items()}
-        kind = named.get(about["format"]) or _text(about["head"], "kind")
-        names = ["features", "projection", *(set(about["head"]) - {"kind", "features", "projection"})]
-        sizes = {name: _side(about["head"], name) for name in names}
         learned = about["learned"]
         if not isinstance(learned, dict):
             raise ValueError(f"learned is no object but {learned!r:.40}")
+        if about["format"] == BLEND:
+            bases = tuple(_origin(one) for one in about["encoders"])
+            return BlendAbout(bases, tuple(_weight(one["weight"]) for one in about["encoders"]), learned)
+        named = {number: kind for kind, number in HEADS.items()}
+        kind = named.get(about["format"]) or _text(about["head"], "kind")
+        names = ["features", "projection", *(set(about["head"]) - {"kind", "features", "projection"})]
+        return HeadAbout(_origin(about), kind, {name: _side(about["head"], name) for name in names}, learned)
     except (ValueError, KeyError, TypeError, EncoderError) as error:
         raise not_ours(folder, label, error) from None
-    return HeadAbout(base, kind, sizes, learned)
 
 
-def head_of(spec: EncoderSpec, base: Path) -> HeadAbout | None:
-    """The head that an encoder string names, None for any other encoder."""
+def made_of(spec: EncoderSpec, base: Path) -> HeadAbout | BlendAbout | None:
+    """The head or blend that an encoder string names, None for any other encoder."""
     if spec.source != "checkpoint":
         return None
     folder = require_folder(spec, base)
-    return head_about(read_about(folder, str(spec)), folder, str(spec))
+    return made_about(read_about(folder, str(spec)), folder, str(spec))
 
 
-def heads_down(spec: EncoderSpec, base: Path) -> tuple[EncoderSpec, ...]:
-    """An encoder, the encoder that its head is on, and so on down to one that is no head. A circle is refused."""
-    found, seen = [spec], set()
-    while (about := head_of(found[-1], base)) is not None:
-        folder = require_folder(found[-1], base).resolve()
-        if folder in seen:
-            raise EncoderError(
-                f"{spec}: its head is on {about.base.spec}, and so on in a circle.",
-                fix=f"Give a checkpoint as Lookalike wrote it, with its own {ABOUT}.",
-            )
-        seen.add(folder)
-        found.append(parse(about.base.spec))
+def ancestry(spec: EncoderSpec, base: Path, above: tuple[Path, ...] = ()) -> tuple[EncoderSpec, ...]:
+    """An encoder, and every encoder that it is made of, each once. A circle is refused."""
+    about, found = made_of(spec, base), [spec]
+    if about is None:
+        return (spec,)
+    folder = require_folder(spec, base).resolve()
+    if folder in above:
+        raise EncoderError(
+            f"{spec}: it is made of {about.bases[0].spec}, and so on in a circle.",
+            fix=f"Give a checkpoint as Lookalike wrote it, with its own {ABOUT}.",
+        )
+    for origin in about.bases:
+        beneath = ancestry(parse(origin.spec), base, (*above, folder))
+        found += [one for one in beneath if one not in found]
     return tuple(found)
+
+
+def encodes_photos(spec: EncoderSpec, base: Path) -> bool:
+    """Whether an encoder can encode a photo: none that it is made of is a file of vectors."""
+    return all(one.source != "precomputed" for one in ancestry(spec, base))
+
+
+def require_plain(spec: EncoderSpec, base: Path) -> None:
+    """Refuse options of a head or a blend, and a circle of them."""
+    ancestry(spec, base)
+    if spec.options:
+        raise EncoderError(
+            f"{spec}: this checkpoint takes no option {spec.options[0][0]!r}; its encoder's are in {ABOUT}.",
+            fix="Leave it out.",
+        )
+
+
+def require_unchanged(spec: EncoderSpec, then: Origin, now: Origin, *more: str) -> None:
+    """Refuse what is made of an encoder that has changed since. Only the precision may differ."""
+    differs = list(more)
+    if now.weights != then.weights:
+        differs.append(f"its weights are {now.weights[:12] or 'none'}, then {then.weights[:12] or 'none'}")
+    if now.preprocessing != then.preprocessing:
+        differs.append(f"its preprocessing is {now.preprocessing}, then {then.preprocessing}")
+    if differs:
+        raise EncoderError(
+            f"{spec} is made of {then.spec}, which has changed since: {'; '.join(differs)}.",
+            fix=f"Restore the weights that {then.spec} had then, or make {spec.short_name} again.",
+        )
 
 
 def headed_origin(spec: EncoderSpec, base: Origin, head_hash: str) -> Origin:
@@ -131,6 +179,18 @@ def not_ours(folder: Path, label: str, error: Exception) -> EncoderError:
         f"{label}: {folder / ABOUT} is not what Lookalike writes there ({type(error).__name__}: {what}).",
         fix=f"Give a folder that Lookalike wrote, with its {ABOUT} and head.safetensors or weights.safetensors.",
     )
+
+
+def _origin(about: Mapping[str, Any]) -> Origin:
+    found = Origin(*(_text(about, key) for key in ("encoder", "preprocessing", "weights", "precision")))
+    parse(found.spec)
+    return found
+
+
+def _weight(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError(f"a weight is {value!r:.40}")
+    return float(value)
 
 
 def _text(about: Mapping[str, Any], key: str) -> str:

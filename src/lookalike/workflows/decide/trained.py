@@ -20,7 +20,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Catalog, Labels, Rule, Split
 from lookalike.discover.splitting import is_within_splits
-from lookalike.encode.sources.checkpoint_file import head_of, heads_down, read_about
+from lookalike.encode.sources.checkpoint_file import ancestry, made_of, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.heads import embedded
@@ -35,7 +35,7 @@ def is_trained(workspace: Workspace, name: str) -> bool:
     """
     spec = parse(workspace.manifest(name).spec)
     try:
-        chain = heads_down(spec, workspace.folder)
+        chain = ancestry(spec, workspace.folder)
         return any(learned(workspace, one) for one in chain if one.source == "checkpoint")
     except EncoderError:
         return True
@@ -82,8 +82,8 @@ def trained_encoders(workspace: Workspace) -> tuple[TrainedEncoder, ...]:
         with suppress(EncoderError, EmbeddingsError):
             spec = parse(workspace.manifest(name).spec)
             known = learned(workspace, spec)
-            head = head_of(spec, workspace.folder)
-            base = (embedded(workspace, head) if head is not None else None) or ""
+            about = made_of(spec, workspace.folder)
+            base = (embedded(workspace, about.bases[0]) if about is not None else None) or ""
         found.append(TrainedEncoder(name, base, known))
     return tuple(found)
 

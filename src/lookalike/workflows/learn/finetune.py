@@ -16,7 +16,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Labels
-from lookalike.encode.sources.checkpoint_file import heads_down, read_about, require_folder
+from lookalike.encode.sources.checkpoint_file import encodes_photos, read_about, require_folder
 from lookalike.encode.spec import MODELS, check_name, parse
 from lookalike.learn.batches import plan_of
 from lookalike.learn.epoch import Epoch
@@ -231,7 +231,7 @@ def _export(workspace: Workspace, spec: str, file: Path) -> None:
     from lookalike.encode.sources.checkpoint import read_head
 
     parsed = parse(spec)
-    if heads_down(parsed, workspace.folder)[-1].source == "precomputed":
+    if not encodes_photos(parsed, workspace.folder):
         exported = onnx_bytes(read_head(require_folder(parsed, workspace.folder), spec).head)
     else:
         exported = onnx_bytes(open_encoder(parsed, workspace.folder))

@@ -14,7 +14,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import embed
 
 
-def made_of(workspace: Workspace, encoder: str) -> dict[str, Any]:
+def identity_of(workspace: Workspace, encoder: str) -> dict[str, Any]:
     """What an encoder made from another depends on, apart from its settings: one part of the run's identity."""
     manifest, catalog = workspace.manifest(encoder), workspace.catalog
     return {

@@ -10,7 +10,7 @@ from lookalike.core.progress import Progress, part
 from lookalike.encode.open import require_torch
 from lookalike.encode.spec import MODELS, check_name, parse
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.learn.made import keep_encoder, made_of
+from lookalike.workflows.learn.made import identity_of, keep_encoder
 from lookalike.workflows.learn.requirements import require_trainable
 
 
@@ -60,7 +60,7 @@ def pca(
         fitted = {"images": len(rows), "variance": found.share}
         return head_files(manifest.origin, found.head, {}, fitted)
 
-    identity = made_of(workspace, encoder) | {"command": "pca", "settings": {"dimensions": dimensions}}
+    identity = identity_of(workspace, encoder) | {"command": "pca", "settings": {"dimensions": dimensions}}
     about = keep_encoder(workspace, name, identity, files, replace=replace, progress=part(progress, 1, 2))
     return ReducedEncoder(
         encoder=name,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError, LearningError
 from lookalike.core.text import quoted
-from lookalike.encode.sources.checkpoint_file import checkpoints, heads_down
+from lookalike.encode.sources.checkpoint_file import ancestry, checkpoints
 from lookalike.encode.spec import MODELS, SOURCES, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
 
@@ -44,7 +44,7 @@ def _require_vectors(workspace: Workspace, encoder: str) -> None:
 
 def _require_another(workspace: Workspace, name: str, encoder: str) -> None:
     """Refuse to overwrite the encoder that the head is trained on, directly or through other heads."""
-    bases = heads_down(parse(workspace.manifest(encoder).spec), workspace.folder)
+    bases = ancestry(parse(workspace.manifest(encoder).spec), workspace.folder)
     if name == encoder or _folder(workspace, name) in _folders(workspace, bases):
         on = "the encoder to train on" if name == encoder else f"part of {encoder}"
         raise LearningError(
@@ -94,7 +94,7 @@ def heads_on(workspace: Workspace, name: str) -> list[str]:
     found = []
     for one, spec in models.items():
         with suppress(EncoderError):  # a checkpoint that cannot be read is on nothing that is known
-            if folder in _folders(workspace, heads_down(parse(spec), workspace.folder)[1:]):
+            if folder in _folders(workspace, ancestry(parse(spec), workspace.folder)[1:]):
                 found.append(one)
     return sorted(found)
 

@@ -15,7 +15,7 @@ from lookalike.encode.encoder import Encoder
 from lookalike.encode.inputs.augment import Augmented, view_origin
 from lookalike.encode.open import open_encoder
 from lookalike.encode.run import encode_catalog
-from lookalike.encode.sources.checkpoint_file import heads_down
+from lookalike.encode.sources.checkpoint_file import encodes_photos
 from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import again
@@ -53,9 +53,8 @@ def augmented_views(
 def _opened(workspace: Workspace, name: str, origin: Origin) -> Encoder:
     """The encoder, if it is what it was when the catalog was embedded."""
     spec = parse(again(workspace, name))
-    root = heads_down(spec, workspace.folder)[-1]
-    if workspace.photos is None or root.source == "precomputed":
-        why = "has no photos" if workspace.photos is None else f"has only vectors of {root}"
+    if workspace.photos is None or not encodes_photos(spec, workspace.folder):
+        why = "has no photos" if workspace.photos is None else "has only vectors of it from a file"
         raise EmbeddingsError(
             f"Augmented views of {name} need photos, and this workspace {why}.",
             fix="Use one view: the vectors that are there.",

@@ -18,7 +18,7 @@ from lookalike.encode.sources.precomputed import precomputed, slices
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.store.vectors.arrays import Shards, images_fingerprint
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.start.heads import apply_to, base_vectors, by_depth, head_workload
+from lookalike.workflows.start.heads import apply_to, base_vectors, by_depth, made_workload
 
 NOT_KNOWN = "not known: precomputed"
 
@@ -78,7 +78,7 @@ def embed(
             _import(workspace, spec, name)
         elif base := base_vectors(workspace, spec):
             if begin:
-                begin(head_workload(workspace, spec, base))
+                begin(made_workload(workspace, spec, base))
             apply_to(workspace, spec, name, base, progress)
         else:
             _compute(workspace, spec, name, workers or cores(), begin, progress)

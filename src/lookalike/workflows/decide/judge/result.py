@@ -9,7 +9,7 @@ import numpy as np
 from lookalike.core.checks import strings
 from lookalike.core.errors import EncoderError
 from lookalike.core.text import percent, plural, value
-from lookalike.encode.sources.checkpoint_file import heads_down
+from lookalike.encode.sources.checkpoint_file import ancestry
 from lookalike.encode.spec import parse
 from lookalike.judge.agreement import JudgeAgreement, agreement, shared_families
 from lookalike.judge.judgments import Judge, Judgments
@@ -152,7 +152,7 @@ def _relatives(workspace: Workspace, judge: Judge) -> dict[str, str]:
 
 
 def _chain(workspace: Workspace, spec: str) -> set[str]:
-    """An encoder, and those that its heads are on."""
+    """An encoder, and those that it is made of."""
     with suppress(EncoderError):
-        return {spec, *map(str, heads_down(parse(spec), workspace.folder))}
+        return {spec, *map(str, ancestry(parse(spec), workspace.folder))}
     return {spec}
