@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lookalike.core.errors import ArgumentError, LookalikeError
-from lookalike.encode.sources.checkpoint_file import heads_down
+from lookalike.encode.sources.checkpoint_file import ancestry
 from lookalike.encode.spec import NETWORKS, parse
 from lookalike.encode.zoo.here import missing, next_step_of
 from lookalike.encode.zoo.networks import Licence, licence, nearest, networks, of_source
@@ -85,7 +85,7 @@ def licences_to_check(workspace: Workspace) -> list[tuple[str, Licence]]:
         with suppress(
             LookalikeError
         ):  # damaged vectors and lost checkpoints are reported where they are used
-            for spec in heads_down(parse(workspace.manifest(name).spec), workspace.folder):
+            for spec in ancestry(parse(workspace.manifest(name).spec), workspace.folder):
                 if (terms := licence_of(str(spec))) and terms.serving != "yes":
                     found[name] = terms
     return list(found.items())
