@@ -178,11 +178,11 @@ def test_vector_files_that_are_none(lookalike, workspace):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("resnet50", ["source:name"]),
+        ("my-network", ["source:name"]),
         ("descripter:color", ["mean descriptor:color"]),
         ("descriptor:colour", ["'colour'", "color, layout, hog, lbp"]),
         ("descriptor:color+color", ["twice"]),
-        ("hf:facebook/dinov2-base", ["'hf'", "timm:", "precomputed:"]),
+        ("huggingface:facebook/dinov2-base", ["'huggingface'", "hf:", "precomputed:"]),
     ],
 )
 def test_encoder_strings_that_name_nothing(lookalike, workspace, text, words):

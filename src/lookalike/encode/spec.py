@@ -120,7 +120,7 @@ def parse(text: str) -> EncoderSpec:
     ('timm:vit_small_patch8_224.dino', 'dino', 'torchvision:resnet50?weights=m.pth')
     """
     short, _, added = text.partition("?")
-    if (network := named(short)) is not None:
+    if ":" not in short and (network := named(short)) is not None:
         spec, given = parse(network.source), _options(added, text) if added else ()
         return replace(
             spec, options=tuple(sorted({**dict(spec.options), **dict(given)}.items())), called=network.name
