@@ -58,6 +58,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/losses.py
 	$(BIN)/python benchmarks/finetune.py
+	$(BIN)/python benchmarks/adaptation.py
 	$(BIN)/python benchmarks/team.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/serve_load.py --pairs 2000

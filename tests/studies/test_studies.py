@@ -191,3 +191,26 @@ def test_negatives_prints_the_correlations_over_all_and_over_those_outside(capsy
     ]
     shown = [[float(cell.strip("()")) for cell in line[30:].split() if cell != "to"] for line in lines]
     assert all(-1 <= low <= mean <= high <= 1 for mean, low, high in shown)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not (DATA / "weights").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)")
+def test_adaptation_prints_its_tables_and_runs_no_catalog_twice(tmp_path, capsys):
+    where = [
+        "--journal",
+        str(tmp_path / "j.jsonl"),
+        "--weights",
+        str(DATA / "weights"),
+        "--out",
+        str(tmp_path),
+    ]
+    few = ["--catalogs", "2", "--pairs", "12", "--resamples", "1", "--epochs", "2"]
+    study("adaptation")["main"]([*where, *few])
+    printed, kept = capsys.readouterr().out, (tmp_path / "j.jsonl").read_bytes()
+    assert len(kept.splitlines()) == 2 * 3
+    assert "2 catalogs of 12 pairs, 3 of them tested; chance: 0.5556." in printed
+    assert printed.count("| mobilenetv1") == 3  # chosen, all epochs, differences
+    assert "dash-1" in (tmp_path / "adaptation.svg").read_text()
+    study("adaptation")["main"]([*where, *few, "--tell"])
+    assert (tmp_path / "j.jsonl").read_bytes() == kept
+    assert capsys.readouterr().out in printed
