@@ -184,6 +184,14 @@ def test_a_network_of_transformers_gives_its_pooled_output(tmp_path, photo, proc
     assert (encoder.preprocessing.mean, encoder.preprocessing.std) == (MEAN, STD)
 
 
+def test_weights_in_half_precision_are_computed_with_in_single(tmp_path, photo):
+    torch.manual_seed(2)
+    model = Dinov2Model(Dinov2Config(image_size=32, patch_size=8, **SMALL)).eval().half()
+    encoder = opened(saved(model, tmp_path, WHOLE | SCALE) + "?precision=float32")
+    whole = model.float()
+    equal(encode_photo(photo, encoder), whole(pixels(encoder, photo)).pooler_output[0], whole)
+
+
 def test_weights_without_a_pooler_give_the_class_token_and_never_random_numbers(tmp_path, photo):
     torch.manual_seed(3)
     config = BeitConfig(image_size=32, patch_size=8, vocab_size=10, **SMALL)

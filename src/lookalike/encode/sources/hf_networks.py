@@ -75,6 +75,7 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
                 f"{spec}: its weights lack {len(missing):,} of the network's parameters, such as {missing[0]!r}.",
                 fix="Use another repository, or give complete weights: ?weights=FILE",
             )
+    model = model.float()  # repositories keep some weights in half precision
     return Backbone(ImageVectors(model, pooled=pooled), _preprocessing(spec, processor))
 
 
