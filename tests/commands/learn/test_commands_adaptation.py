@@ -69,6 +69,8 @@ def test_the_head_is_an_encoder_and_resamples_chose_its_epochs(lookalike, shop):
     epochs, recall = learned["bootstrap"]["epochs"], learned["bootstrap"]["recall"]
     assert f"light: {epochs} epoch" in words
     assert f"aR@1 {recall:.4f}" in words
+    assert "3 resamples of the similar pairs choose the number of epochs." in words
+    assert "validation split" not in words
     lines = (shop / "models/light/resamples.jsonl").read_text().splitlines()
     curves = [json.loads(line)["curve"] for line in lines]
     assert np.shape(curves) == (3, 8)

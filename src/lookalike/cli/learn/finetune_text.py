@@ -21,12 +21,19 @@ def preview_sentences(preview: TrainingPreview) -> list[str]:
         f"{preview.share(preview.made)} count as similar because of a chain, and {preview.zero:,} of "
         f"{preview.pairs:,} have positiveness 0.",
         *(f"Left out: {plural(gone.count, 'label')}, because {gone.reason}." for gone in preview.unusable),
-        f"{plural(preview.validation, 'labelled pair')} of the validation split choose the epoch."
-        if preview.validation
-        else "The validation split has no labelled pair, so the last epoch is kept.",
+        _choice(preview),
         *(f"Warning: {one}" for one in preview.warnings),
     ]
     return [folded(one) for one in sentences]
+
+
+def _choice(preview: TrainingPreview) -> str:
+    """What chooses the epoch."""
+    if preview.resamples:
+        return f"{plural(preview.resamples, 'resample')} of the similar pairs choose the number of epochs."
+    if not preview.validation:
+        return "The validation split has no labelled pair, so the last epoch is kept."
+    return f"{plural(preview.validation, 'labelled pair')} of the validation split choose the epoch."
 
 
 def outcome_sentences(found: TrainingOutcome) -> list[str]:

@@ -28,7 +28,8 @@ class TrainingPreview:
 
     similar: labelled similar (or of one item); made: similar by their distance; zero: with P = 0; pushed: the part of
     these that is pushed apart. `joined` is the size of the largest component of anchors that positives connect.
-    `crossing` counts items with photos in more than one split, `crossing_duplicates` groups of duplicates.
+    `resamples` is above 0 where resamples of the pairs choose the number of epochs. `crossing` counts
+    items with photos in more than one split, `crossing_duplicates` groups of duplicates.
     """
 
     views: int
@@ -48,6 +49,7 @@ class TrainingPreview:
     unusable: tuple[Unusable, ...]
     crossing: int = 0
     crossing_duplicates: int = 0
+    resamples: int = 0
 
     @property
     def few_negatives(self) -> bool:
@@ -116,6 +118,7 @@ def preview(
         unusable=graph.unusable,
         crossing=crossing_items(catalog.item, catalog.split),
         crossing_duplicates=count_duplicates(catalog).across_splits,
+        resamples=request.resamples if request.keep == "bootstrap" else 0,
     )
 
 
