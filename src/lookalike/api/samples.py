@@ -1,7 +1,7 @@
 """A random sample of questions: what is drawn for the values of encoders, and what the answers tell."""
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -113,6 +113,9 @@ class Sample:
         if len(units) == 0:  # two encoders with the same lists
             return exactly(units.known)
         found = estimate(units, unit, ends, level=level, looks=looks, replicates=REPLICATES)
+        if self.question.unit == "query":  # labels are of the pairs of the drawn queries
+            unanswered = int(np.isnan(label[:look]).sum())
+            found = replace(found, labels=look - unanswered, open=unanswered if found.open else 0)
         if self.question.population == "fixed":
             return found
         between = between_queries(by, units, unit, ends.mean(axis=0), found.coefficient)
@@ -253,8 +256,8 @@ def measure_of(name: str) -> tuple[SampledMeasure, int]:
     family, at, k = name.partition("@")
     if family in ALL_POSITIVES:
         raise ArgumentError(
-            f"{name} cannot be estimated from a sample: it needs all similar items of a query, which nobody labelled.",
-            fix="Use HR@5 or DCG@5.",
+            f"{name} cannot be estimated from a sample: it needs a label for every similar item of a query.",
+            fix="Use HR@5 or DCG@5. Where all these labels exist, use lookalike evaluate.",
         )
     if family not in ("HR", "DCG") or not at or not k.isdecimal() or int(k) < 1:
         raise ArgumentError(f"Unknown measure {name!r}.", fix="Use HR@5 or DCG@5, with any K.")

@@ -233,7 +233,7 @@ def test_no_step_of_a_forecast_names_fewer_labels_than_its_draw_has(shop):
 
 @pytest.mark.parametrize("name", ["Recall@5", "NDCG@5"])
 def test_measures_that_need_all_similar_items_are_refused_with_the_reason(name):
-    with pytest.raises(ArgumentError, match="all similar items"):
+    with pytest.raises(ArgumentError, match="every similar item"):
         measure_of(name)
 
 

@@ -239,7 +239,7 @@ def test_a_gold_pair_that_is_drawn_is_never_asked(lookalike, workspace):
         (("estimate", "nobody"), "'nobody'"),
         (("compare", "color", "hog", "--width", "0"), "width"),
         (("compare", "color", "hog", "--labels", "20"), "--labels"),
-        (("estimate", "color", "--measure", "NDCG@5"), "all similar items"),
+        (("estimate", "color", "--measure", "NDCG@5"), "every similar item"),
         (("estimate", "color", "--covariate", "judge:nobody"), "'nobody'"),
         (("estimate", "color", "--covariate", "magic"), "--covariate"),
         (("estimate", "color", "--pairs", "next.csv"), "--labels"),

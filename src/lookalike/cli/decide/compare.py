@@ -108,18 +108,35 @@ def _run(
         say(folded(verdict_sentence(*judged)))
     if pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}.")
-    command = (
-        f"lookalike {'estimate' if len(question.encoders) == 1 else 'compare'} {' '.join(question.encoders)}"
-    )
+    command = _command(question, chosen, margin)
     if found.sample is not None:
         _print_sample(found.sample)
         if found.sample.answered + found.sample.excluded < found.sample.pairs:
             step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
             next_step(step, workspace=chosen.workspace)
+        elif any(one.decision == "open" for one in found.values):
+            next_step(f"{command} --labels {ADVISED} --round", workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
         advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
+
+
+def _command(question: SampleQuestion, chosen: SampleOptions, margin: float) -> str:
+    """The command for a question, with the options that are not the default."""
+    given = {
+        "--pool": (chosen.pool, DEFAULT.pool),
+        "--measure": (question.measure, f"HR@{DEFAULT.k}"),
+        "--population": (question.population, DEFAULT.population),
+        "--covariate": (chosen.covariate, DEFAULT.covariate),
+        "--unit": (chosen.unit, None),
+        "--interim-looks": (chosen.interim_looks, LOOKS),
+        "--negligible": (margin, MARGIN),
+    }
+    options = (f"{name} {value}" for name, (value, default) in given.items() if value != default)
+    return " ".join(
+        ["lookalike", "estimate" if len(question.encoders) == 1 else "compare", *question.encoders, *options]
+    )
 
 
 def _print_sample(one: SampleState) -> None:
@@ -133,7 +150,8 @@ def _print_sample(one: SampleState) -> None:
     about = (
         f"{queries}, all there are" if one.question.population == "fixed" else f"{queries}, a sample of more"
     )
-    say(f"Measured on {about}.{_guess(one.question)}")
+    exact = " All pairs that were open are drawn, so the value is exact once all have a label."
+    say(folded(f"Measured on {about}.{exact if one.complete else _guess(one.question)}"))
     if one.excluded:
         say(
             folded(
@@ -151,8 +169,12 @@ def _guess(question: SampleQuestion) -> str:
     of_judge = question.covariate.removeprefix("judge:")
     if question.covariate == "none":
         return ""
-    guess = f"{question.measure} corrected" if of_judge == question.covariate else f"the judge {of_judge}"
-    return f" The scores of {guess} make the interval narrower."
+    guess = (
+        f"{question.measure} corrected"
+        if of_judge == question.covariate
+        else f"the judge {of_judge.partition('@')[0]}"
+    )
+    return f" The scores of {guess} are used as a guess of the answers."
 
 
 def _print_forecast(found: SampledResult) -> None:
@@ -165,7 +187,9 @@ def _print_forecast(found: SampledResult) -> None:
     say(f"{what} on {queries} depends on {pairs} without a label.")
 
     def interval(labels: int, half: float) -> str:
-        return exact if labels == found.open else f"± {half:.3f}"
+        if labels == found.open:
+            return exact
+        return f"± {half:.3f}" if half < 1 else "none"  # NaN too: fewer than two queries
 
     rows = [
         (f"{step.labels:,}", *(interval(step.labels, half) for half in (step.pairs, step.whole_queries)))

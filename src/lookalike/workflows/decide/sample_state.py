@@ -25,7 +25,7 @@ class SampleState:
 
     `answered` of its `pairs` have a label; annotators could not decide about `excluded` ones. `look` is the last of the
     `looks` that was reached (0: none yet), and `left` the number of pairs up to the next one. The values are read at
-    this look, together with those of earlier rounds.
+    this look, together with those of earlier rounds. `complete`: all open pairs were drawn.
     """
 
     name: str
@@ -35,6 +35,7 @@ class SampleState:
     pairs: int
     answered: int
     excluded: int
+    complete: bool
     looks: tuple[int, ...]
     look: int
     left: int
@@ -94,6 +95,7 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
         pairs=len(newest.pairs),
         answered=len(newest.pairs) - len(unanswered),
         excluded=sum(states.get(ends) == EXCLUDED for ends in unanswered),
+        complete=all(pair.probability == 1.0 for pair in newest.pairs),
         looks=newest.looks,
         look=reached[-1],
         left=int(np.isnan(label[:following]).sum()),

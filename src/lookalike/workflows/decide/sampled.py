@@ -89,6 +89,11 @@ def sample_encoders(
     how = options or DrawOptions()
     if pairs is not None:
         earlier_rows(pairs)  # refused before long work begins
+    if how.labels is not None and how.width is not None:
+        raise ArgumentError(
+            "--labels and --width are both given, and each says how many pairs to draw.",
+            fix="Give one of them.",
+        )
     found, notes = read_estimate(workspace, question, margin=margin), tuple[str, ...]()
     wants = how.labels is not None or how.width is not None
     if found is None or how.again:

@@ -1,0 +1,86 @@
+"""What `compare` and `estimate` print around a value: the command to type next, and what was counted."""
+
+import csv
+
+import numpy as np
+
+from lookalike.store.sql.samples import read_samples
+from lookalike.store.workspace import Workspace
+
+
+def answer(lookalike, path, label):
+    """Answer the pairs of a file and import it; how many there are."""
+    with path.open() as file:
+        listed = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        out = csv.DictWriter(file, ["query", "candidate", "label"], extrasaction="ignore")
+        out.writeheader()
+        out.writerows(row | {"label": label(row)} for row in listed)
+    assert lookalike("labels", "import", path.name).status == 0
+    return len(listed)
+
+
+def same_category(row):
+    return int(row["query"].split("/")[0] == row["candidate"].split("/")[0])
+
+
+def test_the_next_command_asks_the_same_question(lookalike, workspace):
+    how = ("--measure", "DCG@3", "--population", "sample", "--covariate", "none", "--unit", "query")
+    printed = lookalike("estimate", "color", *how, "--interim-looks", 1).out
+    typed = " ".join(printed[printed.index("Next: lookalike ") :].split())
+    advised = typed.split()[-1]
+    assert typed == (
+        "Next: lookalike estimate color --measure DCG@3 --population sample --covariate none --unit query "
+        f"--interim-looks 1 --labels {advised}"
+    )
+    assert "lookalike compare color hog --measure HR@3 --negligible 0.1 --labels" in " ".join(
+        lookalike("compare", "color", "hog", "-k", 3, "--negligible", 0.1).out.split()
+    )
+    assert "Next: lookalike compare color hog --labels" in lookalike("compare", "color", "hog").out
+
+
+def test_labels_of_whole_queries_are_counted_in_pairs(lookalike, workspace):
+    lookalike(
+        "estimate", "color", "--labels", 60, "--unit", "query", "--interim-looks", 1, "--covariate", "none",
+        "--pairs", "next.csv",
+    )  # fmt: skip
+    pairs = answer(lookalike, workspace / "next.csv", same_category)
+    (one,) = lookalike("estimate", "color", "--json").json["values"]
+    assert pairs >= 50
+    assert (one["labels"], one["unanswered"]) == (pairs, 0)
+
+
+def test_an_undecided_comparison_names_the_next_round(lookalike, workspace):
+    np.save(workspace / "v.npy", np.random.default_rng(3).standard_normal((36, 8)))
+    np.save(workspace / "w.npy", np.random.default_rng(4).standard_normal((36, 8)))
+    for name in "vw":
+        assert lookalike("embed", f"precomputed:{name}.npy", "--name", name).status == 0
+    how = ("--labels", 60, "--unit", "pair", "--covariate", "none", "--interim-looks", 1)
+    assert "--round" not in lookalike("compare", "v", "w", *how, "--pairs", "next.csv").out
+    answer(lookalike, workspace / "next.csv", same_category)
+    printed = " ".join(lookalike("compare", "v", "w").out.split())
+    assert "cannot be separated yet" in printed
+    assert printed.endswith("Next: lookalike compare v w --labels 200 --round")
+
+
+def test_a_draw_of_all_open_pairs_says_so(lookalike, workspace):
+    found = lookalike("estimate", "color", "--labels", 1000, "--json").json["sample"]
+    assert found["complete"]
+    printed = " ".join(lookalike("estimate", "color").out.split())
+    assert "All pairs that were open are drawn" in printed
+    lookalike("estimate", "hog", "--labels", 60, "--unit", "pair")
+    assert not lookalike("estimate", "hog", "--json").json["sample"]["complete"]
+    assert "All pairs" not in lookalike("estimate", "hog").out
+
+
+def test_labels_and_width_are_not_given_together(lookalike, workspace):
+    refused = lookalike("estimate", "color", "--labels", 60, "--width", 0.2)
+    assert (refused.status, "--labels and --width" in refused.err) == (1, True)
+    assert Workspace(workspace).database.fetch(read_samples) == []
+
+
+def test_a_forecast_without_meaning_is_not_a_number(lookalike, workspace):
+    """Half of the open pairs of a long list are those of a query: one query has no interval."""
+    printed = lookalike("estimate", "color", "-k", 17).out
+    assert "nan" not in printed
+    assert "none" in printed
