@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -13,10 +14,12 @@ from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, epoch_batches, plan_of
 from lookalike.learn.settings import TrainingRequest
-from lookalike.learn.similar_pairs import SimilarPairs
 from lookalike.positive.graph import Neighbours
 from lookalike.positive.positiveness import relations
 from lookalike.rank.pairs import Unusable
+
+if TYPE_CHECKING:
+    from lookalike.learn.similar_pairs import SimilarPairs
 
 SAMPLE = 8  # batches that are counted
 FEW = 0.1  # of a batch's pairs
@@ -87,7 +90,7 @@ class TrainingPreview:
 
 
 def preview(
-    catalog: Catalog, around: Anchors, of_pairs: SimilarPairs, request: TrainingRequest, validation: int
+    catalog: Catalog, around: Anchors, of_pairs: "SimilarPairs", request: TrainingRequest, validation: int
 ) -> TrainingPreview:
     """Count what a run learns from, in its own first batches."""
     counts = np.zeros(5, np.int64)
@@ -137,7 +140,7 @@ def _counted(around: Anchors, rows: np.ndarray, request: TrainingRequest) -> np.
     return np.array([int(kind.sum()) for kind in kinds])
 
 
-def _of_all(pairs: SimilarPairs) -> np.ndarray:
+def _of_all(pairs: "SimilarPairs") -> np.ndarray:
     """The same of the matrix of all left and right images; what takes no part counts as similar."""
     apart = pairs.apart()
     similar = len(pairs) + (0 if apart is None else int(apart.sum()))
