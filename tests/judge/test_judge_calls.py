@@ -33,7 +33,7 @@ def body(call: Call, small: bool) -> bytes:
     return PROMPT.body(ShownPair(*(photo(end, 8 if small else 32) for end in (call.first, call.second))))
 
 
-def ask(server, calls=CALLS, limits=QUICK, making=body, keep=None, address=""):
+def ask(server, calls=CALLS, limits=QUICK, making=body, keep=None, address="", notify=print):
     """What was counted, and the kept answers by key."""
     kept = {}
     endpoint = endpoint_of(EndpointSettings(endpoint=address or server.address, model="m"))
@@ -41,7 +41,7 @@ def ask(server, calls=CALLS, limits=QUICK, making=body, keep=None, address=""):
     def keep_here(replies) -> None:
         kept.update({call.key: reply for call, reply in replies})
 
-    caller = Caller(endpoint, making, keep or keep_here, limits)
+    caller = Caller(endpoint, making, keep or keep_here, limits, notify)
     assert caller.ask(calls)
     return caller, kept
 
@@ -292,6 +292,20 @@ def test_all_calls_wait_while_the_endpoint_wants_none():
         _, kept = ask(server)
         assert len(kept) == 40
     assert sum(moment < times[10] + 0.4 for moment in times[11:]) <= QUICK.parallel
+
+
+def test_a_long_wait_for_the_endpoint_is_said_once(monkeypatch):
+    monkeypatch.setattr("lookalike.judge.calls.NOTED", 0.3)
+    said = []
+
+    def faulty(asked):
+        return web.Response(status=429, headers={"Retry-After": "0.4"}) if 10 <= asked.number < 14 else None
+
+    with serving(ModelServer(by_colour, faulty)) as server:
+        _, kept = ask(server, notify=said.append)
+        assert len(kept) == 40
+    assert 1 <= len(said) <= 4
+    assert set(said) == {"127.0.0.1: status 429. Trying again in 1 s."}
 
 
 def test_a_photo_that_cannot_be_read_fails_alone_and_stops_nothing():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lookalike.core.errors import JudgeError, LookalikeError, first_line
 from lookalike.core.progress import Progress
-from lookalike.core.text import plural
+from lookalike.core.text import duration, plural
 from lookalike.judge.endpoint import Endpoint
 from lookalike.judge.replies import TRIES, Reply, reply_of
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LONGEST = 60.0  # seconds between two tries, unless the endpoint asks for more
 PHOTO = "a photo cannot be read, or has changed since the catalog was read"
 LARGEST = 1 << 20  # bytes of an answer
+STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
+NOTED = 5.0  # seconds: a longer wait is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +54,15 @@ class Caller:
     """Calls an endpoint. `body` makes a request (the second time with smaller photos), `keep` puts answers on the disk.
 
     It counts what calls took: `in_flight` are the seconds of all of them together, `seconds` those on the clock.
-    `failed` has the reason of each call that failed, by key. `stopping` is called at the first Ctrl-C.
+    `failed` has the reason of each call that failed, by key. `notify` gets a sentence at a
+    long wait and at the first Ctrl-C.
     """
 
     endpoint: Endpoint
     body: Callable[[Call, bool], bytes]
     keep: Callable[[Sequence[tuple[Call, Reply]]], None]
     limits: Limits
-    stopping: Callable[[], None] = lambda: None
+    notify: Callable[[str], None] = lambda _: None
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -116,7 +119,7 @@ class Caller:
 
     def _interrupted(self) -> None:
         self.stop.set()
-        self.stopping()
+        self.notify(STOPPING)
 
     async def _ask(self, client: "AsyncClient", call: Call) -> Reply | None:
         """The answer to a call, or its last failure; None if it was stopped before."""
@@ -144,6 +147,8 @@ class Caller:
             wait = min(self.limits.backoff * 2 ** (tried - 1), LONGEST) * random.uniform(0.5, 1.0)
             wait = max(wait, min(reply.wait, 5 * LONGEST))
             if reply.then == "wait":
+                if wait > NOTED and self.later <= _now():
+                    self.notify(f"{self.endpoint.host}: {reply.failure}. Trying again in {duration(wait)}.")
                 self.later = max(self.later, _now() + wait)
             else:
                 await self._rest(wait)

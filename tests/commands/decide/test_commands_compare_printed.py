@@ -16,8 +16,9 @@ def answer(lookalike, path, label):
         out = csv.DictWriter(file, ["query", "candidate", "label"], extrasaction="ignore")
         out.writeheader()
         out.writerows(row | {"label": label(row)} for row in listed)
-    assert lookalike("labels", "import", path.name).status == 0
-    return len(listed)
+    imported = lookalike("labels", "import", path.name)
+    assert imported.status == 0
+    return len(listed), imported.out
 
 
 def same_category(row):
@@ -44,7 +45,8 @@ def test_labels_of_whole_queries_are_counted_in_pairs(lookalike, workspace):
         "estimate", "color", "--labels", 60, "--unit", "query", "--interim-looks", 1, "--covariate", "none",
         "--pairs", "next.csv",
     )  # fmt: skip
-    pairs = answer(lookalike, workspace / "next.csv", same_category)
+    pairs, printed = answer(lookalike, workspace / "next.csv", same_category)
+    assert "Next: lookalike estimate color\n" in printed
     (one,) = lookalike("estimate", "color", "--json").json["values"]
     assert pairs >= 50
     assert (one["labels"], one["unanswered"]) == (pairs, 0)
@@ -84,3 +86,21 @@ def test_a_forecast_without_meaning_is_not_a_number(lookalike, workspace):
     printed = lookalike("estimate", "color", "-k", 17).out
     assert "nan" not in printed
     assert "none" in printed
+
+
+def test_options_that_a_drawn_sample_cannot_follow_are_named(lookalike, workspace):
+    lookalike(
+        "estimate", "color", "--labels", 60, "--unit", "pair", "--covariate", "none", "--measure", "DCG@3"
+    )
+    again = lookalike(
+        "estimate", "color", "--measure", "DCG@3", "--unit", "query", "--population", "sample", "--json"
+    )
+    assert again.json["notes"][-2:] == [
+        f"This sample was drawn with --{name} {drawn}, so --{name} {asked} is not used. "
+        "To draw another round with it, add --labels and --round."
+        for name, drawn, asked in (("population", "fixed", "sample"), ("unit", "pair", "query"))
+    ]
+    same = lookalike(
+        "estimate", "color", "--measure", "DCG@3", "--unit", "pair", "--covariate", "none", "--json"
+    )
+    assert not any("is not used" in note for note in same.json["notes"])

@@ -82,8 +82,8 @@ def test_the_same_command_again_makes_no_call_and_neither_does_another_judge_of_
     assert (other.json["calls"]["calls"], other.json["calls"]["known"]) == (0, 44)
     refused = lookalike(*judging(model, "--pixels", 64, "--yes"))
     assert refused.status == 1
-    assert "pixels is 64, not 96" in refused.err
-    assert "examples is 3, not 2" in lookalike(*judging(model, "--examples", 3, "--yes")).err
+    assert "pixels was 96 and is now 64" in refused.err
+    assert "examples was 2 and is now 3" in lookalike(*judging(model, "--examples", 3, "--yes")).err
 
 
 def test_a_name_of_another_kind_of_judge_is_taken(lookalike, labelled, model):

@@ -454,7 +454,7 @@ def test_changed_labels_and_settings_are_named(lookalike, shop):
         stopped_after(Workspace(shop), 2)
     result = lookalike(*ON, "--rate", "0.01")
     assert result.status == 1
-    assert ": rate is 0.01, not 0.0003." in flat(result.err)
+    assert ": rate was 0.0003 and is now 0.01." in flat(result.err)
     (shop / "more.csv").write_text("query,candidate,label\ni0-0,i1-0,1\n")
     assert lookalike("labels", "import", "more.csv").status == 0
     assert "labels have changed" in flat(lookalike(*ON).err)

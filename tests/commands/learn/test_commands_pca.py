@@ -96,7 +96,7 @@ def test_other_settings_need_replace(lookalike, shop):
     assert lookalike("pca", "plain", "--name", "small", "--dimensions", 3).status == 0
     refused = lookalike("pca", "plain", "--name", "small", "--dimensions", 4)
     assert refused.status == 1
-    assert "dimensions is 4, not 3" in refused.err
+    assert "dimensions was 3 and is now 4" in refused.err
     assert lookalike("pca", "plain", "--name", "small", "--dimensions", 4, "--replace").status == 0
     assert shop.embeddings("small").vectors.shape[1] == 4
 

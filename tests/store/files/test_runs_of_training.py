@@ -94,7 +94,7 @@ def test_an_unfinished_run_resumes_only_with_the_same_settings(folder):
     run, _, changes = error.value.problem.partition(": ")
     assert "unfinished run 'one'" in run
     rate, soft, labels, vectors = changes.split("; ")
-    assert (rate, soft) == ("rate is 0.2, not 0.1", "soft is not given, not beta 0.7")
+    assert (rate, soft) == ("rate was 0.1 and is now 0.2", "soft was beta 0.7 and is now not given")
     assert "labels" in labels
     assert "vectors" in vectors
     assert "--replace" in error.value.fix
@@ -106,7 +106,7 @@ def test_a_finished_run_is_not_written_over(folder):
     finished(folder)
     for identity, message in (
         (IDENTITY, "same settings and data"),
-        (IDENTITY | {"views": 3}, "views is 3, not 1"),
+        (IDENTITY | {"views": 3}, "views was 1 and is now 3"),
     ):
         with pytest.raises(LearningError, match="a finished run") as error:
             models.begin(folder, "one", identity)
@@ -120,7 +120,7 @@ def test_another_encoder_is_described_in_words():
     one = {"encoder": {"spec": "timm:a", "weights": "0a1b", "preprocessing": "p"}}
     other = {"encoder": {"spec": "timm:b", "weights": "9f8e", "preprocessing": "q"}}
     encoder, weights, preprocessing = models.differences(one, other)
-    assert "timm:b, not timm:a" in encoder
+    assert "was timm:a and is now timm:b" in encoder
     assert "weights" in weights
     assert "preprocessing" in preprocessing
 

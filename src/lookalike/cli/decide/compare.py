@@ -1,6 +1,7 @@
 """`lookalike compare` and `lookalike estimate`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -95,6 +96,7 @@ def _run(
     how = DrawOptions(chosen.labels, chosen.width, chosen.unit, chosen.interim_looks, chosen.round, seed)
     with progress("Searching", quiet=json) as bar:
         found = sample_encoders(opened, question, how, margin=margin, pairs=pairs, progress=bar)
+    found = replace(found, notes=(*found.notes, *_unused(found, chosen)))
     if json:
         print_json(found)
         return
@@ -126,7 +128,6 @@ def _command(question: SampleQuestion, chosen: SampleOptions, margin: float) -> 
     """The command for a question, with the options that are not the default."""
     given = {
         "--pool": (chosen.pool, DEFAULT.pool),
-        "--measure": (question.measure, f"HR@{DEFAULT.k}"),
         "--population": (question.population, DEFAULT.population),
         "--covariate": (chosen.covariate, DEFAULT.covariate),
         "--unit": (chosen.unit, None),
@@ -134,9 +135,28 @@ def _command(question: SampleQuestion, chosen: SampleOptions, margin: float) -> 
         "--negligible": (margin, MARGIN),
     }
     options = (f"{name} {value}" for name, (value, default) in given.items() if value != default)
-    return " ".join(
-        ["lookalike", "estimate" if len(question.encoders) == 1 else "compare", *question.encoders, *options]
-    )
+    return " ".join([reading(question), *options])
+
+
+def reading(question: SampleQuestion) -> str:
+    """The command that reads the sample of a question."""
+    command = "estimate" if len(question.encoders) == 1 else "compare"
+    measure = () if question.measure == f"HR@{DEFAULT.k}" else ("--measure", question.measure)
+    return " ".join(["lookalike", command, *question.encoders, *measure])
+
+
+def _unused(found: SampledResult, chosen: SampleOptions) -> list[str]:
+    """What was asked for and is not what an existing sample was drawn with."""
+    names = ("population", "covariate", "unit")
+    notes = []
+    for name in names if found.sample else ():
+        asked, drawn = getattr(chosen, name), getattr(found.question, name)
+        if asked not in (getattr(DEFAULT, name), drawn):
+            notes.append(
+                f"This sample was drawn with --{name} {drawn}, so --{name} {asked} is not used. "
+                "To draw another round with it, add --labels and --round."
+            )
+    return notes
 
 
 def _print_sample(one: SampleState) -> None:

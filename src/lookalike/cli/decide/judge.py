@@ -15,7 +15,7 @@ from lookalike.cli.label.agreement import cell
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import DASH, duration, folded, percent, plural, rough, rough_interval, value
+from lookalike.core.text import duration, folded, percent, plural, rough, rough_interval, value
 from lookalike.judge.agreement import JudgeAgreement
 from lookalike.judge.endpoint import EndpointSettings
 from lookalike.store.judges import read_judgments
@@ -27,7 +27,6 @@ from lookalike.workflows.decide.judge.questions import JudgeScope
 from lookalike.workflows.decide.judge.result import JudgePlan, JudgeResult, judge_result
 
 ALL_OPEN, NO_ENDPOINT = JudgeScope(), EndpointSettings()
-STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
 OF_LISTS = frozenset({"encoder_lists", *JudgeScope.model_fields})
 OF_CALLS = frozenset({*EndpointSettings.model_fields, "dry_run", "yes"} - {"endpoint"})
 UNUSED = {"endpoint": frozenset[str](), "encoder": OF_CALLS, "file": OF_LISTS | OF_CALLS}
@@ -94,7 +93,7 @@ def judge(
             confirm=partial(_confirm, yes=yes, quiet=json),
             dry_run=dry_run,
             bar=partial(progress, quiet=json),
-            stopping=lambda: err.print(STOPPING),
+            notify=err.print,
         )
     if json:
         print_json(found)
@@ -192,7 +191,7 @@ def print_result(found: JudgeResult) -> None:
                 one.category or "all",
                 f"{one.kappa.count:,}",
                 *(cell(figure, value) for figure in (one.kappa, one.correlation)),
-                percent(one.flips.value, missing=DASH),
+                percent(one.flips.value, missing="-"),
             )
             for one in (whole, *found.categories)
         ]

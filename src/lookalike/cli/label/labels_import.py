@@ -8,12 +8,14 @@ import typer
 
 from lookalike.cli import options
 from lookalike.cli.console import next_step, pairs, print_json, say
+from lookalike.cli.decide.compare import reading
 from lookalike.cli.label.labels_stats import print_unusable
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.store.formats.label_files import Fault
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.label.labels import ImportedLabels, import_labels
 from lookalike.workflows.label.votes_files import ImportedVotes, import_any_votes
 
@@ -58,7 +60,9 @@ def import_(
         step = "lookalike labels stats"
     else:
         _print_labels(found)
+        samples = all_estimates(opened)
         step = "lookalike evaluate" if opened.encoders else "lookalike embed SPEC"
+        step = reading(samples[-1].question) if samples else step
     next_step(step, workspace=workspace)
 
 

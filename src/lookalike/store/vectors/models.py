@@ -212,14 +212,14 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The differences between the identities of two runs, in words.
 
     >>> differences({"settings": {"rate": 0.1}, "labels": "a"}, {"settings": {"rate": 0.2}, "labels": "b"})
-    ['rate is 0.2, not 0.1', 'the labels have changed']
+    ['rate was 0.1 and is now 0.2', 'the labels have changed']
     """
     one, other = _flat(before), _flat(now)
     found = []
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):
             called = "the encoder" if key == "encoder spec" else key
-            words = f"{called} is {_shown(other.get(key))}, not {_shown(one.get(key))}"
+            words = f"{called} was {_shown(one.get(key))} and is now {_shown(other.get(key))}"
             found.append(CHANGED.get(key, words))
     return found
 

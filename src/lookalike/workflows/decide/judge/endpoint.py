@@ -42,11 +42,11 @@ def judge_by_endpoint(
     dry_run: bool = False,
     limits: Limits | None = None,
     bar: Bar = no_bar,
-    stopping: Callable[[], None] = lambda: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> JudgeResult | JudgePlan:
     """Judge with a model, or continue. `confirm` gets the plan after the first calls, and raises to stop.
 
-    `stopping` is called at Ctrl-C, before the calls under way are waited for.
+    `notify` gets a sentence when the calls wait for the endpoint, and at Ctrl-C.
     """
     endpoint = endpoint_of(settings)
     if not_installed(["httpx2"]):
@@ -56,7 +56,7 @@ def judge_by_endpoint(
     called = name or EncoderSpec("timm", settings.model or "").short_name
     with judging(workspace.folder, called) as folder:
         limits = limits or Limits(settings.parallel, settings.timeout)
-        run = _Run(workspace, folder, endpoint, encoders, scope, settings, limits, stopping)
+        run = _Run(workspace, folder, endpoint, encoders, scope, settings, limits, notify)
         calls = None
         if not is_frozen(folder, run.settings):
             run.take_over()
@@ -81,7 +81,7 @@ class _Run:
         scope: JudgeScope,
         given: EndpointSettings,
         limits: Limits,
-        stopping: Callable[[], None],
+        notify: Callable[[str], None],
     ) -> None:
         self.given, self.photos, self.known = given, CatalogPhotos(workspace), 0
         self.notes: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class _Run:
         # photos that are the same are shown once
         self.calls = {call.key: call for way in self.ways for call in way}
         self.journal = Journal(folder / CALLS)
-        self.caller = Caller(endpoint, self._body, self._keep, limits, stopping)
+        self.caller = Caller(endpoint, self._body, self._keep, limits, notify)
 
     def left(self) -> list[Call]:
         """The calls without an answer, both orders of a pair in turn."""
