@@ -1,5 +1,6 @@
 """Every study runs end to end, prints its results, and resumes from its journal."""
 
+import json
 import os
 import runpy
 from pathlib import Path
@@ -214,3 +215,44 @@ def test_adaptation_prints_its_tables_and_runs_no_catalog_twice(tmp_path, capsys
     study("adaptation")["main"]([*where, *few, "--tell"])
     assert (tmp_path / "j.jsonl").read_bytes() == kept
     assert capsys.readouterr().out in printed
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not (DATA / "weights").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)")
+def test_which_encoder_tries_every_way_on_every_encoder_and_trains_none_twice(tmp_path, capsys):
+    where = [
+        "--journal",
+        str(tmp_path / "j.jsonl"),
+        "--weights",
+        str(DATA / "weights"),
+        "--out",
+        str(tmp_path),
+    ]
+    few = ["--catalogs", "1", "--items", "200", "--counts", "80", "--resamples", "1"]
+    study("which_encoder")["main"]([*where, *few])
+    kept, table = ((tmp_path / name).read_bytes() for name in ("j.jsonl", "which-encoder.csv"))
+    rows = [line.split(",") for line in table.decode().splitlines()[1:]]
+    assert [row[:2] + row[3:5] for row in rows] == [
+        [encoder, "80", way, "1"]
+        for encoder in ("color", "mobilenetv2", "as-if")
+        for way in ("diagonal", "adaptation", "residual", "blend")
+    ]
+    for entry in map(json.loads, kept.splitlines()):
+        assert entry["pairs"] == 80 > entry["training"] > 0
+        if entry["word"] in ("won", "lost"):
+            assert (entry["word"] == "won") == (entry["after"] > entry["before"]) or entry["wrong"]
+    assert "| color | 0." in capsys.readouterr().out
+    study("which_encoder")["main"]([*where, *few, "--tell"])
+    assert ((tmp_path / "j.jsonl").read_bytes(), (tmp_path / "which-encoder.csv").read_bytes()) == (
+        kept,
+        table,
+    )
+
+
+def test_the_page_on_encoders_has_the_tables_of_the_study():
+    docs = ROOT / "docs"
+    made = study("which_encoder")["tables"]((docs / "research/results/which-encoder.csv").read_text())
+    page = (docs / "how-to/which-encoder.md").read_text()
+    figures = [line.split(" | ")[1:] for line in made.splitlines() if line[:1] == "|" and "0." in line]
+    assert len(figures) > 9
+    assert [line for line in figures if " | ".join(line) not in page] == []
