@@ -47,5 +47,5 @@ def test_of_a_finished_run_only_the_file_is_written(lookalike, shop):  # noqa: F
     other = lookalike(*ON, "--seed", 1, "--onnx", "other.onnx")
     assert other.status == 1
     assert "finished run 'better'" in flat(other.err)
-    assert "seed is 1" in flat(other.err)
+    assert "seed was 0 and is now 1" in flat(other.err)
     assert not (shop / "other.onnx").exists()
