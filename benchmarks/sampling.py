@@ -11,8 +11,8 @@ import numpy as np
 from ranks import most_memory, timed
 
 from lookalike.api.places import places
-from lookalike.api.sample_forecast import forecast_sample
-from lookalike.api.samples import Sample, SampleQuestion, as_bytes, draw, sample_from
+from lookalike.api.sample_forecast import SamplePlan
+from lookalike.api.samples import Sample, SampleQuestion, as_bytes, sample_from
 from lookalike.api.top_places import SPARE
 from lookalike.core.checks import strings
 from lookalike.core.cores import cores
@@ -37,12 +37,12 @@ def main(repeats: int) -> None:
 
     def planning() -> None:
         found = places(catalog, encoders, known, rows, K)
-        forecast = forecast_sample(found, question, looks=2)
-        made[:] = [draw(found, question, LABELS, looks=2)]
-        assert forecast.steps
+        plan = SamplePlan(question, found, looks=2)
+        assert plan.steps
+        made[:] = [plan.draw(LABELS, "pair")]
 
     def reading() -> None:
-        sample = sample_from(held, question, made[0].design.seed, made[0].looks)
+        sample = sample_from(held, question, made[0].seed, made[0].looks)
         for value in question.values:
             sample.estimate(value, label, len(sample), 2 * len(question.values))
 

@@ -22,7 +22,7 @@ from lookalike.discover.questions import Questions
 
 FEWEST = 50
 """Labels below which intervals are not reliable."""
-REPLICATES = 1000  # of the bootstrap
+REPLICATES = 400  # of the bootstrap, which is for information
 ALL_POSITIVES = ("Recall", "R", "NDCG", "ENDCG", "AP", "MAP")
 Population = Literal["fixed", "sample"]
 Value = tuple[str, str | None]
