@@ -295,7 +295,7 @@ def test_all_calls_wait_while_the_endpoint_wants_none():
 
 
 def test_a_long_wait_for_the_endpoint_is_said_once(monkeypatch):
-    monkeypatch.setattr("lookalike.judge.calls.NOTED", 0.3)
+    monkeypatch.setattr("lookalike.judge.calls.SHORT_WAIT", 0.3)
     said = []
 
     def faulty(asked):

@@ -23,7 +23,7 @@ LONGEST = 60.0  # seconds between two tries, unless the endpoint asks for more
 PHOTO = "a photo cannot be read, or has changed since the catalog was read"
 LARGEST = 1 << 20  # bytes of an answer
 STOPPING = "Stopping: waiting for the calls under way. Ctrl-C again drops their answers."
-NOTED = 5.0  # seconds: a longer wait is said
+SHORT_WAIT = 5.0  # seconds; the user is told of a longer wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Caller:
             wait = min(self.limits.backoff * 2 ** (tried - 1), LONGEST) * random.uniform(0.5, 1.0)
             wait = max(wait, min(reply.wait, 5 * LONGEST))
             if reply.then == "wait":
-                if wait > NOTED and self.later <= _now():
+                if wait > SHORT_WAIT and self.later <= _now():
                     self.notify(f"{self.endpoint.host}: {reply.failure}. Trying again in {duration(wait)}.")
                 self.later = max(self.later, _now() + wait)
             else:

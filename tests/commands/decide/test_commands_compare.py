@@ -199,7 +199,9 @@ def test_labels_catalog_and_vectors_that_change_after_the_draw_do_not_change_it(
     assert ["catalog" in note for note in changed["notes"]].count(True) == 1
     lookalike("embed", "--remove", "hog")
     assert lookalike("compare", "color", "hog", "--json").json["values"] == before["values"]
-    assert "hog: the vectors changed" in " ".join(lookalike("compare", "color", "hog").out.split())
+    printed = " ".join(lookalike("compare", "color", "hog").out.split())
+    assert "hog: the vectors changed" in printed
+    assert "Next: lookalike compare color hog --labels 200 --round" in printed
 
 
 def test_a_photo_that_is_removed_leaves_its_drawn_pairs_without_an_answer(lookalike, workspace):

@@ -51,6 +51,8 @@ def test_evaluate_says_that_a_pool_within_splits_is_measured_within_one(lookalik
     assert lookalike("discover", "--splits", "within", "--overwrite").status == 0
     notes = lookalike("evaluate", "--json").json["notes"]
     assert any("--split test" in note for note in notes)
+    compared = lookalike("compare", "color", "hog", "--json").json  # it has no --split
+    assert not any("--split test" in note for note in compared["notes"])
     assert not any(
         "--split test" in note for note in lookalike("evaluate", "--split", "train", "--json").json["notes"]
     )

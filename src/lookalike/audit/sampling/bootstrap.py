@@ -1,4 +1,4 @@
-"""A bootstrap interval of drawn samples, for information: it stands beside the interval that decides."""
+"""A bootstrap interval of drawn samples. It is shown for information; another interval makes the decision."""
 
 import numpy as np
 from jaxtyping import Float64, Int64

@@ -113,11 +113,14 @@ def _run(
     command = _command(question, chosen, margin)
     if found.sample is not None:
         _print_sample(found.sample)
-        if found.sample.answered + found.sample.excluded < found.sample.pairs:
+        another = f"{command} --labels {ADVISED} --round"
+        if found.sample.notes:  # it estimates what is no longer there
+            next_step(another, workspace=chosen.workspace)
+        elif found.sample.answered + found.sample.excluded < found.sample.pairs:
             step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
             next_step(step, workspace=chosen.workspace)
         elif any(one.decision == "open" for one in found.values):
-            next_step(f"{command} --labels {ADVISED} --round", workspace=chosen.workspace)
+            next_step(another, workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
         advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
@@ -146,7 +149,7 @@ def reading(question: SampleQuestion) -> str:
 
 
 def _unused(found: SampledResult, chosen: SampleOptions) -> list[str]:
-    """What was asked for and is not what an existing sample was drawn with."""
+    """Notes on options that differ from those of an existing sample, which is used as it was drawn."""
     names = ("population", "covariate", "unit")
     notes = []
     for name in names if found.sample else ():

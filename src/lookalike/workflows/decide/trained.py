@@ -120,13 +120,19 @@ def comparable_rule(workspace: Workspace, names: Sequence[str], rule: Rule) -> t
 
 
 def notes_on_splits(workspace: Workspace, rule: Rule) -> tuple[str, ...]:
-    """What to know of a score: splits that were drawn from a pool, or a pool within splits that is scored across."""
-    drawn, pool = workspace.settings.split_by, workspace.pool()
+    """What to know of a value of a split: splits that were drawn from a pool."""
+    drawn = workspace.settings.split_by
     if rule.split is not None and drawn:
         return (
             f"The splits were drawn from the pool of {', '.join(drawn)}: photos that these encoders find similar are "
             "mostly in one split. Scores of a split are not those of a random sample of the catalog.",
         )
+    return ()
+
+
+def notes_on_pool(workspace: Workspace, rule: Rule) -> tuple[str, ...]:
+    """What to know of scores by the pool's labels: a pool within splits that is scored across."""
+    pool, drawn = workspace.pool(), workspace.settings.split_by
     if rule.split is None and not drawn and pool is not None and is_within_splits(workspace.catalog, pool):
         return (
             "The pool was chosen within splits, so candidates of other splits have no label. Measure within a split: "
