@@ -149,6 +149,13 @@ def test_licences_that_are_not_listed_count_as_ask():
             assert (held.commercial, held.derivatives, held.serving) == ("ask", "ask", "ask")
         else:
             assert held.source.startswith("https://")
+        answers = (held.commercial, held.derivatives, held.serving)
+        assert bool(held.question) == ("ask" in answers and held.checked is not None)
+
+
+def test_every_licence_of_timm_is_listed_but_those_that_timm_does_not_know():
+    named = {timm.get_pretrained_cfg(name).license for name in timm.list_pretrained()}
+    assert {name for name in named if licence(str(name)).checked is None} == {None, "unknown"}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`lookalike encoders`."""
 
+import shlex
 from typing import Annotated, Literal
 
 import typer
@@ -45,10 +46,11 @@ def encoders(
         )
         for one in found.encoders
     ]
-    if rows:
-        table(
-            ["name", "dimension", "licence (commercial use)", "paper", "runs here", "next step"], rows, left=6
-        )
+    if not rows:
+        every = shlex.join(["lookalike", "encoders", text]) if text else "lookalike encoders"
+        say(f"No network passes all filters. To see what each needs: {every}")
+        return
+    table(["name", "dimension", "licence (commercial use)", "paper", "runs here", "next step"], rows, left=6)
     say(
-        f"{plural(len(rows), 'network')}. A filter, --paper and --here narrow the list; --json has the sources."
+        f"{plural(len(rows), 'network')}. FILTER, --paper and --here shorten the list. --json adds the sources."
     )

@@ -32,6 +32,15 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
     return Backbone(module, _preprocessing(module))
 
 
+def licence_name(name: str) -> str:
+    """The name of the licence of a network's weights in timm's table, "" where it has none."""
+    try:
+        configuration = timm.get_pretrained_cfg(name)
+    except RuntimeError:  # an unknown tag
+        return ""
+    return str((configuration and configuration.license) or "")
+
+
 def _made(spec: EncoderSpec, arguments: Arguments, *, pretrained: bool) -> nn.Module:
     try:
         with WithoutRandomWeights():

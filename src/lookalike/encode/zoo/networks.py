@@ -34,12 +34,16 @@ class ZooNetwork:
 
 @dataclass(frozen=True)
 class Licence:
-    """What a licence allows, and since when that is known; `checked` is None for one that is not in the list."""
+    """What a licence allows, and when its text was read; `checked` is None for one that is not in the list.
+
+    `question` says what to find out where the answer is "ask".
+    """
 
     name: str
     commercial: Allowed = "ask"
     derivatives: Allowed = "ask"
     serving: Allowed = "ask"
+    question: str = ""
     source: str = ""
     checked: date | None = None
 
@@ -47,15 +51,18 @@ class Licence:
     def sentence(self) -> str:
         """The licence in one line.
 
-        >>> licence("cc-by-nc-4.0").sentence
-        'cc-by-nc-4.0 (commercial use: no, derivatives: yes, serving: ask; checked 2026-11-23)'
+        >>> licence("mit").sentence
+        'mit (commercial use: yes, derivatives: yes, serving: yes; checked 2026-11-23).'
         >>> licence("of my own").sentence
-        'of my own (commercial use: ask, derivatives: ask, serving: ask; not in our list)'
+        'of my own (commercial use: ask, derivatives: ask, serving: ask; not in our list).'
+        >>> licence("cc-by-nc-4.0").sentence[-52:]
+        'checked 2026-11-23). Is your service non-commercial?'
         """
         since = f"checked {self.checked}" if self.checked else "not in our list"
+        question = f" {self.question}" if self.question else ""
         return (
             f"{self.name} (commercial use: {self.commercial}, derivatives: {self.derivatives}, "
-            f"serving: {self.serving}; {since})"
+            f"serving: {self.serving}; {since}).{question}"
         )
 
 

@@ -1,9 +1,10 @@
-"""`encoders`: the networks of the zoo, filtered; and what is said of licences before weights are used."""
+"""`encoders` lists the networks of the zoo. `embed` and `serve` read the licences of weights here."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lookalike.core.errors import ArgumentError, LookalikeError
+from lookalike.encode.open import missing_libraries
 from lookalike.encode.sources.checkpoint_file import ancestry
 from lookalike.encode.spec import NETWORKS, parse
 from lookalike.encode.zoo.here import missing, next_step_of
@@ -13,7 +14,7 @@ from lookalike.store.workspace import Workspace
 
 @dataclass(frozen=True)
 class ListedEncoder:
-    """A network of the zoo as `encoders` lists it; `missing` is what it still needs here, "" if it can run."""
+    """A network of the zoo as `encoders` lists it. `missing` is what it needs on this machine, "" if it can run."""
 
     name: str
     aliases: tuple[str, ...]
@@ -29,21 +30,22 @@ class ListedEncoder:
 
 @dataclass(frozen=True)
 class ListedEncoders:
-    """The networks of the zoo that fit a request."""
+    """The networks of the zoo that pass the filters."""
 
     encoders: tuple[ListedEncoder, ...]
 
 
 def listed(text: str = "", paper: str | None = None, *, here: bool = False) -> ListedEncoders:
-    """Networks whose name, alias, source or licence contains a text, of one paper, or that can run here now."""
-    found = [
+    """Networks that pass all filters: a text in the name, source or licence, a paper, and whether they can run here."""
+    with_text = [
         one
         for one in networks()
-        if (paper is None or paper in one.papers)
-        and any(text.lower() in part.lower() for part in (one.name, *one.aliases, one.source, one.licence))
-        and not (here and missing(one))
+        if any(text.lower() in part.lower() for part in (one.name, *one.aliases, one.source, one.licence))
     ]
-    if text and not found and not here and paper is None:
+    found = [
+        one for one in with_text if (paper is None or paper in one.papers) and not (here and missing(one))
+    ]
+    if not with_text:
         near = nearest(text)
         raise ArgumentError(
             f"No network contains {text!r} in its name, source or licence.",
@@ -69,22 +71,32 @@ def listed(text: str = "", paper: str | None = None, *, here: bool = False) -> L
 
 
 def licence_of(encoder: str) -> Licence | None:
-    """The licence of the weights that an encoder string fetches; None for descriptors and files of your own."""
+    """The licence of the weights that an encoder string downloads. None for descriptors and your own files."""
     spec = parse(encoder)
     known = of_source(str(spec))
     if known is not None:
         return licence(known.licence)
-    fetched = spec.source in NETWORKS and spec.source != "onnx" and "weights" not in dict(spec.options)
-    return licence("unknown") if fetched else None
+    if spec.source not in NETWORKS or spec.source == "onnx" or "weights" in dict(spec.options):
+        return None
+    return licence((spec.source == "timm" and _in_timm(spec.name)) or "unknown")
+
+
+def _in_timm(name: str) -> str:
+    """The licence that timm's table gives for weights, "" where it gives none."""
+    if missing_libraries("timm")[0]:
+        return ""
+    from lookalike.encode.sources.faster_start import without_compiler
+
+    with without_compiler():
+        from lookalike.encode.sources.timm_networks import licence_name
+    return licence_name(name)
 
 
 def licences_to_check(workspace: Workspace) -> list[tuple[str, Licence]]:
-    """Encoders with vectors here, or those that their heads are on, whose weights may not serve other people."""
+    """The workspace's encoders whose weights may not serve other people, also through a head or a blend on them."""
     found: dict[str, Licence] = {}
     for name in workspace.encoders:
-        with suppress(
-            LookalikeError
-        ):  # damaged vectors and lost checkpoints are reported where they are used
+        with suppress(LookalikeError):  # other commands report damaged vectors and lost checkpoints
             for spec in ancestry(parse(workspace.manifest(name).spec), workspace.folder):
                 if (terms := licence_of(str(spec))) and terms.serving != "yes":
                     found[name] = terms
