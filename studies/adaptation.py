@@ -47,7 +47,7 @@ NETWORKS = {
 
 
 def main(arguments: list[str]) -> None:
-    """Run what is left and tell."""
+    """Run what is left and print the tables."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True, help="the folder of the networks' weights")
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--resamples", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=AdaptationProtocol().epochs)
-    parser.add_argument("--tell", action="store_true", help="tell of what is done; run nothing")
+    parser.add_argument("--tell", action="store_true", help="print the results so far; run nothing")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)  # products too small to share
     protocol = AdaptationProtocol(resamples=asked.resamples, epochs=asked.epochs)

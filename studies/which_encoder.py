@@ -2,11 +2,11 @@
 
     python studies/which_encoder.py --journal which.jsonl --weights FOLDER --out FOLDER
 
-Each studio catalog is drawn anew, one photo of each item. The encoders at hand put their top 5 of the query's split
-forward, and two simulated experts label queries in random order until there are as many labelled pairs as there shall
-be. Each way learns from the training split's labels at the default settings, but for the number of resamples. Scored is
-the true HR@5 of the test split, minus the frozen encoder's; 100 drawn pairs, answered by the truth, give the verdict.
-Seconds are of one core (median). A training that is done is not run again.
+Each repeat draws a studio catalog with one photo of each item. The pool holds the top 5 of each encoder, within the
+query's split. Two simulated experts label it, query by query in random order, up to a number of pairs (`--counts`).
+Each way learns from the labels of the training split with the default settings, except for the number of resamples.
+The score is the true HR@5 of the test split minus that of the frozen encoder. The verdict comes from 100 drawn pairs
+that are answered by the truth. Seconds are of one core (median). Finished trainings are not repeated.
 """
 
 import csv
@@ -50,7 +50,7 @@ SETS = {
     "mobilenetv2": ("mobilenetv2", "color", "hog"),
     "as-if": ("as-if", "mobilenetv2", "color"),
 }
-"""The frozen encoders, each with what it is blended with. As-if stands for a strong network, other than the photos."""
+"""The encoders of each blend; the first is the frozen one. As-if is a simulated network that fits the catalog."""
 WAYS = ("diagonal", "adaptation", "residual", "blend")
 WORDS = ("won_said", "lost_said", "not_worse_said", "cannot_be_told_said", "wrong_said")
 COLUMNS = (
@@ -92,7 +92,7 @@ class Shop:
         return cls(catalog, known, labels, truth)
 
     def first_labels(self, count: int, seed: int) -> Labels:
-        """The labels of queries in random order, up to so many unordered pairs."""
+        """The labels of queries in random order, up to `count` unordered pairs."""
         order = np.random.default_rng(seed).permutation(len(self.catalog))
         place = order[[self.catalog.row[query] for query in self.labels.query]]
         kept, seen = list[int](), set[frozenset[str]]()
@@ -105,7 +105,7 @@ class Shop:
 
 
 def main(arguments: list[str]) -> None:
-    """Run what is left and tell."""
+    """Run what is left and print the tables."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True, help="the folder of the network's weights")
@@ -114,7 +114,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, help="labelled pairs")
     parser.add_argument("--resamples", type=int, default=5)
-    parser.add_argument("--tell", action="store_true", help="tell of what is done; run nothing")
+    parser.add_argument("--tell", action="store_true", help="print the results so far; run nothing")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)  # products too small to share
     journal = Journal(asked.journal, repair=not asked.tell)

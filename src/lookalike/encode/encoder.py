@@ -45,7 +45,7 @@ class Encoder(Protocol):
         """How many threads may call `vectors` at once."""
 
     def vectors(self, ready: np.ndarray) -> Float32[np.ndarray, "photos dimension"]:
-        """PreparedChunk photos, stacked, to their vectors."""
+        """Prepared photos, stacked, to their vectors."""
 
 
 def encode_photo(photo: Image.Image, encoder: Encoder) -> Float32[np.ndarray, " dimension"]:

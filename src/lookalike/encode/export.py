@@ -53,7 +53,7 @@ class FromPixels(nn.Module):
 
 
 def onnx_bytes(encoder: Encoder | Head) -> bytes:
-    """The encoder as an ONNX file, whose vectors are its own up to the rounding of float32.
+    """The encoder as an ONNX file with the same vectors, up to the rounding of float32.
 
     A torch network, or heads on one, takes pixels; heads on a descriptor, or a head by itself (of `read_head`: on
     precomputed vectors), take the vectors of the encoder beneath.
@@ -83,7 +83,7 @@ def onnx_bytes(encoder: Encoder | Head) -> bytes:
         raise EncoderError("PyTorch made no ONNX file of the encoder.", fix="Install a newer PyTorch.")
     model = program.model_proto
     for part in (*model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output):
-        part.ClearField("metadata_props")  # where in this machine's folders each step was traced
+        part.ClearField("metadata_props")  # contains folders of this machine
     if not isinstance(encoder, Head):
         spec = str(without_folders(parse(encoder.origin.spec)))
         about = {
@@ -99,7 +99,7 @@ def onnx_bytes(encoder: Encoder | Head) -> bytes:
 
 
 def _parts(encoder: Encoder | Head) -> tuple[nn.Module, torch.Tensor]:
-    """One module from the input on, and an input to trace it with: of two rows, since one row would be a constant."""
+    """One module from input to vectors, and a traced input of two rows: one row would become a constant."""
     heads: list[nn.Module] = []
     below: Encoder | Head = encoder
     while isinstance(below, Headed):

@@ -21,9 +21,8 @@ PREFIX = (
     "register_tokens",
 )  # parameters that are tokens
 
-_pooled: ContextVar[dict[str, Tensor]] = ContextVar(
-    "pooled"
-)  # a pass's own, since several threads share a network
+# One per pass, because several threads share a network.
+_pooled: ContextVar[dict[str, Tensor]] = ContextVar("pooled")
 
 
 class Layers(nn.Module):
@@ -32,7 +31,7 @@ class Layers(nn.Module):
         x -> ( p_1 / |p_1|, ..., p_L / |p_L| ),    p_l = the mean of layer l's output over space, by channel
 
     Source: ADAPT 3.2. Maps are averaged over their positions, and tokens over those of the patches. A zero p_l
-    stays zero. An output that is used several times in a pass is taken from the last.
+    stays zero. If a layer runs several times in a pass, its last output counts.
 
     >>> network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 2, 3))
     >>> found = Layers(network, ["0", "2"])(torch.ones(5, 3, 8, 8))
@@ -67,7 +66,7 @@ class Layers(nn.Module):
 
 
 def with_layers(network: nn.Module, layers: str | None, label: str) -> nn.Module:
-    """The network itself, or some of its layers; the error for a name that does not exist lists those that do."""
+    """The network, or those of its layers that `?layers=` names. The error for an unknown name lists the known ones."""
     if layers is None:
         return network
     names, there = layers.split(","), dict(network.named_modules())
@@ -87,7 +86,7 @@ def with_layers(network: nn.Module, layers: str | None, label: str) -> nn.Module
 
 
 def prefix_tokens(network: nn.Module) -> int:
-    """How many tokens of a transformer belong to no patch: class, distillation and register tokens."""
+    """The number of class, distillation and register tokens of a transformer, which come before those of patches."""
     for part in network.modules():
         if isinstance(count := getattr(part, "num_prefix_tokens", None), int):  # timm's own count
             return count
@@ -112,9 +111,8 @@ def pooled(output: Tensor, widths: frozenset[int], prefix: int) -> Tensor:
     if output.ndim == 2:
         return output.float()
     if output.ndim == 3:
-        whole = (
-            isqrt(output.shape[1]) ** 2 == output.shape[1]
-        )  # a grid without a class token, which may join later
+        # A square number of tokens is a grid of patches: some networks add the class token later.
+        whole = isqrt(output.shape[1]) ** 2 == output.shape[1]
         return output[:, 0 if whole else prefix :].mean(1, dtype=torch.float32)
     _, first, middle, last = output.shape
     square = first == middle != last

@@ -86,7 +86,11 @@ class Network:
             try:
                 parts = [ready[first : first + limit] for first in range(0, len(ready), limit)]
                 return np.concatenate([self._run(part) for part in parts])
-            except (RuntimeError, AssertionError, ValueError) as error:  # all that a network's layers raise
+            except (
+                RuntimeError,
+                AssertionError,
+                ValueError,
+            ) as error:  # the layers of networks raise all of these
                 if not _out_of_memory(error):
                     raise self._fails(error) from error
                 if limit == 1:

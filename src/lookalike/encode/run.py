@@ -26,7 +26,7 @@ from lookalike.encode.validity import check_vectors
 UNSOUND = (
     "Check the weights, and the mean and std of the preprocessing; or leave those images out of the catalog."
 )
-SHARD = 1024  # rows that are finished together: what a kill can cost
+SHARD = 1024  # rows that are saved together; a killed run repeats at most these
 
 
 class Workload(NamedTuple):
@@ -50,7 +50,7 @@ class Sink(Protocol):
     """A store of vectors, one shard of rows at a time. A shard that it holds is not computed again."""
 
     def holds(self, first: int, last: int) -> bool:
-        """Whether the vectors of rows first to last (excluded) are there already."""
+        """Whether the vectors of rows first to last (excluded) are stored."""
 
     def put(self, first: int, vectors: Float32[np.ndarray, "rows dimension"]) -> None:
         """Store the vectors of the rows from `first` on."""
@@ -63,7 +63,7 @@ class InMemory:
         self.shards: list[np.ndarray] = []
 
     def holds(self, first: int, last: int) -> bool:
-        """Nothing is there beforehand."""
+        """Always False: this store starts empty."""
         return False
 
     def put(self, first: int, vectors: Float32[np.ndarray, "rows dimension"]) -> None:
@@ -77,14 +77,14 @@ class InMemory:
 
 
 class KnownVectors(NamedTuple):
-    """Vectors of the same origin that are there already: catalog row i has vectors[row[i]], -1 for none."""
+    """Stored vectors of the same origin: catalog row i has vectors[row[i]], -1 for none."""
 
     vectors: Float32[np.ndarray, "known dimension"]
     row: Int64[np.ndarray, " images"]
 
 
 class _Shard(NamedTuple):
-    """A stretch of catalog rows, those of them to compute, and which of these are done."""
+    """A range of catalog rows, those of them to compute, and which of these are done."""
 
     first: int
     last: int
@@ -92,7 +92,7 @@ class _Shard(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Photos on their way through the encoder, of one shard; `done` counts the bad ones too."""
+    """Photos of one shard that are being encoded. `done` also counts the unusable ones."""
 
     rows: tuple[int, ...]
     photos: np.ndarray
@@ -152,7 +152,7 @@ def encode_catalog(
 
 
 def _shards(catalog: Catalog, sink: Sink, known: KnownVectors | None) -> list[_Shard]:
-    """The stretches that are not finished."""
+    """The ranges that are not finished."""
     ends = ((first, min(first + SHARD, len(catalog))) for first in range(0, len(catalog), SHARD))
     rows = np.arange(len(catalog))
     new = np.ones(len(catalog), bool) if known is None else known.row < 0
@@ -164,7 +164,7 @@ def _shards(catalog: Catalog, sink: Sink, known: KnownVectors | None) -> list[_S
 
 
 def _chunks(catalog: Catalog, shards: Sequence[_Shard]) -> Iterator[Chunk]:
-    """What to compute, in pieces for the workers; no piece reaches across shards."""
+    """The photos to compute, in chunks for the workers. No chunk crosses a shard boundary."""
     for shard in shards:
         for at in range(0, len(shard.todo), CHUNK):
             rows = shard.todo[at : at + CHUNK]
@@ -173,7 +173,7 @@ def _chunks(catalog: Catalog, shards: Sequence[_Shard]) -> Iterator[Chunk]:
 
 
 def _batches(ready: Iterable[PreparedChunk], size: int) -> Iterator[_Batch]:
-    """Pieces joined to what the encoder takes best, never across shards."""
+    """Chunks joined into batches of the encoder, never across shards."""
     waiting: list[PreparedChunk] = []
     for piece in ready:
         if waiting and _shard_of(piece) != _shard_of(waiting[0]):
@@ -207,7 +207,7 @@ def _run(encoder: Encoder, batch: _Batch) -> tuple[_Batch, np.ndarray]:
 
 
 def _copy(known: KnownVectors | None, shard: _Shard, vectors: np.ndarray) -> None:
-    """Put the vectors that were known in their places."""
+    """Copy the known vectors into their rows."""
     if known is not None:
         source = known.row[shard.first : shard.last]
         vectors[source >= 0] = known.vectors[source[source >= 0]]

@@ -163,7 +163,7 @@ class Lesson:
 
     `changes` are by the labels of the test split, `truth` by its complete truth where that is known. `counted` says
     on how many queries the results got better or worse, `strips` show some of each. `verdict` is the one by drawn
-    labels.
+    labels. A blend is compared with the encoder in it that is named as its base.
     """
 
     encoder: str
@@ -174,6 +174,7 @@ class Lesson:
     counted: str = ""
     strips: tuple[StripGroup, ...] = ()
     verdict: str = ""
+    is_blend: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """`lookalike blend` from stored vectors and labels to a verdict and a search by photo."""
 
+import html
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +88,20 @@ def test_a_learned_blend_is_a_trained_encoder_with_a_verdict_against_the_best_of
     assert refused.status == 1
     assert "trained on this workspace's labels" in refused.err
     assert lookalike("compare", "mix", one.base, "--labels", 48).status == 0
+
+
+def test_the_report_says_what_a_blend_is_made_of_and_how_it_was_learned(lookalike, shop):
+    found = lookalike("blend", *ENCODERS, "--name", "mix", "--json").json
+    (one,) = trained_encoders(shop)
+    assert dict(one.blended) == found["weights"]
     assert lookalike("report").status == 0
+    page = html.unescape(re.sub(r"<[^>]+>", "", (shop.folder / "reports/report.html").read_text()))
+    page = " ".join(page.replace("\N{NO-BREAK SPACE}", " ").split())
+    parts = [f"{name} (weight {weight:.2f})" for name, weight in found["weights"].items()]
+    assert f"A blend of {parts[0]}, {parts[1]} and {parts[2]}." in page
+    assert f"learned from {found['labels']} labelled pairs" in page
+    assert f"{found['positives']} of them similar" in page
+    assert f"mix, a blend compared with {one.base}" in page
 
 
 def test_an_encoder_with_a_negative_weight_is_left_out_and_named(lookalike, shop):

@@ -137,6 +137,8 @@ def test_a_head_on_a_head_is_compared_with_that(lookalike, taught):
         ({"best": 111, "epochs": 120, "stopped": "the loss is nan"},
          ("Of 120 epochs the 111th", "the loss is nan")),
         ({"value": 0.5, "before": None}, ("0.500",)),
+        ({"epochs": 90, "best": 41, "bootstrap": {"epochs": 41, "recall": 0.5}, "value": 0.25, "before": 0.125},
+         ("Resamples of the training pairs chose 41 epochs.", "On the validation split")),
     ],
 )  # fmt: skip
 def test_the_page_describes_the_training_as_far_as_known(training, expected):

@@ -1,5 +1,6 @@
-"""What every head is: a module on one encoder's vectors, which its kind and its sizes describe."""
+"""The base class of heads: modules on one encoder's vectors, described by a kind and sizes."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -8,10 +9,10 @@ from jaxtyping import Float, Float32
 from torch import nn
 
 
-class Head(nn.Module):
+class Head(nn.Module, ABC):
     """A function of an encoder's vectors: `features` numbers to `projection` numbers.
 
-    `kind` names the function, and `sizes` are the arguments that build it with parameters yet to be filled in.
+    `kind` names the function. `sizes` are the arguments that build it before its parameters are loaded.
     """
 
     kind: ClassVar[str]
@@ -36,21 +37,21 @@ class Head(nn.Module):
         return self
 
     def fixed(self, vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n _"]:
-        """The part before it, which is computed once."""
+        """What the learned part takes; training computes it once."""
         return vectors
 
+    @abstractmethod
     def forward(self, vectors: Float[torch.Tensor, "n features"]) -> Float[torch.Tensor, "n projection"]:
-        """An encoder's vectors to the head's."""
-        raise NotImplementedError
+        """The head's vectors of an encoder's."""
 
 
 def placed(head: Head) -> Head:
-    """The head on the best device here, for use and not for training."""
+    """The head on the best device of this machine, for inference."""
     return head.eval().requires_grad_(False).to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def apply_head(head: Head, vectors: Float32[np.ndarray, "n features"]) -> Float32[np.ndarray, "n projection"]:
-    """The head's vectors of an encoder's, in float32, on the device the head is on."""
+    """The head's vectors of an encoder's, computed in float32 on the head's device."""
     with torch.inference_mode():
         sent = torch.from_numpy(np.array(vectors, np.float32)).to(head.device)
         return np.asarray(head(sent).cpu().numpy())

@@ -64,7 +64,7 @@ class Preprocessing:
 
     @property
     def size_hint(self) -> int:
-        """A photo may be decoded smaller than it is, but not below so many pixels a side."""
+        """The least side, in pixels, to which a photo may be decoded."""
         return 2 * self.shorter
 
     def pixels(self, photo: Image.Image) -> UInt8[np.ndarray, "height width 3"]:

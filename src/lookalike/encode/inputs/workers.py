@@ -77,7 +77,7 @@ def _photo(path: Path, digest: str, size_hint: int, box: str) -> Image.Image | s
 
 @contextmanager
 def workers(count: int, photos: int) -> Iterator[Executor]:
-    """Workers for so many photos. A process that dies is an error, never a wait for ever."""
+    """Workers for a number of photos. A process that dies raises an error instead of blocking."""
     if photos < FEW:
         with ThreadPoolExecutor(count) as threads:
             try:

@@ -1,8 +1,8 @@
-"""Classical descriptors: what a photo looks like without any trained network.
+"""Classical descriptors of photos, without a trained network.
 
-Each part sees something else, so that encoders made of them disagree: `color` which colours, wherever they are;
-`layout` which colours where; `hog` which edges where; `lbp` which fine texture.
-A name joins parts by `+`: each is scaled to length 1, so they weigh the same.
+The parts describe different things, so encoders made of them find different candidates: `color` the colours, `layout`
+the colours and their places, `hog` the edges and their places, `lbp` the fine texture.
+A name joins parts by `+`. Each part has length 1, so all have equal weight.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from lookalike.core.types import Origin
 from lookalike.encode.spec import EncoderSpec
 
 SIDE = 128
-FLAT = 0.05  # a photo without any edge or texture still needs a direction, and shares it with its like
+FLAT = 0.05  # photos without edges or texture share this direction instead of a zero vector
 PREPROCESSING = f"longer side to {SIDE}, bilinear, centred on a white square, sRGB"
 
 

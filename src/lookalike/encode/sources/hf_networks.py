@@ -25,8 +25,8 @@ POOLER = "pooler."
 class ImageVectors(nn.Module):
     """A model of transformers as one that takes photos and returns one vector for each.
 
-    The vector is the pooled output; of a model without one, the first token, which stands for the image; of tokens
-    without such a token, their mean.
+    The vector is the pooled output. Without one, it is the class token, and without a class token the mean of all
+    tokens.
     """
 
     def __init__(self, model: nn.Module, *, pooled: bool) -> None:

@@ -67,7 +67,7 @@ def _made(spec: EncoderSpec, repository: str, entry: str, arguments: Arguments) 
             )
     except OSError as error:
         raise unreachable(spec, place, error) from None
-    except Exception as error:  # a program of others fails in any way there is
+    except Exception as error:  # code of others can raise anything
         raise EncoderError(
             f"{spec}: its code failed: {type(error).__name__}: {first_line(error)}.",
             fix=f"Correct the entry or its keyword arguments; the code is in {place}.",

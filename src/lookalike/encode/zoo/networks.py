@@ -1,4 +1,4 @@
-"""The zoo: networks of the papers and of today by short name. One data file, `zoo.toml`; nothing heavy is loaded."""
+"""The zoo: the networks of the papers and today's strongest by short name, from `zoo.toml`. It loads no library."""
 
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Allowed = Literal["yes", "no", "ask"]
 class ZooNetwork:
     """A network by its name here: how to get it, what it gives, and what the papers print about it.
 
-    `weights` is a repository of the Hugging Face hub or an address, where the source alone does not say it.
+    `weights` is a repository of the Hugging Face hub or a URL, for sources that do not say it themselves.
     """
 
     name: str

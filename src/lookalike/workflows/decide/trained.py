@@ -20,7 +20,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Catalog, Labels, Rule, Split
 from lookalike.discover.splitting import is_within_splits
-from lookalike.encode.sources.checkpoint_file import ancestry, made_of, read_about
+from lookalike.encode.sources.checkpoint_file import BlendAbout, ancestry, made_of, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.heads import embedded
@@ -66,25 +66,30 @@ def trained(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[s
 class TrainedEncoder:
     """An encoder trained on these labels, the one it was trained on, and what it was trained with.
 
-    `base` is "" where the workspace has no vectors of that encoder for the catalog as it is now.
+    `base` is "" where the workspace has no vectors of that encoder for the catalog as it is now. `blended` has the
+    weights of a blend by encoder, and is empty for a head.
     """
 
     name: str
     base: str
     learned: Mapping[str, Any]
+    blended: Mapping[str, float]
 
 
 def trained_encoders(workspace: Workspace) -> tuple[TrainedEncoder, ...]:
     """The trained encoders, each with its base; nothing is known of one whose checkpoint is gone."""
     found = []
     for name in trained(workspace):
-        base, known = "", cast(Mapping[str, Any], {})
+        base, known, blended = "", cast(Mapping[str, Any], {}), dict[str, float]()
         with suppress(EncoderError, EmbeddingsError):
             spec = parse(workspace.manifest(name).spec)
             known = learned(workspace, spec)
             about = made_of(spec, workspace.folder)
             base = (embedded(workspace, about.bases[0]) if about is not None else None) or ""
-        found.append(TrainedEncoder(name, base, known))
+            if isinstance(about, BlendAbout):
+                names = [embedded(workspace, one) or parse(one.spec).short_name for one in about.bases]
+                blended = dict(zip(names, about.weights, strict=True))
+        found.append(TrainedEncoder(name, base, known, blended))
     return tuple(found)
 
 

@@ -31,7 +31,7 @@ class BlendedEncoder:
     """A blend: its encoders with their weights (sum 1), and those left out because their weight was negative.
 
     `labels` labelled pairs gave the weights, `positives` of them similar; 0 where the weights were given. The `verdict`
-    compares it with `base`, the encoder that alone tells these pairs best; None where the weights were given.
+    compares it with `base`, the encoder that alone explains these pairs best; None where the weights were given.
     """
 
     encoder: str
@@ -57,8 +57,8 @@ def blend(
 ) -> BlendedEncoder:
     """Make the encoder `name` of several, whose cosine is the weighted mean of theirs.
 
-    A finished run with the same settings and data is not repeated: its weights are read, with what labels of the test
-    split say by now.
+    A finished run with the same settings and data is not repeated: its weights are read, and the verdict is computed
+    from the current labels of the test split.
     """
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     _require_several(encoders, weights)

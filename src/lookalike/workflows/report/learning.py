@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.core.text import listed, plural
 from lookalike.core.types import Scores
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.results import scores_result
@@ -25,6 +26,7 @@ TRUE = ("HR@5", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and co
 WITH_STRIPS = 3  # trained encoders whose results are shown as pictures
 TOP = "HR@5"
 NO_VERDICTS: Mapping[str, str] = MappingProxyType({})
+NO_BLEND: Mapping[str, float] = MappingProxyType({})
 
 
 def learning_part(
@@ -46,7 +48,9 @@ def learning_part(
     lessons = []
     for at, head in enumerate(heads):
         if not head.base:  # without vectors of that, there is nothing to compare with
-            lessons.append(Lesson(head.name, "", how(head.learned)))
+            lessons.append(
+                Lesson(head.name, "", how(head.learned, head.blended), is_blend=bool(head.blended))
+            )
             continue
         before, after = by_name[head.base], by_name[head.name]
         known = {head.base, head.name} <= set(true)
@@ -54,7 +58,8 @@ def learning_part(
             Lesson(
                 encoder=head.name,
                 base=head.base,
-                how=how(head.learned),
+                how=how(head.learned, head.blended),
+                is_blend=bool(head.blended),
                 verdict=verdicts.get(head.name, ""),
                 changes=changes(before, after, MEASURES, found, rates),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
@@ -110,18 +115,33 @@ def _change(name: str, before: Scores, after: Scores, sure: Significance) -> Mea
     )
 
 
-def how(learned: Mapping[str, Any]) -> tuple[str, ...]:
-    """How an encoder was trained, in sentences, as far as its checkpoint says.
+def how(learned: Mapping[str, Any], blended: Mapping[str, float] = NO_BLEND) -> tuple[str, ...]:
+    """How an encoder was trained, in sentences, as far as its checkpoint says. `blended` has the weights of a blend.
 
     >>> how({"settings": {"loss": "con", "soft": None}, "epochs": 30})
     ('The loss was con, on labelled pairs only.', 'It was trained for 30 epochs.')
+    >>> how({}, {"color": 0.75, "hog": 0.25})
+    ('A blend of color (weight 0.75) and hog (weight 0.25).',)
     """
     settings = learned.get("settings")
     given = {**learned, **settings} if isinstance(settings, Mapping) else dict(learned)
-    sentences = [_loss(given), _chosen(learned, given), _validated(learned, given)]
+    sentences = [_blend(learned, blended), _loss(given), _chosen(learned, given), _validated(learned, given)]
     if stopped := learned.get("stopped"):
         sentences.append(f"It stopped early: {stopped}.")
     return tuple(filter(None, sentences))
+
+
+def _blend(learned: Mapping[str, Any], blended: Mapping[str, float]) -> str:
+    if not blended:
+        return ""
+    sentence = f"A blend of {listed([f'{name} (weight {weight:.2f})' for name, weight in blended.items()])}."
+    pairs, positives = learned.get("pairs"), learned.get("positives")
+    if not isinstance(pairs, int) or not isinstance(positives, int):
+        return sentence
+    return (
+        f"{sentence} The weights were learned from {plural(pairs, 'labelled pair')} of the training split, "
+        f"{positives:,} of them similar."
+    )
 
 
 def _loss(given: Mapping[str, Any]) -> str:
@@ -144,6 +164,8 @@ def _chosen(learned: Mapping[str, Any], given: Mapping[str, Any]) -> str:
         return ""
     if not isinstance(best, int):
         return f"It was trained for {done:,} epochs."
+    if isinstance(learned.get("bootstrap"), Mapping):
+        return f"Resamples of the training pairs chose {plural(best, 'epoch')}."
     return (
         f"Of {done:,} epochs the {_ordinal(best)} was the best on the validation split. Its weights are used."
     )
@@ -154,7 +176,8 @@ def _validated(learned: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     if not isinstance(value, float | int):
         return ""
     was = f"; before training it was {before:.3f}" if isinstance(before, float | int) else ""
-    return f"There {measure} was {value:.3f}{was}."
+    where = "On the validation split" if "bootstrap" in learned else "There"
+    return f"{where} {measure} was {value:.3f}{was}."
 
 
 def _ordinal(number: int) -> str:
