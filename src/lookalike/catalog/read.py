@@ -73,7 +73,7 @@ def catalog_from(
     if isinstance(source, str | os.PathLike) and not layout:
         named, source = named_layout(os.fspath(source))
         layout = named or ("fashion" if source.lower().endswith(".json") else layout)
-    rows = _rows(source, images, layout, columns)
+    rows = _rows(source, images, layout, columns, progress)
     if not len(rows):
         raise _none_usable(rows, list(rows.left_out))
     if rows.root is None or not check:
@@ -122,6 +122,7 @@ def _rows(
     images: str | os.PathLike[str] | None,
     layout: str | None,
     columns: Mapping[str, str] | None,
+    progress: Progress | None,
 ) -> Rows:
     """The source's rows, by what it is; arguments that cannot apply to it are refused."""
     if not isinstance(source, str | os.PathLike):
@@ -129,7 +130,7 @@ def _rows(
         return read_table(source, images=images, columns=columns)
     if layout is not None and layout in LAYOUTS:
         _refuse({"--column": columns}, "a published layout, whose columns are known")
-        return read_published(layout, source, images)
+        return read_published(layout, source, images, progress)
     path = Path(os.path.abspath(source))
     if not os.path.exists(path):
         raise CatalogError(

@@ -33,6 +33,7 @@ COMMANDS = {
     "catalog add": Entry("start.catalog:add", "Add photos, or update those that are there"),
     "catalog remove": Entry("start.catalog:remove", "Remove images from the catalog"),
     "catalog refresh": Entry("start.catalog:refresh", "Read the sources again and apply what changed"),
+    "catalog export": Entry("start.catalog:export", "Write the catalog as a table in a published layout"),
     "catalog left-out": Entry("start.left_out:left_out", "List the photos left out, with the reasons"),
     "embed": Entry("start.embed:embed", "Compute vectors with encoders, or import vectors", "Start"),
     "encoders": Entry("start.encoders:encoders", "List networks by name, and which can run here", "Start"),

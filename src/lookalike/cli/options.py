@@ -22,7 +22,7 @@ Photos = Annotated[
     Path,
     typer.Argument(
         help="A folder of photos, a CSV or Parquet table, or a published data set: fashion:DIR, inshop:DIR, "
-        "consumer2shop:DIR, furniture:DIR, tll:DIR, oml:FILE, hf-datasets:ID.",
+        "consumer2shop:DIR, furniture:DIR, tll:DIR, tll-objects:DIR, tll-faces:DIR, oml:FILE, hf-datasets:ID.",
         metavar="TABLE_OR_FOLDER",
     ),
 ]

@@ -49,8 +49,6 @@ def test_only_the_pairs_without_faces(tmp_path):
     assert len(catalog) == 6
     (tmp_path / "TLL_obj.csv").unlink()
     assert "subset" not in catalog_from(f"tll:{tmp_path}").catalog.columns
-    with pytest.raises(CatalogError, match=r"it has no TLL_obj\.csv"):
-        catalog_from(f"tll-objects:{tmp_path}")
 
 
 def test_left_and_right_of_different_length_are_refused(tmp_path):

@@ -1,14 +1,21 @@
-"""Open-Metric-Learning's table of images: label, path, split, is_query, is_gallery, and x_1 to y_2 if it has boxes."""
+"""Open-Metric-Learning's table of images: label, path, split, is_query, is_gallery, and x_1 to y_2 if it has boxes.
+
+A table that Lookalike wrote also has image, item and role, so that reading it again gives the same catalog.
+"""
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from lookalike.catalog.layouts.source import PublishedData
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import CatalogError
-from lookalike.core.text import quoted
+from lookalike.core.text import plural, quoted
+from lookalike.core.types import Catalog
 
 OML = PublishedData(
     "an Open-Metric-Learning table",
@@ -17,6 +24,8 @@ OML = PublishedData(
     "a CSV with the columns label, path, split, is_query and is_gallery, and the photos",
 )
 NEEDED = ("label", "path", "split", "is_query", "is_gallery")
+OWN = ("image", "item", "role")
+SPLITS = ("train", "validation")
 BOX = {"x0": "x_1", "y0": "y_1", "x1": "x_2", "y1": "y_2"}
 ROLES = {(True, True): "both", (True, False): "query", (False, True): "gallery"}
 WORDS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
@@ -36,9 +45,10 @@ def read_open_metric_learning(file: Path, images: str | os.PathLike[str] | None)
     flags = [
         [WORDS.get(text.strip().casefold()) for text in cells[name]] for name in ("is_query", "is_gallery")
     ]
+    whole = set(OWN) <= cells.keys()
     role = [
-        "both" if flag == (None, None) else ROLES.get((bool(flag[0]), bool(flag[1])), "")
-        for flag in zip(*flags, strict=True)
+        mine if flag == [None, None] else ROLES.get((bool(flag[0]), bool(flag[1])), "")
+        for *flag, mine in zip(*flags, cells["role"] if whole else ["both"] * len(table), strict=True)
     ]
     if wrong := [at for at, one in enumerate(role) if not one]:
         raise CatalogError(
@@ -55,14 +65,65 @@ def read_open_metric_learning(file: Path, images: str | os.PathLike[str] | None)
     image = [
         path if times[path] == 1 else f"{path}#{one}" for path, one in zip(cells["path"], box, strict=True)
     ]
-    taken = {*NEEDED, *(BOX.values() if boxed else ())}
+    taken = {*NEEDED, *(OWN if whole else ()), *(BOX.values() if boxed else ())}
     columns = {
-        "image": image,
         "path": cells["path"],
-        "item": cells["label"],
-        "role": role,
         "split": cells["split"],
+        "image": cells["image"] if whole else image,
+        "item": cells["item"] if whole else cells["label"],
+        "role": role,
         **({ours: cells[theirs] for ours, theirs in BOX.items()} if boxed else {}),
-        **{name: values for name, values in cells.items() if name and name not in taken},
+        **{
+            f"{name} (unused)" if name in OWN else name: values
+            for name, values in cells.items()
+            if name and name not in taken
+        },
     }
     return OML.rows(file, columns, OML.photos(file.parent, images, cells["path"]), *table.notes)
+
+
+def oml_table(catalog: Catalog) -> tuple[dict[str, Sequence[object]], list[str]]:
+    """The columns of a table that Open-Metric-Learning accepts, and notes. Test images are not in it.
+
+    Labels are the items, numbered. Raises CatalogError where Open-Metric-Learning would refuse the table: a split is
+    empty, or a query has no photo of its item in the gallery.
+    """
+    kept = catalog.take(np.flatnonzero(catalog.split != "test"))
+    if lacking := [split for split in SPLITS if split not in kept.split]:
+        raise CatalogError(
+            f"The catalog has no images in {' and in '.join(lacking)}; {OML.title} needs both splits.",
+            fix="Give the catalog splits: a column split, or folders named train and validation.",
+        )
+    train = kept.split == "train"
+    query, gallery = (kept.is_query("validation"), kept.is_gallery("validation"))
+    if alone := sorted(set(kept.item[query]) - set(kept.item[gallery])):
+        raise CatalogError(
+            f"{plural(len(alone), 'item')} of validation queries have no photo in the gallery: {quoted(alone)}. "
+            "Open-Metric-Learning compares photos of one item and refuses such a table.",
+            fix="Give photos of one product the same item, one of them with the role gallery or both.",
+        )
+    box = [text.split(",") if text else [None] * 4 for text in kept.box]
+    columns: dict[str, Sequence[object]] = {
+        "label": kept.item_codes[1].tolist(),
+        "path": kept.path.tolist(),
+        "split": kept.split.tolist(),
+        "is_query": [None if of_train else bool(one) for of_train, one in zip(train, query, strict=True)],
+        "is_gallery": [None if of_train else bool(one) for of_train, one in zip(train, gallery, strict=True)],
+        **({"category": kept.category.tolist()} if any(kept.category) else {}),
+        **({name: [row[at] for row in box] for at, name in enumerate(BOX.values())} if any(kept.box) else {}),
+        **{name: getattr(kept, name).tolist() for name in OWN},
+    }
+    columns |= {name: values.tolist() for name, values in kept.columns.items() if name not in columns}
+    counts = Counter(kept.item[train])
+    single = sum(count == 1 for count in counts.values())
+    notes = []
+    if single:
+        notes.append(
+            f"{single:,} of {plural(len(counts), 'training item')} have one photo. There, photos are similar if they "
+            "show one item, so these photos have none."
+        )
+    if tests := len(catalog) - len(kept):
+        notes.append(
+            f"{plural(tests, 'test image')} left out, so that no model is trained or chosen on them."
+        )
+    return columns, notes

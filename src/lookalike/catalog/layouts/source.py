@@ -31,12 +31,15 @@ class PublishedData:
             f"Put it into {str(place)!r}, which must then hold {self.holds}.",
         )
 
+    def look(self, folder: Path, *names: str) -> Path | None:
+        """The first file of one of these names, in the folder or in one of its folders; None if there is none."""
+        paths = (path for name in names for path in (folder / name, *sorted(folder.glob(f"*/{name}"))))
+        return next((path for path in paths if path.exists()), None)
+
     def find(self, folder: Path, *names: str) -> Path:
-        """The first file of one of these names, in the folder or in one of its folders."""
-        for name in names:
-            for path in (folder / name, *sorted(folder.glob(f"*/{name}"))):
-                if path.exists():
-                    return path
+        """As `look`, but a file that is absent is an error."""
+        if found := self.look(folder, *names):
+            return found
         what = f"is not {self.title}: it has no {' or '.join(names)}, also not one folder deeper"
         raise self.missing(f"{str(folder)!r} {what if folder.is_dir() else 'does not exist'}.", folder)
 

@@ -1,61 +1,63 @@
 """Totally-Looks-Like (Rosenfeld et al. 2018): left/ and right/, whose photos of one name are a similar pair.
 
-`TLL_obj.csv` lists the pairs without faces that ADAPT 4.1 uses: a header `,TLL_obj`, then rows `0,00001.jpg`.
+`TLL_obj.csv` lists the 4,199 of 6,016 pairs that ADAPT 4.1 uses, those without two faces: a header `,TLL_obj`, then
+rows `0,00001.jpg`. The authors' file has each name twice, in two equal halves. Where it is absent, a Haar cascade finds
+the faces.
 """
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lookalike.catalog.layouts.faces import SPLIT, face_pairs, haar_cascade
 from lookalike.catalog.layouts.source import PublishedData
 from lookalike.catalog.readers.delimited import read_records
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.walk import ENDINGS
 from lookalike.core.checks import strings
 from lookalike.core.errors import CatalogError
+from lookalike.core.progress import Progress
 from lookalike.core.text import plural, quoted
+from lookalike.core.types import Catalog
 
 TLL = PublishedData(
     "Totally-Looks-Like",
-    "https://sites.google.com/view/totally-looks-like-dataset, and TLL_obj.csv from "
-    "https://github.com/VieVie31/visual-similarity",
+    f"https://sites.google.com/view/totally-looks-like-dataset, and TLL_obj.csv from {SPLIT}",
     "not stated; the photos were collected from the web",
     "the folders left and right, and for the pairs without faces TLL_obj.csv",
 )
 OBJECTS = "TLL_obj.csv"
+SIDES = ("left", "right")
 
 
 def read_all_pairs(folder: Path, images: str | os.PathLike[str] | None) -> Rows:
     """All pairs; with TLL_obj.csv, the column `subset` is objects or faces."""
-    return _read(folder, images, objects_only=False)
+    return _read(folder, images)
 
 
-def read_objects(folder: Path, images: str | os.PathLike[str] | None) -> Rows:
-    """The pairs of TLL_obj.csv."""
-    return _read(folder, images, objects_only=True)
+def read_objects(folder: Path, images: str | os.PathLike[str] | None, progress: Progress | None) -> Rows:
+    """The pairs of TLL_obj.csv. Where it is absent, those whose photos do not both show a face."""
+    return _read(folder, images, "objects", progress)
 
 
-def _read(folder: Path, images: str | os.PathLike[str] | None, *, objects_only: bool) -> Rows:
+def read_faces(folder: Path, images: str | os.PathLike[str] | None, progress: Progress | None) -> Rows:
+    """The other pairs."""
+    return _read(folder, images, "faces", progress)
+
+
+def _read(
+    folder: Path, images: str | os.PathLike[str] | None, wanted: str = "", progress: Progress | None = None
+) -> Rows:
     root = Path(os.path.abspath(images)) if images is not None else TLL.find(folder, "left").parent
-    left, right = (
-        {path.stem: path.name for path in _photos(TLL.find(root, side))} for side in ("left", "right")
-    )
-    if left.keys() != right.keys() or not left:
-        alone = [f"left/{left[one]}" for one in sorted(left.keys() - right.keys())]
-        alone += [f"right/{right[one]}" for one in sorted(right.keys() - left.keys())]
+    pairs = _pairs(root)
+    subset, warnings = _subsets(folder, root, pairs, wanted, progress)
+    names = sorted(name for name in pairs if not wanted or subset[name] == wanted)
+    if not names:
         raise CatalogError(
-            f"{str(root)!r} has {len(left):,} photos in left and {len(right):,} in right; without the other side are: "
-            f"{quoted(alone)}.",
-            fix="Restore those photos, or remove them: both folders need photos of the same names.",
+            f"None of the {plural(len(pairs), 'pair')} of {str(folder)!r} is one of {wanted}.",
+            fix=f"Read all pairs: tll:{folder}",
         )
-    names, warnings = sorted(left), []
-    subset = {}
-    if objects_only or (folder / OBJECTS).is_file():
-        listed = {Path(row[-1]).stem for row in read_records(TLL.find(folder, OBJECTS), "TLL_obj").rows}
-        if absent := sorted(listed - set(names)):
-            warnings = [f"{OBJECTS} lists {plural(len(absent), 'pair')} without photos: {quoted(absent)}."]
-        subset = {name: "objects" if name in listed else "faces" for name in names}
-        names = [name for name in names if not objects_only or name in listed]
-    ids = [[f"{side}/{of[name]}" for name in names] for side, of in (("left", left), ("right", right))]
+    ids = [[f"{side}/{pairs[name][at]}" for name in names] for at, side in enumerate(SIDES)]
     columns = {
         "image": [*ids[0], *ids[1]],
         "role": ["query"] * len(names) + ["gallery"] * len(names),
@@ -68,5 +70,58 @@ def _read(folder: Path, images: str | os.PathLike[str] | None, *, objects_only: 
     return TLL.rows(folder, columns, root, note, **more)
 
 
-def _photos(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
+def _pairs(root: Path) -> dict[str, tuple[str, ...]]:
+    """The two photos of each pair by their common name."""
+    left, right = (
+        {
+            path.stem: path.name
+            for path in sorted(TLL.find(root, side).iterdir())
+            if path.suffix.lower() in ENDINGS
+        }
+        for side in SIDES
+    )
+    if left.keys() != right.keys() or not left:
+        alone = [f"left/{left[one]}" for one in sorted(left.keys() - right.keys())]
+        alone += [f"right/{right[one]}" for one in sorted(right.keys() - left.keys())]
+        raise CatalogError(
+            f"{str(root)!r} has {len(left):,} photos in left and {len(right):,} in right; without the other side are: "
+            f"{quoted(alone)}.",
+            fix="Restore those photos, or remove them: both folders need photos of the same names.",
+        )
+    return {name: (left[name], right[name]) for name in left}
+
+
+def _subsets(
+    folder: Path,
+    root: Path,
+    pairs: Mapping[str, tuple[str, ...]],
+    wanted: str,
+    progress: Progress | None,
+) -> tuple[dict[str, str], list[str]]:
+    """Whether each pair is one of objects or of faces ({}: not known and not wanted), and warnings."""
+    if file := TLL.look(folder, OBJECTS):
+        listed = {Path(row[-1]).stem for row in read_records(file, "TLL_obj").rows}
+        absent = sorted(listed - pairs.keys())
+        said = f"{OBJECTS} lists {plural(len(absent), 'pair')} without photos: {quoted(absent)}."
+        return {name: "objects" if name in listed else "faces" for name in pairs}, [said] if absent else []
+    if not wanted:
+        return {}, []
+    photos = [(root / "left" / left, root / "right" / right) for left, right in pairs.values()]
+    faces = face_pairs(photos, haar_cascade(), progress)
+    return {name: "faces" if face else "objects" for name, face in zip(pairs, faces, strict=True)}, [
+        f"{str(folder)!r} has no {OBJECTS}, so a Haar cascade found the faces. To compare with the paper, use its own "
+        f"split: {SPLIT}"
+    ]
+
+
+def objects_table(catalog: Catalog) -> tuple[dict[str, Sequence[object]], list[str]]:
+    """The columns of TLL_obj.csv: the photos' names of the pairs of objects, each once."""
+    subset = catalog.columns.get("subset")
+    left = [] if subset is None else catalog.path[(subset == "objects") & (catalog.role == "query")].tolist()
+    if not left:
+        raise CatalogError(
+            "The catalog has no pairs whose column subset is objects.",
+            fix="Read Totally-Looks-Like with its faces found: lookalike init tll-objects:FOLDER",
+        )
+    names = sorted(Path(path).name for path in left)
+    return {"": range(len(names)), "TLL_obj": names}, []

@@ -1,4 +1,4 @@
-"""`lookalike catalog add|remove|refresh`."""
+"""`lookalike catalog add|remove|refresh|export`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +16,7 @@ from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start import catalog as workflow
 from lookalike.workflows.start.catalog import Followed
+from lookalike.workflows.start.export import ExportedCatalog, export_catalog, layout_and_file
 
 
 @result(Followed)
@@ -93,6 +94,34 @@ def refresh(
     _print(found, workspace, json=json)
 
 
+@result(ExportedCatalog)
+def export(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="oml:FILE.csv, the train and validation splits for Open-Metric-Learning; tll-objects:TLL_obj.csv, the "
+            "pairs of Totally-Looks-Like without faces.",
+            metavar="LAYOUT:FILE",
+        ),
+    ],
+    workspace: options.Workspace = HERE,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Write the catalog as a table in a published layout.
+
+    To publish a catalog with its photos and labels, use `labels export --format package`.
+    """
+    layout, path = layout_and_file(target)
+    options.require_new(path, force=force)
+    found = export_catalog(Workspace(workspace), layout, path)
+    if json:
+        print_json(found)
+        return
+    say(f"Wrote {found.file}: {plural(found.rows, 'row')}. Its paths start at {found.photos}.", *found.notes)
+    next_step("lookalike status", workspace=workspace)
+
+
 def _print(found: Followed, workspace: Path, *, json: bool) -> None:
     if json:
         print_json(found)
@@ -113,6 +142,7 @@ def _print(found: Followed, workspace: Path, *, json: bool) -> None:
         say(f"{plural(found.labels_gone, 'label')} on removed images: kept, but not used by measures.")
     if found.labels_replaced:
         say(f"{plural(found.labels_replaced, 'label')} on replaced photos: check them again.")
+    say(*found.notes, *(f"Warning: {one}" for one in found.warnings))
     if found.stale:
         say(f"Encoders to update: {', '.join(found.stale)}. Only new and replaced photos are computed.")
     next_step("lookalike embed --stale" if found.stale else "lookalike status", workspace=workspace)

@@ -40,7 +40,10 @@ class LabelStatistics:
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """What an import of labels did: added, left out and why, how many labels there are now."""
+    """What an import of labels did: added, left out and why, how many labels there are now.
+
+    `differing` pairs kept another label.
+    """
 
     added: int
     already_there: int
@@ -52,6 +55,7 @@ class ImportedLabels:
     labels: int
     unusable: tuple[Unusable, ...]
     notes: tuple[str, ...]
+    differing: int = 0
 
 
 def import_labels(
@@ -62,18 +66,23 @@ def import_labels(
     columns: Mapping[str, str] | None = None,
     skip_invalid: bool = False,
     replace: bool = False,
+    keep: bool = False,
 ) -> ImportedLabels:
-    """Add the labels of a file (or of a table in memory) in one step."""
+    """Add the labels of a file (or of a table in memory) in one step.
+
+    With `keep`, pairs that have a label keep it, and no other is added.
+    """
     file = read_label_file(table, workspace.catalog, format, columns or {})
     if not skip_invalid:
         require_faultless(file.faults, str(table))
     items = workspace.catalog
+    labels, differing = _of_new_pairs(file.labels, workspace.labels()) if keep else (file.labels, 0)
     drawn = [
         (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
         for q, c, found in file.designs
     ]
     added = workspace.add_labels(
-        file.labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
+        labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
     now = label_statistics(workspace)
     return ImportedLabels(
@@ -87,7 +96,19 @@ def import_labels(
         labels=now.labels,
         unusable=now.unusable,
         notes=tuple(file.notes),
+        differing=differing,
     )
+
+
+def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:
+    """The labels of pairs that have none yet, and how many of the others differ from those that are there."""
+    known: dict[tuple[str, str], set[int]] = {}
+    for query, candidate, label in zip(there.query, there.candidate, there.label.tolist(), strict=True):
+        known.setdefault((query, candidate), set()).add(label)
+    has = [known.get(pair, set()) for pair in zip(found.query, found.candidate, strict=True)]
+    other = sum(bool(one) and label not in one for one, label in zip(has, found.label.tolist(), strict=True))
+    new = np.array([not one for one in has], bool)
+    return Labels.of(found.query[new], found.candidate[new], found.label[new]), other
 
 
 @dataclass(frozen=True)

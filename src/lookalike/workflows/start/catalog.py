@@ -20,7 +20,7 @@ from lookalike.store.settings import PhotoSource, WorkspaceSettings
 from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import stale
-from lookalike.workflows.start.init import relative
+from lookalike.workflows.start.init import labels_with, relative
 
 SomeSource = TypeVar("SomeSource", bound=PhotoSource)
 
@@ -33,7 +33,8 @@ class Followed:
     those of them with another item, category, role, path or column.
     `left_out` are images that cannot be used, and were not known to be; `stale` encoders need `embed --stale`;
     `pairs_gone` left the pool; `labels_replaced` are about photos whose content is another now, `labels_gone` about
-    images that the catalog no longer has (they are kept, and not used).
+    images that the catalog no longer has (they are kept, and not used). `notes` say how many labels came with the
+    photos, `warnings` which of them cannot be used, and what is doubtful about a new source.
     """
 
     images: int
@@ -48,6 +49,7 @@ class Followed:
     labels_replaced: int
     labels_gone: int
     left_out: tuple[LeftOut, ...]
+    warnings: tuple[str, ...]
 
 
 def add(
@@ -93,7 +95,7 @@ def add(
             replacing=replace,
             signatures=workspace.signatures(),
         )
-        return _follow(workspace, catalog, change, settings.with_source(new), reading.notes)
+        return _follow(workspace, catalog, change, settings.with_source(new), (reading,), reading.warnings)
 
 
 def remove(workspace: Workspace, images: Sequence[str]) -> Followed:
@@ -141,7 +143,7 @@ def refresh(
                 "No image of the catalog is in its source any more.",
                 fix="Restore the photos, or start again: lookalike init TABLE_OR_FOLDER --overwrite",
             )
-        return _follow(workspace, catalog, change, settings, ())
+        return _follow(workspace, catalog, change, settings, readings)
 
 
 def _moved(settings: WorkspaceSettings, folder: Path, photos: Path) -> WorkspaceSettings:
@@ -249,9 +251,10 @@ def _follow(
     catalog: Catalog,
     change: CatalogChange,
     settings: WorkspaceSettings,
-    notes: tuple[str, ...],
+    readings: Sequence[Reading],
+    warnings: tuple[str, ...] = (),
 ) -> Followed:
-    """Keep the new catalog, let the pool follow, and count what became stale."""
+    """Keep the new catalog, let the pool follow, import labels that came with photos, and count what became stale."""
     before = {(one.image, one.reason) for one in workspace.catalog.left_out}
     left_out = tuple(one for one in catalog.left_out if (one.image, one.reason) not in before)
     before_pairs = workspace.every_pool()
@@ -260,16 +263,18 @@ def _follow(
         for name, (pool, drawn) in before_pairs.items()
     }
     workspace.change_catalog(catalog, settings, pairs)
+    said = [labels_with(workspace, reading) for reading in readings]
     labels = workspace.labels()
     replaced, gone = set(change.replaced), set(change.gone)
     ends = list(zip(labels.query, labels.candidate, strict=True))
     return Followed(
         images=len(catalog),
         **asdict(change),
-        notes=notes,
+        notes=tuple(note for notes, _ in said for note in notes),
         stale=tuple(stale(workspace)),
         pairs_gone=_pooled(before_pairs) - _pooled(pairs),
         labels_replaced=sum(a in replaced or b in replaced for a, b in ends),
         labels_gone=sum(a in gone or b in gone for a, b in ends),
         left_out=tuple(one for one in left_out if one.reason not in (REMOVED, GONE)),
+        warnings=(*warnings, *(one for _, unusable in said for one in unusable)),
     )

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
 from lookalike.catalog.read import Reading, catalog_from
@@ -91,22 +92,34 @@ def init(
         database=database,
     )
     made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
+    notes, warnings = labels_with(made, reading)
+    return made, dataclasses.replace(
+        reading, notes=(*reading.notes, *notes), warnings=(*reading.warnings, *warnings)
+    )
+
+
+def labels_with(workspace: Workspace, reading: Reading) -> tuple[list[str], list[str]]:
+    """Import the labels that came with photos, for pairs that have none. Returns notes, and what cannot be used."""
+    notes, warnings = [], []
     for labels in reading.labels:
-        reading = _with_labels(made, reading, labels)
-    return made, reading
-
-
-def _with_labels(made: Workspace, reading: Reading, labels: object) -> Reading:
-    """Import labels that came with the photos, as far as they can be used. Returns what was read, with that said."""
-    name = labels.name if isinstance(labels, Path) else reading.layout
-    try:
-        found = import_labels(made, labels, skip_invalid=True)
-    except LabelsError as error:
-        said = f"No labels were imported from {name}. {error.problem}"
-        return dataclasses.replace(reading, warnings=(*reading.warnings, said))
-    notes = (*reading.notes, f"Imported {plural(found.added, 'label')} of {name}.")
-    warnings = [f"Labels of {name} that cannot be used: {one.reason}, {one.where}." for one in found.invalid]
-    return dataclasses.replace(reading, notes=notes, warnings=(*reading.warnings, *warnings))
+        name = labels.name if isinstance(labels, Path) else reading.layout
+        try:
+            found = import_labels(workspace, labels, skip_invalid=True, keep=True)
+        except LabelsError as error:
+            warnings.append(f"No labels were imported from {name}. {error.problem}")
+            continue
+        if found.added or not found.labels:
+            notes.append(f"Imported {plural(found.added, 'label')} of {name}.")
+        if found.differing:
+            way = f" To replace it: lookalike labels import {quote(str(labels))} --replace --skip-invalid"
+            warnings.append(
+                f"{plural(found.differing, 'pair')} of {name} kept a label that differs."
+                + way * isinstance(labels, Path)
+            )
+        warnings += [
+            f"Labels of {name} that cannot be used: {one.reason}, {one.where}." for one in found.invalid
+        ]
+    return notes, warnings
 
 
 def relative(root: Path | None, folder: Path) -> str:
