@@ -20,7 +20,7 @@ from lookalike.store.sql import (
 from lookalike.store.sql.errors import BUSY_MS, database_error
 
 T = TypeVar("T")
-BASELINE, VERSION = "1000", "1006"  # the oldest and the newest version that this program opens
+BASELINE, VERSION = "1000", "1007"  # the oldest and the newest version that this program opens
 OLDEST_SQLITE = (3, 35)  # RETURNING
 EFFECTIVE = os.access in os.supports_effective_ids
 MIGRATING = 0x100CA11  # the advisory lock that lets one process migrate a PostgreSQL database at a time

@@ -152,3 +152,17 @@ sample_pair = Table(
     UniqueConstraint("sample", "low", "high"),
 )
 Index("sample_pair_ends", sample_pair.c.low, sample_pair.c.high)
+
+# Which encoder is served, as a history: the newest row is served. Rows are added, never changed.
+promotion = Table(
+    "promotion",
+    tables,
+    Column("id", Integer, primary_key=True),
+    Column("encoder", Text, nullable=False),
+    Column("origin", Text, nullable=False),  # what made its vectors, a JSON object
+    Column("search_index", Text, nullable=False),  # the index that is served; "": exact search
+    Column("action", Text, nullable=False),  # promote or rollback
+    Column("returns", Integer),  # the promotion that a rollback returns to; null: there is none
+    Column("gate", Text, nullable=False),  # what the gate found, a JSON object
+    Column("made", BigInteger, nullable=False),  # milliseconds since 1970
+)

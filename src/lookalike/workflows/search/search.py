@@ -16,6 +16,7 @@ from lookalike.encode.open import open_encoder
 from lookalike.encode.spec import parse
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.exact import Result, by_image, by_vector, judged_items
+from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
 
 MOST_NAMES = 100_000  # among which names like a misspelled one are looked for
@@ -43,7 +44,7 @@ def search(
             f"--box needs a photo, and {query!r} is not a file.",
             fix="Give the path of the photo, or leave out --box.",
         )
-    encoder = encoder or _only_encoder(workspace)
+    encoder = encoder or default_encoder(workspace)
     embeddings = workspace.embeddings(encoder)
     image = None if part else _catalog_image(workspace, query)
     if image is not None:
@@ -87,7 +88,11 @@ def _catalog_image(workspace: Workspace, query: str) -> str | None:
     return None
 
 
-def _only_encoder(workspace: Workspace) -> str:
+def default_encoder(workspace: Workspace) -> str:
+    """The encoder of a search that names none: the served one; before a promotion, the only one."""
+    now = workspace.database.fetch(served)
+    if now is not None:
+        return now.encoder
     names = workspace.encoders
     if len(names) != 1:
         listed = ", ".join(names) or "none yet: lookalike embed ENCODER"

@@ -1,0 +1,94 @@
+"""The served encoder: which one customers see, since when, and the history of promotions.
+
+The newest row of the history is served, so a promotion is one insertion: whoever reads sees the old encoder or the new
+one. A running server compares `Served.id`, which each promotion and each rollback increases.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, insert, select
+
+from lookalike.core.clock import now_ms
+from lookalike.core.errors import ArgumentError
+from lookalike.core.types import Origin
+from lookalike.store.sql.schema import promotion
+
+
+@dataclass(frozen=True)
+class Served:
+    """A promotion. `origin` made the vectors, `gate` is what the gate found, `since` are milliseconds since 1970.
+
+    `index` names the search index; "" is exact search. `returns` is the promotion that a rollback returns to; None:
+    there is none.
+    """
+
+    id: int
+    encoder: str
+    origin: Origin
+    index: str
+    action: Literal["promote", "rollback"]
+    returns: int | None
+    gate: Mapping[str, Any]
+    since: int
+
+
+def served(connection: Connection) -> Served | None:
+    """The encoder that is served now; None before the first promotion."""
+    found = history(connection, most=1)
+    return found[0] if found else None
+
+
+def history(connection: Connection, most: int = 1000) -> tuple[Served, ...]:
+    """The promotions and rollbacks, newest first."""
+    newest = select(promotion).order_by(promotion.c.id.desc()).limit(most)
+    return tuple(map(_served, connection.execute(newest)))
+
+
+def promote(
+    connection: Connection, encoder: str, origin: Origin, *, index: str = "", gate: Mapping[str, Any]
+) -> Served:
+    """Serve an encoder, from the end of the transaction on."""
+    now = served(connection)
+    return _add(connection, encoder, origin, index, "promote", None if now is None else now.id, gate)
+
+
+def rollback(connection: Connection) -> Served:
+    """Serve what was served before the newest promotion that is not rolled back."""
+    now = served(connection)
+    if now is None or now.returns is None:
+        what = "No encoder was promoted yet" if now is None else f"No encoder was served before {now.encoder}"
+        raise ArgumentError(
+            f"{what}, so there is nothing to return to.", fix="See: lookalike promote --history"
+        )
+    row = connection.execute(select(promotion).where(promotion.c.id == now.returns)).one()
+    then = _served(row)
+    return _add(connection, then.encoder, then.origin, then.index, "rollback", then.returns, then.gate)
+
+
+def _add(
+    connection: Connection,
+    encoder: str,
+    origin: Origin,
+    index: str,
+    action: Literal["promote", "rollback"],
+    returns: int | None,
+    gate: Mapping[str, Any],
+) -> Served:
+    row = {
+        "encoder": encoder,
+        "origin": json.dumps(asdict(origin)),
+        "search_index": index,
+        "action": action,
+        "returns": returns,
+        "gate": json.dumps(gate),
+        "made": now_ms(),
+    }
+    return _served(connection.execute(insert(promotion).values(row).returning(promotion)).one())
+
+
+def _served(row: Row[Any]) -> Served:
+    origin, gate = Origin(**json.loads(row.origin)), json.loads(row.gate)
+    return Served(row.id, row.encoder, origin, row.search_index, row.action, row.returns, gate, row.made)
