@@ -25,14 +25,16 @@ def haar_cascade() -> HasFace:
     defaults (scale factor 1.1, 3 neighbours, faces of any size). So the split may differ from the published one.
     """
     try:
-        import cv2
+        from cv2 import CascadeClassifier
+        from cv2.data import haarcascades
 
-        cascade = cv2.CascadeClassifier(cv2.data.haarcascades + CASCADE)
-    except (ImportError, AttributeError):  # OpenCV 5 has no cascades
+        file = Path(haarcascades, CASCADE).resolve(strict=True)
+    except (ImportError, OSError):  # OpenCV 5 has no cascades, or none with their files
         raise CatalogError(
             "Finding faces needs the package opencv-python-headless, version 4.",
             fix=f"{install('faces')}. Or put TLL_obj.csv beside left and right: {SPLIT}",
         ) from None
+    cascade = CascadeClassifier(str(file))
 
     def has_face(photo: Path) -> bool:
         try:
