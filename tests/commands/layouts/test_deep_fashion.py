@@ -107,6 +107,10 @@ def test_through_the_command_and_its_refresh(lookalike, tmp_path):
     assert sum(map(bool, Workspace(tmp_path).catalog.box)) == 4
 
 
+def _changed(path, old, new):
+    path.write_text(path.read_text().replace(old, new))
+
+
 def test_lists_that_do_not_fit(tmp_path):
     in_shop(tmp_path)
     with pytest.raises(CatalogError, match="does not have 4 fields"):
@@ -135,3 +139,31 @@ def test_what_is_absent_is_named_with_source_licence_and_place(tmp_path):
             catalog_from(f"inshop:{source}")
         for part in ("mmlab.ie.cuhk.edu.hk", "non-commercial", str(source), "Anno/list_bbox_inshop.txt"):
             assert part in absent.value.fix
+
+
+def test_boxes_outside_their_photos_and_images_listed_twice_are_named(tmp_path):
+    in_shop(tmp_path)
+    boxes, partition = tmp_path / "Anno/list_bbox_inshop.txt", tmp_path / "Eval/list_eval_partition.txt"
+    _changed(boxes, "050 049 208 236", "300 300 400 400")
+    (left_out,) = catalog_from(f"inshop:{tmp_path}").catalog.left_out
+    assert (left_out.image, left_out.reason.split(":")[0]) == (IN_SHOP[0][0], "box outside the photo")
+    _changed(boxes, "300 300 400 400", "300 300 400 x400")
+    with pytest.raises(CatalogError, match="line 3 does not have 7 fields, the last four numbers"):
+        catalog_from(f"inshop:{tmp_path}")
+    _changed(boxes, "x400", "400")
+    partition.write_text(partition.read_text() + partition.read_text().splitlines()[2] + "\n")
+    with pytest.raises(CatalogError, match=rf"'{tmp_path}' has image id '{IN_SHOP[0][0]}' in rows 0 and 4"):
+        catalog_from(f"inshop:{tmp_path}")
+    partition.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CatalogError, match="is not a list file"):
+        catalog_from(f"inshop:{tmp_path}")
+    with pytest.raises(CatalogError, match=r"list_eval_partition\.txt' is a file") as wrong:
+        catalog_from(f"inshop:{partition}")
+    assert wrong.value.fix.startswith("Give the folder")
+
+
+def test_a_pair_of_a_photo_with_itself_is_refused(tmp_path):
+    consumer(tmp_path)
+    _changed(tmp_path / "Eval/list_eval_partition.txt", f"{DRESS}/shop_01.jpg ", f"{DRESS}/comsumer_01.jpg ")
+    with pytest.raises(CatalogError, match=rf"pairs '{DRESS}/comsumer_01.jpg' with itself"):
+        catalog_from(f"consumer2shop:{tmp_path}")

@@ -61,6 +61,14 @@ def test_left_and_right_of_different_length_are_refused(tmp_path):
     assert "sites.google.com/view/totally-looks-like-dataset" in absent.value.fix
 
 
+def test_a_pair_of_a_photo_with_itself_is_warned_of(tmp_path):
+    totally(tmp_path)
+    (tmp_path / "right/00003.jpg").write_bytes((tmp_path / "left/00003.jpg").read_bytes())
+    warnings = catalog_from(f"tll:{tmp_path}").warnings
+    assert "1 pair has the same photo on both sides: '00003'. Remove both photos." in warnings
+    assert not any("both sides" in one for one in catalog_from(f"tll-objects:{tmp_path}").warnings)
+
+
 def test_a_list_of_pairs_without_photos_is_warned_of(tmp_path):
     warnings = catalog_from(f"tll:{totally(tmp_path, 5, ('00001', '09999'))}").warnings
     assert "TLL_obj.csv lists 1 pair without photos: '09999'." in warnings
@@ -119,6 +127,10 @@ def test_open_metric_learning_that_does_not_fit(tmp_path):
     wrong = open_metric_learning(tmp_path, OML.replace("False,True", "False,False"))
     with pytest.raises(CatalogError, match="neither is_query nor is_gallery in line 6"):
         catalog_from(f"oml:{wrong}")
+    with pytest.raises(CatalogError, match="has 'maybe' in is_query or is_gallery"):
+        catalog_from(f"oml:{open_metric_learning(tmp_path, OML.replace('True,True', 'maybe,True'))}")
+    with pytest.raises(CatalogError, match=r"df\.csv' has no box of four numbers in line 2"):
+        catalog_from(f"oml:{open_metric_learning(tmp_path, OML.replace('1,30,2,20', '1,,2,20'))}")
     with pytest.raises(CatalogError, match="no column 'is_gallery'"):
         catalog_from(f"oml:{open_metric_learning(tmp_path, OML.replace('is_gallery', 'gallery'))}")
     plain = "\n".join(",".join(line.split(",")[:5]) for line in OML.splitlines()[:3])

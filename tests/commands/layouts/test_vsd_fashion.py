@@ -126,9 +126,6 @@ def test_boxes_that_fit_in_no_order_leave_their_images_out(tmp_path):
     closed(tmp_path, entries)
     catalog = catalog_from(f"fashion:{tmp_path}").catalog
     assert [one.image for one in catalog.left_out] == [shop(0)]
-    closed(tmp_path, [entry(shop(0), "train", bbox=[1, 2, 3])])
-    with pytest.raises(CatalogError, match="not four numbers"):
-        catalog_from(f"fashion:{tmp_path}")
 
 
 def test_without_seeds_the_queries_of_the_tags_are_the_seeds(tmp_path):
@@ -138,10 +135,30 @@ def test_without_seeds_the_queries_of_the_tags_are_the_seeds(tmp_path):
     assert any("no file of seeds" in note for note in reading.notes)
 
 
+def test_without_seeds_and_tags_all_images_are_queries(tmp_path):
+    for path in closed(tmp_path, seeds=False).glob("*tagging.json"):
+        path.unlink()
+    reading = catalog_from(f"fashion:{tmp_path}")
+    assert set(reading.catalog.role) == {"both"}
+    assert any("neither seeds nor tags" in one for one in reading.warnings)
+
+
+@pytest.mark.parametrize("box", [[1, 2, 3], [1, 2, 3, 4, 5], {"x1": 1, "y1": 2, "x2": 3}, [1, 2, 3, "x"], 7])
+def test_a_box_that_is_not_four_numbers_is_named_with_its_image(tmp_path, box):
+    closed(tmp_path, [entry(shop(0), "train"), entry(shop(1), "train", bbox=box)])
+    with pytest.raises(CatalogError, match=rf"The bbox of '{shop(1)}' is not four numbers"):
+        catalog_from(f"fashion:{tmp_path}")
+
+
 def test_absent_photos_and_unknown_seeds_and_tags_are_reported(lookalike, tmp_path):
     task = closed(
         tmp_path / "data",
-        tags=[tag(shop(0), shop(1), 1), tag(shop(0), "img/no.jpg", 1), tag(shop(2), shop(3), 0)],
+        tags=[
+            tag(shop(0), shop(1), 1),
+            tag(shop(0), "img/no.jpg", 1),
+            tag(shop(2), shop(3), 0),
+            tag(shop(1), shop(1), 1),
+        ],
     )
     (tmp_path / "data" / shop(2)).unlink()
     write(task / "test_seeds.json", {"seeds": [shop(4), "img/nobody.jpg"]})
@@ -151,6 +168,8 @@ def test_absent_photos_and_unknown_seeds_and_tags_are_reported(lookalike, tmp_pa
     warned = " ".join(said["warnings"])
     assert "does not have 1 seed: 'img/nobody.jpg'" in warned
     assert "the catalog has no such image" in warned
+    assert "the pair is an image and itself" in warned
+    assert "1 label of train_gt_tagging.json not imported: their photos are left out." in said["notes"]
 
 
 def test_what_is_absent_is_named_with_source_licence_and_place(tmp_path, monkeypatch):
@@ -194,7 +213,7 @@ def test_from_hugging_face_only_json_is_downloaded(tmp_path, monkeypatch):
         raise OSError("no network")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refused)
-    with pytest.raises(CatalogError, match="Hugging Face gives no data set of that name: no network"):
+    with pytest.raises(CatalogError, match="the download from Hugging Face failed: no network"):
         catalog_from("fashion:vsd-benchmark/vsd-fashion")
 
 
@@ -210,13 +229,37 @@ def test_files_that_are_cut_short_or_hold_something_else(tmp_path):
         catalog_from(f"fashion:{tmp_path}")
 
 
-def test_several_tasks_are_named(tmp_path):
+def test_several_tasks_are_named_by_their_metadata(tmp_path):
     task = closed(tmp_path)
     write(tmp_path / "in_fashion/wild/metadata.json", json.loads((task / "metadata.json").read_text()))
     with pytest.raises(
-        CatalogError, match="several tasks: 'in_fashion/closed_catalog' and 'in_fashion/wild'"
-    ):
+        CatalogError, match=r"several tasks: 'in_fashion/closed_catalog/metadata\.json'"
+    ) as many:
         catalog_from(f"fashion:{tmp_path}")
+    fix = many.value.fix.removeprefix("Give the metadata of one: ")
+    assert len(catalog_from(fix, images=tmp_path).catalog) == 8
+
+
+def test_tasks_in_one_folder_keep_their_own_seeds_and_tags(tmp_path):
+    """The names of the files in the code of the paper; photos of shops are in both tasks."""
+    shops, consumers = [shop(n) for n in range(4)], [consumer(n) for n in range(3)]
+    for number, path in enumerate([*shops, *consumers]):
+        photo(tmp_path / path, *SIZE, seed=number)
+    inside = [entry(path, "gallery") for path in shops]
+    write(tmp_path / "dataset_metadata_closed_catalog.json", {"images": inside})
+    wild = [*inside, *(entry(path, "search") for path in consumers)]
+    write(tmp_path / "dataset_metadata_wild.json", {"images": wild})
+    write(tmp_path / "seeds/seeds_closed_catalog.json", {"seeds": shops[:2]})
+    write(tmp_path / "seeds/seeds_wild.json", {"seeds": consumers[:2]})
+    write(tmp_path / "gt_tagging/in_fashion_tags_dict.json", [tag(shops[0], shops[3], 1)])
+    write(tmp_path / "gt_tagging/in_fashion_outshop_tags_dict.json", [tag(consumers[0], shops[3], 1)])
+    reading = catalog_from(f"fashion:{tmp_path / 'dataset_metadata_wild.json'}")
+    assert reading.catalog.role.tolist() == ["gallery"] * 4 + ["query"] * 3
+    assert [path.name for path in reading.labels] == ["in_fashion_outshop_tags_dict.json"]
+    assert any("'in_fashion_tags_dict.json'" in note for note in reading.notes)
+    reading = catalog_from(f"fashion:{tmp_path / 'dataset_metadata_closed_catalog.json'}")
+    assert reading.catalog.role.tolist() == ["both", "both", "gallery", "gallery"]
+    assert [path.name for path in reading.labels] == ["in_fashion_tags_dict.json"]
 
 
 def test_an_unknown_layout_names_the_near_one(tmp_path):

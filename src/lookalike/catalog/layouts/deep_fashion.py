@@ -5,6 +5,7 @@ are x_1, y_1, x_2, y_2 of the upper left and the lower right corner.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,8 @@ CONSUMER = PublishedData(
     LICENCE,
     f"Eval/{PARTITION}, Anno/list_bbox_consumer2shop.txt and Img/img",
 )
+BOXED = 7  # fields of a list of boxes
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 SPLITS = {"train": "train", "val": "validation", "test": "test", "query": "test", "gallery": "test"}
 
 
@@ -48,6 +51,10 @@ def read_consumer_to_shop(folder: Path, images: str | os.PathLike[str] | None) -
     _require_known([row[3] for row in listed], ("train", "val", "test"), folder)
     photos: dict[str, tuple[str, str, str]] = {}
     for consumer, shop, item, status in listed:
+        if consumer == shop:
+            raise CatalogError(
+                f"{PARTITION} of {str(folder)!r} pairs {consumer!r} with itself.", fix="Remove that line."
+            )
         for path, role in ((consumer, "query"), (shop, "gallery")):
             if photos.setdefault(path, (item, role, status)) != (item, role, status):
                 raise CatalogError(
@@ -67,7 +74,7 @@ def _rows(
     warnings: list[str],
 ) -> Rows:
     paths, items, role, status = columns
-    listed, doubts = _list(about, folder, boxes, 7)
+    listed, doubts = _list(about, folder, boxes, BOXED)
     box = {row[0]: [float(number) for number in row[3:7]] for row in listed}
     types = {row[0]: row[1] for row in listed}
     table = {
@@ -89,12 +96,17 @@ def _rows(
 def _list(about: PublishedData, folder: Path, name: str, fields: int) -> tuple[list[list[str]], list[str]]:
     """The rows of a list file, and a warning if there are not as many as it says."""
     path = about.find(folder, name)
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     rows = [line.split() for line in lines[2:] if line.strip()]
-    wrong = [at + 3 for at, row in enumerate(rows) if len(row) != fields]
+    wrong = [
+        at + 3
+        for at, row in enumerate(rows)
+        if len(row) != fields or (fields == BOXED and not all(map(NUMBER.fullmatch, row[3:])))
+    ]
     if wrong or not rows or not lines[0].strip().isdigit():
         what = (
             f"line {wrong[0]:,} does not have {fields} fields"
+            + (", the last four numbers" if fields == BOXED else "")
             if wrong
             else "it does not begin with a count of rows"
         )

@@ -28,7 +28,9 @@ OWN = ("image", "item", "role")
 SPLITS = ("train", "validation")
 BOX = {"x0": "x_1", "y0": "y_1", "x1": "x_2", "y1": "y_2"}
 ROLES = {(True, True): "both", (True, False): "query", (False, True): "gallery"}
-WORDS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+WORDS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False} | {
+    "": None, "none": None, "nan": None,
+}  # fmt: skip
 
 
 def read_open_metric_learning(file: Path, images: str | os.PathLike[str] | None) -> Rows:
@@ -42,9 +44,13 @@ def read_open_metric_learning(file: Path, images: str | os.PathLike[str] | None)
             f"{str(file)!r} is not {OML.title}: it has no column {quoted(lacking)}.", file.parent
         )
     cells = table.columns
-    flags = [
-        [WORDS.get(text.strip().casefold()) for text in cells[name]] for name in ("is_query", "is_gallery")
-    ]
+    texts = [[text.strip().casefold() for text in cells[name]] for name in ("is_query", "is_gallery")]
+    if strange := sorted({text for column in texts for text in column} - WORDS.keys()):
+        raise CatalogError(
+            f"{str(file)!r} has {quoted(strange)} in is_query or is_gallery.",
+            fix="Use True or False, and leave both blank for training.",
+        )
+    flags = [[WORDS[text] for text in column] for column in texts]
     whole = set(OWN) <= cells.keys()
     role = [
         mine if flag == [None, None] else ROLES.get((bool(flag[0]), bool(flag[1])), "")
@@ -79,7 +85,8 @@ def read_open_metric_learning(file: Path, images: str | os.PathLike[str] | None)
             if name and name not in taken
         },
     }
-    return OML.rows(file, columns, OML.photos(file.parent, images, cells["path"]), *table.notes)
+    root = OML.photos(file.parent, images, cells["path"])
+    return OML.rows(file, columns, root, *table.notes, lines=table.lines)
 
 
 def oml_table(catalog: Catalog) -> tuple[dict[str, Sequence[object]], list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.table import read_table
+from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import CatalogError, first_line
 from lookalike.core.text import quoted
 
@@ -40,6 +41,8 @@ class PublishedData:
         """As `look`, but a file that is absent is an error."""
         if found := self.look(folder, *names):
             return found
+        if folder.is_file():
+            raise CatalogError(f"{str(folder)!r} is a file.", fix=f"Give the folder that holds {self.holds}.")
         what = f"is not {self.title}: it has no {' or '.join(names)}, also not one folder deeper"
         raise self.missing(f"{str(folder)!r} {what if folder.is_dir() else 'does not exist'}.", folder)
 
@@ -59,10 +62,12 @@ class PublishedData:
         columns: Mapping[str, Sequence[Any]],
         root: Path,
         *notes: str,
+        lines: Sequence[int] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields of Rows
     ) -> Rows:
-        """Columns of a catalog as its rows, with what the layout says of them."""
-        read = read_table(columns, images=root)
+        """Columns of a catalog as its rows, with what the layout says of them. `lines` are those of the source."""
+        table = replace(as_text_table(columns), source=str(source), lines=lines, folder=root)
+        read = read_table(table, images=root)
         told = (*read.notes[:1], *notes)
         sentence = told[0].replace("Read as a table", f"Read as {self.title}")
         return replace(read, source=str(source), notes=(sentence, *told[1:]), **more)
@@ -87,5 +92,5 @@ def download(about: PublishedData, name: str, patterns: list[str], revisions: Se
         if any(True for pattern in patterns for _ in Path(place).rglob(Path(pattern).name)):
             return Path(place)
     raise about.missing(
-        f"There is no folder {name!r} here, and Hugging Face gives no data set of that name: {why}", name
+        f"There is no folder {name!r} here, and the download from Hugging Face failed: {why}", name
     )

@@ -7,6 +7,7 @@ the faces.
 
 import os
 from collections.abc import Mapping, Sequence
+from filecmp import cmp
 from pathlib import Path
 
 from lookalike.catalog.layouts.faces import SPLIT, face_pairs, haar_cascade
@@ -57,7 +58,11 @@ def _read(
             f"None of the {plural(len(pairs), 'pair')} of {str(folder)!r} is one of {wanted}.",
             fix=f"Read all pairs: tll:{folder}",
         )
-    ids = [[f"{side}/{pairs[name][at]}" for name in names] for at, side in enumerate(SIDES)]
+    same = [name for name in names if cmp(root / pairs[name][0], root / pairs[name][1], shallow=False)]
+    if same:
+        what = "has the same photo on both sides" if len(same) == 1 else "have the same photo on both sides"
+        warnings.append(f"{plural(len(same), 'pair')} {what}: {quoted(same)}. Remove both photos.")
+    ids = [[pairs[name][at] for name in names] for at in range(2)]
     columns = {
         "image": [*ids[0], *ids[1]],
         "role": ["query"] * len(names) + ["gallery"] * len(names),
@@ -66,23 +71,25 @@ def _read(
     }
     labels = {"query": ids[0], "candidate": ids[1], "label": ["1"] * len(names)}
     note = f"{plural(len(names), 'pair')}, each with both photos in one split."
-    more = {"labels": (labels,), "together": strings(columns["pair"]), "warnings": tuple(warnings)}
-    return TLL.rows(folder, columns, root, note, **more)
+    return TLL.rows(
+        folder, columns, root, note,
+        labels=(labels,), together=strings(columns["pair"]), warnings=tuple(warnings),
+    )  # fmt: skip
 
 
-def _pairs(root: Path) -> dict[str, tuple[str, ...]]:
-    """The two photos of each pair by their common name."""
+def _pairs(root: Path) -> dict[str, tuple[str, str]]:
+    """The two photos of each pair, as paths from the root, by their common name."""
     left, right = (
         {
-            path.stem: path.name
+            path.stem: f"{side}/{path.name}"
             for path in sorted(TLL.find(root, side).iterdir())
             if path.suffix.lower() in ENDINGS
         }
         for side in SIDES
     )
     if left.keys() != right.keys() or not left:
-        alone = [f"left/{left[one]}" for one in sorted(left.keys() - right.keys())]
-        alone += [f"right/{right[one]}" for one in sorted(right.keys() - left.keys())]
+        alone = [left[one] for one in sorted(left.keys() - right.keys())]
+        alone += [right[one] for one in sorted(right.keys() - left.keys())]
         raise CatalogError(
             f"{str(root)!r} has {len(left):,} photos in left and {len(right):,} in right; without the other side are: "
             f"{quoted(alone)}.",
@@ -94,7 +101,7 @@ def _pairs(root: Path) -> dict[str, tuple[str, ...]]:
 def _subsets(
     folder: Path,
     root: Path,
-    pairs: Mapping[str, tuple[str, ...]],
+    pairs: Mapping[str, tuple[str, str]],
     wanted: str,
     progress: Progress | None,
 ) -> tuple[dict[str, str], list[str]]:
@@ -106,7 +113,7 @@ def _subsets(
         return {name: "objects" if name in listed else "faces" for name in pairs}, [said] if absent else []
     if not wanted:
         return {}, []
-    photos = [(root / "left" / left, root / "right" / right) for left, right in pairs.values()]
+    photos = [(root / left, root / right) for left, right in pairs.values()]
     faces = face_pairs(photos, haar_cascade(), progress)
     return {name: "faces" if face else "objects" for name, face in zip(pairs, faces, strict=True)}, [
         f"{str(folder)!r} has no {OBJECTS}, so a Haar cascade found the faces. To compare with the paper, use its own "

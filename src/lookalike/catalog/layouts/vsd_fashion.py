@@ -8,7 +8,7 @@ seeds {"seeds": [path]} and tags [{"key": [seed, candidate], "value": 0 or 1}]. 
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,9 @@ VSD_FASHION = PublishedData(
     'metadata, seeds and tags as JSON, and the photos under "img" (or elsewhere: --images FOLDER)',
 )
 OWN = ("id", "path", "phase", "bbox", "category")
-KINDS = ("metadata", "manifest", "seeds", "tags")
+NAMES = ("x1", "y1", "x2", "y2")
+OTHERS = "others"
+KINDS = ("metadata", "manifest", "seeds", "tags", OTHERS)
 
 
 def read_vsd_fashion(place: Path, images: str | os.PathLike[str] | None) -> Rows:
@@ -42,16 +44,18 @@ def read_vsd_fashion(place: Path, images: str | os.PathLike[str] | None) -> Rows
     folder = place if place.is_dir() else place.parent
     files = _files(place, folder)
     entries = _entries(files["metadata"])
-    tags = [tag for found in files["tags"].values() for tag in found if isinstance(tag, dict)]
-    ends = [tag.get("key", [tag.get("query"), tag.get("gallery")]) for tag in tags]
-    pairs = [pair for pair in ends if isinstance(pair, list) and len(pair) == 2]
     seeds = {str(seed) for found in files["seeds"].values() for seed in found["seeds"]}
+    pairs = [pair for tags in files["tags"].values() for pair in _ends(tags)]
     notes, warnings = [], []
-    if not seeds:
-        seeds = {str(seed) for seed, _ in pairs}
+    if left := [path.name for path in files[OTHERS]]:
+        notes.append(f"Files of other tasks are left out: {quoted(left)}.")
+    if not seeds and pairs:
+        seeds = {seed for seed, _ in pairs}
         notes.append(
             f"There is no file of seeds: the {plural(len(seeds), 'query', 'queries')} of the tags are the seeds."
         )
+    if not seeds:
+        warnings.append("There are neither seeds nor tags, so all images are queries and candidates.")
     paths = [str(entry["path"]) for entry in entries]
     if absent := sorted(seeds - set(paths)):
         warnings.append(f"The metadata does not have {plural(len(absent), 'seed')}: {quoted(absent)}.")
@@ -67,7 +71,8 @@ def read_vsd_fashion(place: Path, images: str | os.PathLike[str] | None) -> Rows
         "item": [str(entry.get("id", "")) for entry in entries],
         "category": [str(entry.get("category") or "") for entry in entries],
         "role": [
-            "query" if phase[path] in wild else "both" if path in seeds else "gallery" for path in paths
+            "query" if phase[path] in wild else "both" if path in seeds or not seeds else "gallery"
+            for path in paths
         ],
         "split": [split[path] for path in paths],
         "phase": [phase[path] for path in paths],
@@ -94,12 +99,13 @@ def _files(place: Path, folder: Path) -> dict[str, dict[Path, Any]]:
         if kind := _kind(content):
             found[kind][path] = content
     if place.is_file():
+        _leave_others(found, place)
         found["metadata"] = {place: found["metadata"].get(place, {"images": []})}
     if len(found["metadata"]) > 1:
-        places = [str(path.relative_to(folder).parent) for path in found["metadata"]]
+        places = [str(path.relative_to(folder)) for path in found["metadata"]]
         raise CatalogError(
             f"{str(folder)!r} holds several tasks: {quoted(places)}.",
-            fix=f"Give one of them: fashion:{folder / places[0]}",
+            fix=f"Give the metadata of one: fashion:{folder / places[0]}",
         )
     if not found["metadata"]:
         raise VSD_FASHION.missing(
@@ -107,6 +113,30 @@ def _files(place: Path, folder: Path) -> dict[str, dict[Path, Any]]:
             folder,
         )
     return found
+
+
+def _leave_others(found: dict[str, dict[Path, Any]], metadata: Path) -> None:
+    """Of several tasks in one folder, keep seeds named as the metadata is, and tags that have one of them as query."""
+    others = [path for path in found["metadata"] if path != metadata]
+    own = set(_words(metadata)).difference(*map(_words, others))
+    named = [path for path in found["seeds"] if own & {*_words(path)}]
+    if not others or not named:
+        return
+    seeds = {str(seed) for path in named for seed in found["seeds"][path]["seeds"]}
+    tags = [path for path, held in found["tags"].items() if any(seed in seeds for seed, _ in _ends(held))]
+    for kind, kept in (("seeds", named), ("tags", tags)):
+        for path in found[kind].keys() - {*kept}:
+            found[OTHERS][path] = found[kind].pop(path)
+
+
+def _words(path: Path) -> list[str]:
+    return re.split(r"[^a-z]+", f"{path.parent.name} {path.stem}".casefold())
+
+
+def _ends(tags: Iterable[object]) -> list[tuple[str, str]]:
+    """The query and the candidate of each tag that has both."""
+    keys = [tag.get("key", [tag.get("query"), tag.get("gallery")]) for tag in tags if isinstance(tag, dict)]
+    return [(str(key[0]), str(key[1])) for key in keys if isinstance(key, list) and len(key) == 2]
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - whatever a file holds
@@ -149,29 +179,27 @@ def _splits(manifests: Mapping[Path, Any], phase: Mapping[str, str]) -> dict[str
         for path, one in phase.items()
     }
     for file, content in manifests.items():
-        words = re.split(r"[^a-z]+", f"{file.parent.name} {file.stem}".casefold())
-        named = next(filter(None, map(split_name, reversed(words))), "test")
+        named = next(filter(None, map(split_name, reversed(_words(file)))), "test")
         split |= {str(one["path"]): named for one in content["images"]}
     return split
 
 
-def _boxes(entries: Iterable[Mapping[str, Any]]) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _boxes(entries: Sequence[Mapping[str, Any]]) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Boxes and their orders: corners by name, which the published code reads, or lists, documented as [x, y, h, w]."""
     found = [entry.get("bbox") for entry in entries]
     if not any(found):
         return None, (CORNERS,)
     named = any(isinstance(box, dict) for box in found)
-    lists = [
-        [box[key] for key in ("x1", "y1", "x2", "y2")] if isinstance(box, dict) else box for box in found
-    ]
-    try:
-        boxes = np.array(
-            [[float(number) for number in box or [np.nan] * 4] for box in lists], np.float64
-        ).reshape(-1, 4)
-    except (TypeError, ValueError):
-        raise CatalogError(
-            "A bbox of the metadata is not four numbers.", fix="Write [x, y, height, width]."
-        ) from None
+    boxes = np.full((len(found), 4), np.nan)
+    for at, box in enumerate(found):
+        try:
+            if box:
+                boxes[at] = [float(box[key]) for key in (NAMES if isinstance(box, dict) else range(len(box)))]
+        except (TypeError, ValueError, KeyError):
+            raise CatalogError(
+                f"The bbox of {entries[at]['path']!r} is not four numbers: {box!r}.",
+                fix='Write [x, y, height, width], or {"x1", "y1", "x2", "y2"}.',
+            ) from None
     return boxes, (CORNERS,) if named else (SIZE_TURNED, SIZE, CORNERS)
 
 

@@ -55,6 +55,8 @@ def as_text_table(table: object, *, wanted: str = "image") -> TextTable:
     beside NaN, as pandas holds them) are text without the point. The delimiter of a text file is the one
     under which there is a column `wanted`.
     """
+    if isinstance(table, TextTable):
+        return table
     if isinstance(table, str | os.PathLike):
         return _from_path(Path(os.path.abspath(table)), wanted)
     names, columns, kind = _columns_of(table)

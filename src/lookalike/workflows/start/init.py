@@ -92,13 +92,15 @@ def init(
         database=database,
     )
     made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
-    notes, warnings = labels_with(made, reading)
+    notes, warnings = labels_with(made, reading, first=True)
     return made, dataclasses.replace(
         reading, notes=(*reading.notes, *notes), warnings=(*reading.warnings, *warnings)
     )
 
 
-def labels_with(workspace: Workspace, reading: Reading) -> tuple[list[str], list[str]]:
+def labels_with(
+    workspace: Workspace, reading: Reading, *, first: bool = False
+) -> tuple[list[str], list[str]]:
     """Import the labels that came with photos, for pairs that have none. Returns notes, and what cannot be used."""
     notes, warnings = [], []
     for labels in reading.labels:
@@ -110,6 +112,9 @@ def labels_with(workspace: Workspace, reading: Reading) -> tuple[list[str], list
             continue
         if found.added or not found.labels:
             notes.append(f"Imported {plural(found.added, 'label')} of {name}.")
+        if found.on_left_out_images:
+            left = plural(found.on_left_out_images, "label")
+            notes += [f"{left} of {name} not imported: their photos are left out."] if first else []
         if found.differing:
             way = f" To replace it: lookalike labels import {quote(str(labels))} --replace --skip-invalid"
             warnings.append(
