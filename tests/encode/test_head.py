@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles.rounding import gamma
 
 from lookalike.core.errors import ArgumentError
-from lookalike.encode.heads.head import apply_head
+from lookalike.encode.heads.head import Head, apply_head
 from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead, scaled
 
 
@@ -98,3 +98,8 @@ def test_a_zero_row_has_a_finite_gradient():
     vectors = torch.zeros(2, 4, requires_grad=True)
     ProjectionHead.seeded(4, 3, seed=0)(vectors).sum().backward()
     assert torch.isfinite(vectors.grad).all()
+
+
+def test_the_base_class_cannot_be_made():
+    with pytest.raises(TypeError, match="forward"):
+        Head(2, 2)

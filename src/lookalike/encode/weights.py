@@ -1,4 +1,4 @@
-"""Weights: read from a file without running any code in it, fitted to a network, hashed, or missing."""
+"""Weights: reading a file without running code in it, fitting them to a network, hashing them."""
 
 import hashlib
 import socket
@@ -20,7 +20,7 @@ from lookalike.encode.zoo.networks import published_at
 WRAPPERS = ("state_dict", "model", "model_state_dict", "teacher", "student")
 PREFIXES = ("module.", "_orig_mod.", "backbone.", "encoder.", "model.")
 
-TRAINED = ("module.encoder_q.",)  # of two networks in one file, the one to use
+TRAINED = ("module.encoder_q.",)  # a file can hold two networks; this one is used
 
 COUNTER = "num_batches_tracked"  # older files lack it, and inference does not use it
 
@@ -42,7 +42,7 @@ def weights_file(given: str, base: Path, spec: str) -> Path:
 
 
 def read_weights(file: Path) -> State:
-    """The parameters in a safetensors file or a file of torch.save; of the latter only tensors are read."""
+    """The parameters in a file of safetensors or torch.save. Of the latter, only tensors are read."""
     try:
         if file.suffix == ".safetensors":
             from safetensors.torch import load_file
@@ -53,7 +53,7 @@ def read_weights(file: Path) -> State:
             return _unwrapped(torch.load(file, map_location="cpu", weights_only=True))
     except EncoderError:
         raise
-    except Exception as error:  # a reader of a damaged file fails in any way there is
+    except Exception as error:  # readers of damaged files can raise anything
         reason = first_line(error)
         if "weights_only" in reason:
             reason = "torch.save did not write it, or it holds more than tensors"
@@ -122,8 +122,8 @@ def parameters_hash(module: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def _unwrapped(held: Any) -> State:  # noqa: ANN401 - whatever was saved
-    """The parameters, taken out of the dictionaries that training programs save them in."""
+def _unwrapped(held: Any) -> State:  # noqa: ANN401 - a file can hold anything
+    """The parameters without the dictionaries in which training programs save them."""
     for _ in range(3):
         wrapper = next(
             (name for name in WRAPPERS if isinstance(held, dict) and isinstance(held.get(name), dict)), None

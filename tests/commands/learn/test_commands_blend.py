@@ -135,6 +135,15 @@ def test_a_blend_of_a_trained_encoder_is_trained_whatever_its_weights(lookalike,
     assert trained(shop) == ("better", "mix")
 
 
+def test_another_blend_of_the_same_name_is_refused_with_the_difference(lookalike, shop):
+    assert lookalike("blend", *ENCODERS, "--name", "mix", "--weights", "1,1,1").status == 0
+    refused = lookalike("blend", *ENCODERS[:2], "--name", "mix", "--weights", "1,1")
+    assert refused.status == 1
+    assert f"({ENCODERS[2]} was in it and is not now; weights was 1,1,1 and is now 1,1)" in " ".join(
+        refused.err.split()
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

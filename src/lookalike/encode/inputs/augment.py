@@ -54,12 +54,12 @@ class Augmented:
         self.prepare = Augment(encoder.prepare, view, seed, encoder.size_hint)
 
     def vectors(self, ready: np.ndarray) -> Float32[np.ndarray, "photos dimension"]:
-        """PreparedChunk views, stacked, to their vectors."""
+        """Prepared views, stacked, to their vectors."""
         return self.encoder.vectors(ready)
 
 
 def view_origin(origin: Origin, view: int, seed: int) -> Origin:
-    """What makes the vectors of a view of every photo, from what makes those of the photos."""
+    """The origin of the vectors of views, from the origin of the vectors of photos."""
     return replace(
         origin, preprocessing=f"augmented (view {view} of seed {seed}), then {origin.preprocessing}"
     )
@@ -119,7 +119,7 @@ def jittered(photo: Image.Image, random: np.random.Generator) -> Image.Image:
 
 
 def turned(photo: Image.Image, turn: float) -> Image.Image:
-    """Every hue moved by a share of the colour circle."""
+    """Every hue rotated by a fraction of the colour circle."""
     hue, saturation, value = photo.convert("HSV").split()
     step = int(turn * 255)
     moved = hue.point([(level + step) % 256 for level in range(256)])

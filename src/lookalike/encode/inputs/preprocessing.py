@@ -81,7 +81,7 @@ class Preprocessing:
 
     @classmethod
     def of_values(cls, values: Mapping[str, Any], spec: str) -> "Preprocessing":
-        """What `asdict` made of a preprocessing, read as strictly as the options of an encoder string."""
+        """A preprocessing from its `asdict` form, checked as strictly as the options of an encoder string."""
         listed = {key: value if isinstance(value, list | tuple) else [value] for key, value in values.items()}
         texts = {key: ",".join(map(str, value)) for key, value in listed.items()}
         if texts.get("resize") == "0":
@@ -89,7 +89,7 @@ class Preprocessing:
         return cls((1, 1)).with_options(texts, spec)
 
     def with_options(self, options: Mapping[str, str], spec: str) -> "Preprocessing":
-        """This preprocessing with what an encoder string says otherwise."""
+        """This preprocessing, changed by the options of an encoder string."""
         given = {key: _read(key, text, spec) for key, text in options.items() if key in OPTIONS}
         if "size" in given and "resize" not in given:
             given["resize"] = round(self.shorter * max(given["size"]) / max(self.size))
@@ -102,7 +102,7 @@ class Preprocessing:
         return changed
 
 
-def _read(key: str, text: str, spec: str) -> Any:  # noqa: ANN401 - one reader for seven fields
+def _read(key: str, text: str, spec: str) -> Any:  # noqa: ANN401 - the fields have different types
     """One option's value; 123/255 is a number."""
     try:
         if key == "crop_mode" and text in CROP_MODES:

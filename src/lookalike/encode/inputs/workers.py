@@ -1,4 +1,4 @@
-"""Photos read and made ready by worker processes: the part of embedding that needs no network.
+"""Worker processes that read and prepare photos: the part of embedding that needs no network.
 
 Processes, since classical descriptors hold the interpreter's lock; threads for a handful of photos, which would be
 done before a process has started.
@@ -24,11 +24,11 @@ from lookalike.catalog.photos.decode import load_rgb
 from lookalike.core.errors import CatalogError, EmbeddingsError
 from lookalike.encode.encoder import Prepare
 
-FEW = 256  # fewer photos than this are not worth starting processes for
+FEW = 256  # with fewer photos, starting processes takes longer than it saves
 CHUNK = 16  # photos a worker takes at a time
-AHEAD = 4  # chunks under way or waiting per worker: keeps memory flat whatever the catalog's size
-IDLE_SECONDS = 10  # workers wait so long for more work
-WATCH_SECONDS = 0.5  # how often a worker looks whether its command is still there
+AHEAD = 4  # chunks in progress or waiting per worker; limits memory for any catalog size
+IDLE_SECONDS = 10  # how long workers wait for more work
+WATCH_SECONDS = 0.5  # how often a worker checks that its command still runs
 
 
 class Chunk(NamedTuple):
@@ -41,7 +41,7 @@ class Chunk(NamedTuple):
 
 
 class PreparedChunk(NamedTuple):
-    """A chunk made ready: the photos that were good, stacked, and for the others (row, what is wrong)."""
+    """A prepared chunk: the usable photos, stacked, and (row, what is wrong) for each other photo."""
 
     rows: tuple[int, ...]
     photos: np.ndarray
@@ -62,7 +62,7 @@ def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> Pre
 
 
 def _photo(path: Path, digest: str, size_hint: int, box: str) -> Image.Image | str:
-    """The photo that the catalog means, cut to its box, or what is wrong with it."""
+    """The photo of the catalog, cut to its box, or what is wrong with it."""
     try:
         content = path.read_bytes()
     except OSError:

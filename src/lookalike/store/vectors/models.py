@@ -213,15 +213,28 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     >>> differences({"settings": {"rate": 0.1}, "labels": "a"}, {"settings": {"rate": 0.2}, "labels": "b"})
     ['rate was 0.1 and is now 0.2', 'the labels have changed']
+    >>> differences({"color": {"vectors": "a"}, "hog": {"vectors": "b"}}, {"color": {"vectors": "c"}})
+    ['color has changed', 'hog was in it and is not now']
     """
-    one, other = _flat(before), _flat(now)
-    found = []
+    blended = [
+        key for key, value in {**now, **before}.items() if isinstance(value, Mapping) and "vectors" in value
+    ]
+    found = [_blended(key, before, now) for key in blended if before.get(key) != now.get(key)]
+    one, other = ({key: run[key] for key in run if key not in blended} for run in (before, now))
+    one, other = _flat(one), _flat(other)
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):
             called = "the encoder" if key == "encoder spec" else key
             words = f"{called} was {_shown(one.get(key))} and is now {_shown(other.get(key))}"
             found.append(CHANGED.get(key, words))
     return found
+
+
+def _blended(encoder: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The difference in one encoder of a blend."""
+    if encoder in before and encoder in now:
+        return f"{encoder} has changed"
+    return f"{encoder} was in it and is not now" if encoder in before else f"{encoder} was not in it"
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:

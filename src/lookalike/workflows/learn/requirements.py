@@ -43,10 +43,10 @@ def _require_vectors(workspace: Workspace, encoder: str) -> None:
 
 
 def _require_another(workspace: Workspace, name: str, encoder: str) -> None:
-    """Refuse to overwrite the encoder that the head is trained on, directly or through other heads."""
+    """Refuse to overwrite the encoder that the new one is made from, directly or through others."""
     bases = ancestry(parse(workspace.manifest(encoder).spec), workspace.folder)
     if name == encoder or _folder(workspace, name) in _folders(workspace, bases):
-        on = "the encoder to train on" if name == encoder else f"part of {encoder}"
+        on = "the encoder that you start from" if name == encoder else f"part of {encoder}"
         raise LearningError(
             f"The name {name!r} is taken: {name} is {on}.", fix="Choose another name with --name NAME."
         )
@@ -57,7 +57,7 @@ def _require_none_above(workspace: Workspace, name: str) -> None:
     above = heads_on(workspace, name)
     if above:
         raise LearningError(
-            f"{name} cannot be replaced: {quoted(above)} {'was' if len(above) == 1 else 'were'} trained on it.",
+            f"{name} cannot be replaced: {quoted(above)} {'was' if len(above) == 1 else 'were'} made from it.",
             fix=f"Choose another name with --name NAME, or delete {'it' if len(above) == 1 else 'them'} first "
             f"(in {workspace.folder / MODELS}).",
         )
