@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import polars
 import pytest
@@ -118,6 +119,25 @@ def test_from_the_hub_comes_parquet_and_no_code(tmp_path, monkeypatch):
     ]
     with pytest.raises(CatalogError, match="several configurations: 'large' and 'small'"):
         catalog_from(f"hf-datasets:{tmp_path / 'cache'}")
+
+
+def test_without_network_or_package_the_error_says_what_to_do(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    def refused(name, **options):
+        raise ConnectionError("no route to the host\n(more)")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refused)
+    with pytest.raises(
+        CatalogError, match=r"download from Hugging Face failed: no route to the host\nGet"
+    ) as absent:
+        catalog_from("hf-datasets:someone/shop")
+    assert "Put it into 'someone/shop'" in absent.value.fix
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(CatalogError, match="need the package huggingface_hub"):
+        catalog_from("hf-datasets:someone/shop")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_no_data_set_says_how_to_save_one(tmp_path):

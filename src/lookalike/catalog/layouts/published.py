@@ -3,17 +3,13 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from lookalike.catalog.layouts.deep_fashion import read_consumer_to_shop, read_in_shop
 from lookalike.catalog.layouts.furniture import read_furniture
 from lookalike.catalog.layouts.open_metric_learning import oml_table, read_open_metric_learning
-from lookalike.catalog.layouts.totally_looks_like import (
-    objects_table,
-    read_all_pairs,
-    read_faces,
-    read_objects,
-)
+from lookalike.catalog.layouts.totally_looks_like import objects_table, read_pairs
 from lookalike.catalog.layouts.vsd_fashion import read_vsd_fashion
 from lookalike.catalog.readers.rows import Rows
 from lookalike.core.errors import ArgumentError
@@ -40,9 +36,9 @@ LAYOUTS: Mapping[str, Reader] = {
     "inshop": _quick(read_in_shop),
     "consumer2shop": _quick(read_consumer_to_shop),
     "furniture": _quick(read_furniture),
-    "tll": _quick(read_all_pairs),
-    "tll-objects": read_objects,
-    "tll-faces": read_faces,
+    "tll": read_pairs,
+    "tll-objects": partial(read_pairs, wanted="objects"),
+    "tll-faces": partial(read_pairs, wanted="faces"),
     "oml": _quick(read_open_metric_learning),
     "hf-datasets": _quick(_hugging_face),
 }

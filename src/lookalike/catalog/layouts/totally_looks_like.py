@@ -31,24 +31,14 @@ OBJECTS = "TLL_obj.csv"
 SIDES = ("left", "right")
 
 
-def read_all_pairs(folder: Path, images: str | os.PathLike[str] | None) -> Rows:
-    """All pairs; with TLL_obj.csv, the column `subset` is objects or faces."""
-    return _read(folder, images)
-
-
-def read_objects(folder: Path, images: str | os.PathLike[str] | None, progress: Progress | None) -> Rows:
-    """The pairs of TLL_obj.csv. Where it is absent, those whose photos do not both show a face."""
-    return _read(folder, images, "objects", progress)
-
-
-def read_faces(folder: Path, images: str | os.PathLike[str] | None, progress: Progress | None) -> Rows:
-    """The other pairs."""
-    return _read(folder, images, "faces", progress)
-
-
-def _read(
-    folder: Path, images: str | os.PathLike[str] | None, wanted: str = "", progress: Progress | None = None
+def read_pairs(
+    folder: Path, images: str | os.PathLike[str] | None, progress: Progress | None = None, wanted: str = ""
 ) -> Rows:
+    """All pairs, or those of objects or of faces.
+
+    Objects are the pairs of TLL_obj.csv or, where it is absent and one kind is wanted, those whose photos do not both
+    show a face. The column `subset` says which is which.
+    """
     root = Path(os.path.abspath(images)) if images is not None else TLL.find(folder, "left").parent
     pairs = _pairs(root)
     subset, warnings = _subsets(folder, root, pairs, wanted, progress)

@@ -118,7 +118,9 @@ def export(
     if json:
         print_json(found)
         return
-    say(f"Wrote {found.file}: {plural(found.rows, 'row')}. Its paths start at {found.photos}.", *found.notes)
+    say(f"Wrote {found.file}: {plural(found.rows, 'row')}.", *found.notes)
+    if found.layout == "oml":
+        say(f"In Open-Metric-Learning, dataset_root is {found.photos}.")
     next_step("lookalike status", workspace=workspace)
 
 
