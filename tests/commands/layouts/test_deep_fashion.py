@@ -162,8 +162,17 @@ def test_boxes_outside_their_photos_and_images_listed_twice_are_named(tmp_path):
     assert wrong.value.fix.startswith("Give the folder")
 
 
-def test_a_pair_of_a_photo_with_itself_is_refused(tmp_path):
+def test_pairs_of_a_photo_with_itself_and_photos_of_two_items_are_reported(tmp_path):
     consumer(tmp_path)
-    _changed(tmp_path / "Eval/list_eval_partition.txt", f"{DRESS}/shop_01.jpg ", f"{DRESS}/comsumer_01.jpg ")
-    with pytest.raises(CatalogError, match=rf"pairs '{DRESS}/comsumer_01.jpg' with itself"):
-        catalog_from(f"consumer2shop:{tmp_path}")
+    partition = tmp_path / "Eval/list_eval_partition.txt"
+    other = f"{BLOUSE}2/comsumer_01.jpg {DRESS}/shop_01.jpg id_00000002 val"
+    own = f"{DRESS}/comsumer_01.jpg {DRESS}/comsumer_01.jpg id_00000001 train"
+    text = partition.read_text()
+    partition.write_text(f"6{text[1:]}{other}\n{own}\n")
+    reading = catalog_from(f"consumer2shop:{tmp_path}")
+    row = reading.catalog.row
+    assert len(row) == 7
+    assert reading.catalog.item[row[f"{DRESS}/shop_01.jpg"]] == "id_00000001"
+    assert reading.catalog.role[row[f"{DRESS}/comsumer_01.jpg"]] == "query"
+    assert f"Pairs of a photo with itself are left out: '{DRESS}/comsumer_01.jpg'." in reading.warnings
+    assert any(one.endswith(f"keep the first: '{DRESS}/shop_01.jpg'.") for one in reading.warnings)

@@ -14,7 +14,7 @@ import numpy as np
 from lookalike.catalog.layouts.source import PublishedData
 from lookalike.catalog.readers.rows import Rows
 from lookalike.core.errors import CatalogError
-from lookalike.core.text import plural
+from lookalike.core.text import plural, quoted
 
 WHERE = "https://mmlab.ie.cuhk.edu.hk/projects/DeepFashion.html"
 LICENCE = "non-commercial research and education only"
@@ -50,17 +50,18 @@ def read_consumer_to_shop(folder: Path, images: str | os.PathLike[str] | None) -
     listed, warnings = _list(CONSUMER, folder, PARTITION, 4)
     _require_known([row[3] for row in listed], ("train", "val", "test"), folder)
     photos: dict[str, tuple[str, str, str]] = {}
+    same, twofold = [], []
     for consumer, shop, item, status in listed:
         if consumer == shop:
-            raise CatalogError(
-                f"{PARTITION} of {str(folder)!r} pairs {consumer!r} with itself.", fix="Remove that line."
-            )
+            same.append(consumer)
+            continue
         for path, role in ((consumer, "query"), (shop, "gallery")):
             if photos.setdefault(path, (item, role, status)) != (item, role, status):
-                raise CatalogError(
-                    f"{PARTITION} of {str(folder)!r} has {path!r} in two items, roles or partitions.",
-                    fix="Download the file again.",
-                )
+                twofold.append(path)
+    if same:
+        warnings.append(f"Pairs of a photo with itself are left out: {quoted(same)}.")
+    if twofold:
+        warnings.append(f"Photos with several items, roles or partitions keep the first: {quoted(twofold)}.")
     columns = [list(photos), *(list(column) for column in zip(*photos.values(), strict=True))]
     return _rows(CONSUMER, folder, images, columns, "list_bbox_consumer2shop.txt", warnings)
 
