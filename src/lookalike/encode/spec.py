@@ -21,6 +21,7 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote
 
 from lookalike.core.errors import EncoderError
@@ -29,6 +30,7 @@ from lookalike.encode.zoo.networks import named, nearest
 NETWORKS = ("timm", "torchvision", "open_clip", "hf", "hub", "onnx")
 SOURCES = ("descriptor", "precomputed", *NETWORKS, "checkpoint")
 FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
+FOLDERS = MappingProxyType({"hf": "", "open_clip": "local-dir:"})  # whose name can be one, after a prefix
 MODELS, ABOUT, RUN = "models", "checkpoint.json", "run.json"
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
@@ -62,7 +64,8 @@ class EncoderSpec:
         """
         if self.called:
             return self.called
-        first = self.source in ("torchvision", "open_clip") and not self.name.startswith("hf-hub:")
+        tagged = not self.name.startswith(("hf-hub:", "local-dir:"))
+        first = self.source in ("torchvision", "open_clip") and tagged
         stem = self.name.split("/")[0 if first else -1]
         if self.source in ("precomputed", "onnx"):
             stem = stem.rsplit(".", 1)[0] or stem
@@ -88,7 +91,23 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
         name = place(checkpoint_folder(name, base) or name)
     elif spec.source in FILES:
         name = place(name)
+    elif prefix_and_path := _folder(spec):
+        name = prefix_and_path[0] + place(prefix_and_path[1])
     return replace(spec, name=name, options=options)
+
+
+def in_folder(spec: EncoderSpec, base: Path) -> EncoderSpec:
+    """The spec with the path of its network's folder, if that is in `base`; other specs as they are."""
+    prefix, path = _folder(spec) or ("", "")
+    return replace(spec, name=f"{prefix}{base / path}") if path and (base / path).is_dir() else spec
+
+
+def _folder(spec: EncoderSpec) -> tuple[str, str] | None:
+    """The prefix and the path in a name that can be a folder: `hf:FOLDER`, `open_clip:local-dir:FOLDER`."""
+    prefix = FOLDERS.get(spec.source)
+    if prefix is None or not spec.name.startswith(prefix):
+        return None
+    return prefix, spec.name.removeprefix(prefix)
 
 
 def checkpoint_folder(name: str, base: Path) -> Path | None:
@@ -105,11 +124,15 @@ def without_folders(spec: EncoderSpec) -> EncoderSpec:
 
     >>> str(without_folders(parse("timm:resnet50?weights=/home/me/w.pth")))
     'timm:resnet50?weights=w.pth'
+    >>> str(without_folders(parse("hf:/home/me/net"))), str(without_folders(parse("hf:facebook/dinov2-base")))
+    ('hf:net', 'hf:facebook/dinov2-base')
     """
     options = tuple(
         (key, value.rpartition("/")[2] if key == "weights" else value) for key, value in spec.options
     )
-    name = spec.name.rpartition("/")[2] if spec.source in FILES else spec.name
+    prefix, path = _folder(spec) or ("", spec.name)
+    is_path = spec.source in FILES or Path(path).is_absolute()
+    name = prefix + path.rpartition("/")[2] if is_path else spec.name
     return replace(spec, name=name, options=options)
 
 

@@ -26,7 +26,7 @@ from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import encode_photo
 from lookalike.encode.open import open_encoder
 from lookalike.encode.sources.hub_networks import TRUSTED
-from lookalike.encode.spec import parse
+from lookalike.encode.spec import located, parse, without_folders
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.25, 0.5, 0.2)
 TOWER = {
@@ -329,3 +329,36 @@ def test_of_a_file_with_two_networks_the_trained_one_is_taken(tmp_path):
     )
     encoder = opened(f"torchvision:resnet18?weights={tmp_path}/moco.pth.tar")
     assert torch.equal(encoder.module.conv1.weight.cpu(), made.conv1.weight)
+
+
+@pytest.mark.parametrize("source", ["hf", "open_clip"])
+def test_a_folder_in_the_workspace_is_stored_relative_to_it(source, clip, tmp_path, photo, monkeypatch):
+    """So a workspace works after it was moved, and from any current folder."""
+    home = tmp_path / "home"
+    (home / "nets").mkdir(parents=True)
+    if source == "open_clip":
+        (tmp_path / "clip").rename(home / "nets/net")
+        prefix = "open_clip:local-dir:"
+    else:
+        model = Dinov2Model(Dinov2Config(image_size=32, patch_size=8, **SMALL))
+        (home / "nets/net").mkdir()
+        saved(model, home / "nets/net", WHOLE | SCALE)
+        prefix = "hf:"
+    monkeypatch.chdir(home / "nets")
+    for text in (f"{prefix}net", f"{prefix}{home}/nets/net"):
+        assert str(located(parse(text), home)) == f"{prefix}nets/net"
+    stored = parse(f"{prefix}nets/net")
+    assert stored.short_name == "net"
+    before = open_encoder(stored, home)
+    home.rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    after = open_encoder(stored, tmp_path / "moved")
+    assert after.origin == before.origin
+    assert after.origin.spec == f"{prefix}nets/net"
+    assert np.array_equal(encode_photo(photo, after), encode_photo(photo, before))
+
+
+def test_a_repository_is_no_folder(tmp_path):
+    spec = parse("hf:facebook/dinov2-base")
+    assert located(spec, tmp_path) == spec
+    assert str(without_folders(parse(f"open_clip:local-dir:{tmp_path}/net"))) == "open_clip:local-dir:net"

@@ -9,7 +9,7 @@ from lookalike.encode.inputs.preprocessing import OPTIONS
 from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Backbone, Network, Value
 from lookalike.encode.sources.faster_start import without_compiler
-from lookalike.encode.spec import EncoderSpec
+from lookalike.encode.spec import EncoderSpec, in_folder
 from lookalike.encode.weights import weights_file
 
 OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
@@ -21,7 +21,7 @@ def open_network(spec: EncoderSpec, base: Path) -> Network:
     """The network of a library's string, such as `timm:`, with the library's weights or those of `?weights=`."""
     options = dict(spec.options)
     file = weights_file(options["weights"], base, str(spec)) if "weights" in options else None
-    backbone = backbone_of(spec, file)
+    backbone = backbone_of(in_folder(spec, base), file)
     preprocessing = backbone.preprocessing.with_options(options, str(spec))
     module = with_layers(backbone.module, options.get("layers"), str(spec))
     return Network.of(spec, module, preprocessing, options.get("precision"))

@@ -44,6 +44,11 @@ class OnnxFile:
     def of(cls, spec: EncoderSpec, base: Path) -> "OnnxFile":
         """The file that a spec names, looked up in `base`, then in the current folder."""
         options = dict(spec.options)
+        if "layers" in options:
+            raise EncoderError(
+                f"{spec}: an ONNX file has outputs and no layers that can be named.",
+                fix="Leave out layers=, or name an output: ?output=NAME",
+            )
         if unknown := sorted(set(options) - {*OPTIONS, "output"}):
             raise EncoderError(
                 f"{spec}: an ONNX file takes no option {unknown[0]!r}.",
