@@ -99,7 +99,13 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
 def in_folder(spec: EncoderSpec, base: Path) -> EncoderSpec:
     """The spec with the path of its network's folder, if that is in `base`; other specs as they are."""
     prefix, path = _folder(spec) or ("", "")
-    return replace(spec, name=f"{prefix}{base / path}") if path and (base / path).is_dir() else spec
+    return replace(spec, name=f"{prefix}{base / path}") if is_folder(spec, base) else spec
+
+
+def is_folder(spec: EncoderSpec, base: Path) -> bool:
+    """Whether the network comes from a folder on this machine, relative to `base`, and not from a hub."""
+    _, path = _folder(spec) or ("", "")
+    return bool(path) and (base / path).is_dir()
 
 
 def _folder(spec: EncoderSpec) -> tuple[str, str] | None:

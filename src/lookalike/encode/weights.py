@@ -65,10 +65,13 @@ def read_weights(file: Path) -> State:
 
 def unreachable(spec: EncoderSpec, place: str, error: Exception) -> EncoderError:
     """The error for published weights that are neither on this machine nor can be downloaded."""
+    here = f"copy the file here and name it: {spec}{'&' if spec.options else '?'}weights=FILE"
+    if spec.source in ("hf", "hub") or spec.name.startswith("hf-hub:"):  # a file of weights is not enough
+        form = {"hf": "hf:FOLDER", "hub": "hub:FOLDER/ENTRY"}.get(spec.source, "open_clip:local-dir:FOLDER")
+        here = f"copy the files of the repository into a folder here and name that: {form}"
     return EncoderError(
         f"The weights of {spec} are not on this machine and cannot be fetched: {first_line(error)}.",
-        fix=f"They come from {place}. Run this once with a connection to it, or copy the file here and "
-        f"name it: {spec}{'&' if spec.options else '?'}weights=FILE",
+        fix=f"They come from {place}. Run this once with a connection to it, or {here}",
     )
 
 

@@ -125,6 +125,15 @@ def test_licences_of_strings(encoder, commercial):
     assert (found.commercial if found else None) == commercial
 
 
+def test_a_folder_of_your_own_has_no_licence_to_read(tmp_path, monkeypatch):
+    (tmp_path / "nets/mine").mkdir(parents=True)
+    assert licence_of("hf:nets/mine", tmp_path) is None
+    assert licence_of(f"open_clip:local-dir:{tmp_path}/nets/mine") is None
+    monkeypatch.chdir(tmp_path)
+    assert licence_of("hf:nets/mine") is None
+    assert licence_of("hf:nets/other").commercial == "ask"
+
+
 def test_encoders_whose_weights_may_not_be_served_are_named_before_serving(
     lookalike, photos, tmp_path, monkeypatch
 ):

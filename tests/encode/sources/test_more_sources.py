@@ -125,6 +125,7 @@ def test_each_way_to_resize_of_open_clip_is_ours(clip, mode, ours):
     [
         ("open_clip:ViT-B-3x/openai", "no network named 'ViT-B-3x'", "open_clip:ViT-B-32"),
         ("open_clip:ViT-B-32/openay", "no weights 'openay'", "open_clip:ViT-B-32/openai"),
+        ("open_clip:ViT-B-32", "names no weights", "Use open_clip:ViT-B-32/openai or"),
         ("open_clip:ViT-B-32", "names no weights", "weights=FILE"),
         ("open_clip:local-dir:nowhere", "no open_clip_config.json", "another folder"),
         ("hub:resnet50", "no entry", "hub:OWNER/REPOSITORY"),
@@ -139,20 +140,20 @@ def test_wrong_names(text, problem, fix):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "instead"),
     [
-        "open_clip:RN50x64/openai",
-        "open_clip:hf-hub:nobody/nothing",
-        "hf:nobody/nothing",
-        "hub:nobody/nothing:main/net",
+        ("open_clip:RN50x64/openai", "open_clip:RN50x64/openai?weights=FILE"),
+        ("open_clip:hf-hub:nobody/nothing", "open_clip:local-dir:FOLDER"),
+        ("hf:nobody/nothing", "hf:FOLDER"),  # its settings are needed, too
+        ("hub:nobody/nothing:main/net", "hub:FOLDER/ENTRY"),
     ],
 )
-def test_what_cannot_be_fetched_is_reported_with_its_source(text, offline, monkeypatch):
+def test_what_cannot_be_fetched_is_reported_with_its_source(text, instead, offline, monkeypatch):
     monkeypatch.setenv(TRUSTED, "nobody/nothing:main")
     with pytest.raises(EncoderError, match="fetched: ") as refused:
         opened(text)
     assert "https://" in refused.value.fix
-    assert "weights=FILE" in refused.value.fix
+    assert refused.value.fix.endswith(instead)
 
 
 def saved(model: nn.Module, folder, processor: dict) -> str:

@@ -60,7 +60,7 @@ def box_of(text: str) -> Box | None:
     if len(numbers) != 4 or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
         raise ArgumentError(
             f"{text!r} is not a box.",
-            fix="Write its corners in pixels as x0,y0,x1,y1, for example 10,20,110,220.",
+            fix="Write its corners in pixels as x0,y0,x1,y1 with x0 < x1 and y0 < y1, for example 10,20,110,220.",
         )
     return Box(*numbers)
 

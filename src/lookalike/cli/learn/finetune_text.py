@@ -42,9 +42,7 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
     if found.keep == "last":
         chosen = f"{ran}; the last is kept, as requested."
     elif found.keep == "bootstrap":
-        chosen = (
-            f"{ran}, as many as are best for the pairs left out of resamples (aR@1 {found.out_of_bag:.4f})."
-        )
+        chosen = f"{ran}; the resamples chose this number by the pairs they left out (aR@1 {found.out_of_bag:.4f})."
     elif math.isnan(found.value):
         chosen = f"{ran}; the last is kept, because {found.measure} is undefined on the validation split."
     else:

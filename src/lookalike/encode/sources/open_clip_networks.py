@@ -27,6 +27,7 @@ from lookalike.encode.weights import fit, read_weights, require_reachable, unrea
 
 HUB_PREFIX, FOLDER_PREFIX, VISUAL = factory.HF_HUB_PREFIX, factory.LOCAL_DIR_PREFIX, "visual."
 CONFIG = "open_clip_config.json"
+MOST = 3  # weights in an error
 Settings = dict[str, Any]
 
 
@@ -94,10 +95,13 @@ def _tower(model: Settings, arguments: Arguments) -> nn.Module:
 
 def _weights(spec: EncoderSpec, published: Settings) -> Path:
     if not published:
+        tags = [] if ":" in spec.name else pretrained.list_pretrained_tags_by_model(spec.name)[:MOST]
+        named = " or ".join(f"open_clip:{spec.name}/{tag}" for tag in tags)
         raise EncoderError(
             f"{spec} names no weights.",
-            fix=f"Give a weights file: {spec}?weights=FILE, or a tag: open_clip:NAME/TAG "
-            "(open_clip.list_pretrained() lists all).",
+            fix=f"Use {named}, or give a file: {spec}?weights=FILE"
+            if named
+            else f"Give a file: {spec}?weights=FILE",
         )
     return _downloaded(spec, published)
 

@@ -2,11 +2,12 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.encode.open import missing_libraries
 from lookalike.encode.sources.checkpoint_file import ancestry
-from lookalike.encode.spec import NETWORKS, parse
+from lookalike.encode.spec import NETWORKS, is_folder, parse
 from lookalike.encode.zoo.here import missing, next_step_of
 from lookalike.encode.zoo.networks import Licence, licence, nearest, networks, of_source
 from lookalike.store.workspace import Workspace
@@ -70,13 +71,15 @@ def listed(text: str = "", paper: str | None = None, *, here: bool = False) -> L
     )
 
 
-def licence_of(encoder: str) -> Licence | None:
+def licence_of(encoder: str, base: Path = Path()) -> Licence | None:
     """The licence of the weights that an encoder string downloads. None for descriptors and your own files."""
     spec = parse(encoder)
     known = of_source(str(spec))
     if known is not None:
         return licence(known.licence)
     if spec.source not in NETWORKS or spec.source == "onnx" or "weights" in dict(spec.options):
+        return None
+    if is_folder(spec, base):
         return None
     return licence((spec.source == "timm" and _in_timm(spec.name)) or "unknown")
 
@@ -98,6 +101,6 @@ def licences_to_check(workspace: Workspace) -> list[tuple[str, Licence]]:
     for name in workspace.encoders:
         with suppress(LookalikeError):  # other commands report damaged vectors and lost checkpoints
             for spec in ancestry(parse(workspace.manifest(name).spec), workspace.folder):
-                if (terms := licence_of(str(spec))) and terms.serving != "yes":
+                if (terms := licence_of(str(spec), workspace.folder)) and terms.serving != "yes":
                     found[name] = terms
     return list(found.items())
