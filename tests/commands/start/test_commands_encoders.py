@@ -37,6 +37,10 @@ def test_all_networks_are_listed_with_what_they_need(lookalike, caches):
     assert "https://dl.fbaipublicfiles.com/moco" in found["moco"]["next_step"]
     printed = lookalike("encoders", "dino_vitb")
     assert [line.split()[0] for line in printed.out.splitlines()[1:3]] == ["dino_vitb16", "dino_vitb8"]
+    assert "Next, for dino_vitb8: lookalike embed dino_vitb8" in printed.out
+    printed = lookalike("encoders")
+    assert max(map(len, printed.out.splitlines())) < 120
+    assert "lookalike encoders NAME" in printed.out
     assert list(rows(lookalike, "--paper", "vsd")) == [
         "argus",
         "dino",

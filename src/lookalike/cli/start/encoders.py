@@ -9,7 +9,9 @@ from lookalike.cli import options
 from lookalike.cli.console import print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.core.text import plural
-from lookalike.workflows.start.encoders import ListedEncoders, listed
+from lookalike.workflows.start.encoders import ListedEncoder, ListedEncoders, listed
+
+FEW = 5  # networks whose next steps are printed
 
 
 @result(ListedEncoders)
@@ -41,8 +43,7 @@ def encoders(
             f"{one.dimension:,}",
             f"{one.licence.name} ({one.licence.commercial})",
             ", ".join(one.papers),
-            f"no: {one.missing}" if one.missing else "yes",
-            one.next_step,
+            _runs(one),
         )
         for one in found.encoders
     ]
@@ -50,7 +51,19 @@ def encoders(
         every = shlex.join(["lookalike", "encoders", text]) if text else "lookalike encoders"
         say(f"No network passes all filters. To see what each needs: {every}")
         return
-    table(["name", "dimension", "licence (commercial use)", "paper", "runs here", "next step"], rows, left=6)
-    say(
-        f"{plural(len(rows), 'network')}. FILTER, --paper and --here shorten the list. --json adds the sources."
-    )
+    table(["name", "dimension", "licence (commercial use)", "paper", "runs here"], rows, left=5)
+    if len(rows) > FEW:
+        say(
+            f"{plural(len(rows), 'network')}. FILTER, --paper and --here shorten the list. --json adds the sources."
+        )
+        say("To see what a network needs: lookalike encoders NAME. To use it: lookalike embed NAME")
+        return
+    for one in found.encoders:
+        say(f"Next, for {one.name}: {one.next_step}")
+
+
+def _runs(one: ListedEncoder) -> str:
+    """Whether a network runs here: at once, after `embed` has downloaded its weights, or not."""
+    if not one.missing:
+        return "yes"
+    return "after a download" if one.next_step.startswith("lookalike embed") else f"no: {one.missing}"

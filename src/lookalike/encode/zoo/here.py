@@ -31,8 +31,10 @@ def next_step_of(network: ZooNetwork) -> str:
         return install(missing_libraries(spec.source)[1])
     if what == "trust":
         return f"Read the code of {_repository(spec)}, then: export {TRUSTED}={_repository(spec)}"
+    if what == "weights" and spec.source == "onnx":
+        return f"{network.note} Its weights: {network.weights}"
     if what == "weights" and file:
-        return f"{network.note} " * (spec.source == "onnx") + f"Get {file} from {network.weights}"
+        return f"Get {file} from {network.weights}"
     return f"lookalike embed {network.name}" + " (downloads its weights)" * (what == "weights")
 
 
