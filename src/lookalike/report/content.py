@@ -29,11 +29,15 @@ class ReportPhoto:
 
 @dataclass(frozen=True)
 class Hit:
-    """One result: its photo, its score, and its label: 1 similar, 0 dissimilar, `None` unjudged."""
+    """One result: its photo, its score, and its label: 1 similar, 0 dissimilar, `None` unjudged.
+
+    `rank` is 0 where the results of a strip are in order, from the first.
+    """
 
     photo: ReportPhoto
     score: float
     label: int | None
+    rank: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -84,6 +85,13 @@ def test_the_strips_show_the_pair_and_the_first_candidates(lookalike, pairs):
     queries = {query for query, _ in ranks}
     assert all(query.replace("left", "right") in page and query in page for query in queries)
     assert all(page.count(f"<strong>{when} adaptation</strong>") == 4 for when in ("before", "after"))
+    shown = [
+        [int(rank) for rank in re.findall(r'class="rank">(\d+)\.<', part)]
+        for part in page.split('class="answer"')[1:]
+    ]
+    assert sorted(first for first, *_ in shown) == sorted(int(rank) for rank in ranks.values())
+    assert all(rest == list(range(1, len(rest) + 1)) for _, *rest in shown)
+    assert min(map(len, shown)) > 2
     assert "<script" not in page
     assert "data:image/jpeg;base64," in page
 

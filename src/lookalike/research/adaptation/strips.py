@@ -89,15 +89,17 @@ def strips_page(found: BeforeAndAfter, workspace: Workspace, title: str) -> str:
 def _strips(found: BeforeAndAfter, gallery: Photos, at: int) -> Iterator[Strip]:
     query = gallery.photo(int(found.left[at]))
     for name, cosine in (("before adaptation", found.before[at]), ("after adaptation", found.after[at])):
-        order = np.argsort(-cosine, kind="stable")
+        order = np.lexsort(
+            (np.arange(len(cosine)) != at, -cosine)
+        )  # the pair first among equals, as in `rank`
         place = order.tolist().index(at) + 1
-        hits = (at, *order[:HITS].tolist())
+        shown = ((at, place), *zip(order[:HITS].tolist(), range(1, HITS + 1), strict=False))
         yield Strip(
             query,
             name,
             tuple(
-                Hit(gallery.photo(int(found.right[one])), float(cosine[one]), 1 if one == at else None)
-                for one in hits
+                Hit(gallery.photo(int(found.right[one])), float(cosine[one]), 1 if one == at else None, rank)
+                for one, rank in shown
             ),
             f"its pair, which is at rank {place:,}, then the first {HITS} candidates",
         )
