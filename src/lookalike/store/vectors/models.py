@@ -213,14 +213,12 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     >>> differences({"settings": {"rate": 0.1}, "labels": "a"}, {"settings": {"rate": 0.2}, "labels": "b"})
     ['rate was 0.1 and is now 0.2', 'the labels have changed']
-    >>> differences({"color": {"vectors": "a"}, "hog": {"vectors": "b"}}, {"color": {"vectors": "c"}})
+    >>> differences({"encoders": {"color": "a", "hog": "b"}}, {"encoders": {"color": "c"}})
     ['color has changed', 'hog was in it and is not now']
     """
-    blended = [
-        key for key, value in {**now, **before}.items() if isinstance(value, Mapping) and "vectors" in value
-    ]
-    found = [_blended(key, before, now) for key in blended if before.get(key) != now.get(key)]
-    one, other = ({key: run[key] for key in run if key not in blended} for run in (before, now))
+    then, since = before.get("encoders", {}), now.get("encoders", {})  # of a blend
+    found = [_blended(name, then, since) for name in {**since, **then} if then.get(name) != since.get(name)]
+    one, other = ({key: run[key] for key in run if key != "encoders"} for run in (before, now))
     one, other = _flat(one), _flat(other)
     for key in [*other, *(key for key in one if key not in other)]:
         if one.get(key) != other.get(key):

@@ -68,9 +68,16 @@ def blend(
     labels = None if weights is not None else workspace.labels()
     pairs = None if labels is None else judged_pairs(workspace.catalog, labels, TRAINING)
     seen = "" if labels is None else seen_labels(workspace.catalog, labels)
-    given = None if weights is None else ",".join(f"{weight:g}" for weight in weights)
-    identity = {"command": "blend", "settings": {"weights": given}, "labels": seen}
-    identity |= {encoder: identity_of(workspace, encoder) for encoder in encoders}
+    given = None
+    if weights is not None:  # by name, since the order of the encoders makes no other blend
+        by_name = sorted(zip(encoders, weights, strict=True))
+        given = ", ".join(f"{encoder} {weight!r}" for encoder, weight in by_name)
+    identity = {
+        "command": "blend",
+        "settings": {"weights": given},
+        "labels": seen,
+        "encoders": {encoder: identity_of(workspace, encoder) for encoder in encoders},
+    }
 
     def files() -> Mapping[str, bytes]:
         found = (
