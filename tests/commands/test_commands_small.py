@@ -83,3 +83,18 @@ def test_copies_of_one_file_are_not_asked_about(lookalike, photos, tmp_path):
     assert lookalike("labels", "export", "tasks.json", "--format", "label-studio", "--json").json[
         "tasks"
     ] == len(once)
+
+
+def test_a_search_with_filters(lookalike, workspace):
+    ask = ("search", "bowl/000", "--encoder", "color", "-k", 30, "--json")
+    catalog = Workspace(workspace).catalog
+    category = dict(zip(catalog.item, catalog.category, strict=True))
+    whole = lookalike(*ask).json
+    assert whole["exhausted"]
+    assert len(whole["results"]) == len(set(category)) - 1
+    boxes = lookalike(*ask, "--filter", "category=box").json["results"]
+    assert boxes == [one for one in whole["results"] if category[one["item"]] == "box"] != []
+    refused = lookalike(*ask, "--filter", "categories=box")
+    assert refused.status != 0
+    assert "Did you mean category" in refused.json["error"]["fix"]
+    assert lookalike(*ask, "--filter", "category=boxes").status != 0

@@ -20,6 +20,7 @@ import numpy as np
 from lookalike.catalog.read import catalog_from
 from lookalike.core.checks import at_least
 from lookalike.core.errors import EmbeddingsError, PoolError, SearchError
+from lookalike.core.filters import Where
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import (
     SPLITS,
@@ -35,7 +36,7 @@ from lookalike.core.types import (
 from lookalike.discover import prevalence
 from lookalike.discover.pool import pool
 from lookalike.discover.prevalence import PositiveRate
-from lookalike.discover.queries import Where, given_queries, sample_queries
+from lookalike.discover.queries import given_queries, sample_queries
 from lookalike.discover.random_pairs import RandomPairs, all_pairs
 from lookalike.discover.random_pairs import random_pairs as random_pairs_of
 from lookalike.encode.open import open_encoder
@@ -49,7 +50,7 @@ from lookalike.rank.judged import judged_ranks
 from lookalike.rank.negatives import add_negatives
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.rank.runs import Run, rank_run
-from lookalike.search.exact import Result, by_image, judged_items
+from lookalike.search.results import Result, judged_items, results
 from lookalike.store.formats.label_files import read_label_file, require_faultless
 
 
@@ -292,4 +293,5 @@ def find_items(
     if image not in catalog.row:
         raise SearchError(f"The catalog has no image {image!r}.", fix="Name one of catalog.image.")
     judged = judged_items(judged_pairs(catalog, labels, Rule())) if labels is not None else {}
-    return by_image(catalog, encoder, image, k, None, judged)
+    lists = top_lists(catalog, encoder, np.array([catalog.row[image]]), k)
+    return results(catalog, lists.row[0], lists.score[0], image, judged)

@@ -91,14 +91,14 @@ def pairs(given: Sequence[str] | None, option: str, example: str) -> dict[str, s
     return found
 
 
-def conditions(given: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Columns and values of --where column=value."""
+def conditions(given: Sequence[str] | None, option: str = "--where") -> list[tuple[str, str]]:
+    """Columns and values of an option such as --where column=value."""
     found = [text.partition("=") for text in given or ()]
     for column, sign, value in found:
         if not (sign and column.strip()):
             raise ArgumentError(
-                f"--where {column + sign + value!r} is not column=value.",
-                fix="Write for example --where domain=wild.",
+                f"{option} {column + sign + value!r} is not column=value.",
+                fix=f"Write for example {option} domain=wild.",
             )
     return [(column.strip(), value) for column, _, value in found]
 

@@ -1,37 +1,13 @@
 """The query images of a pool: all, those with certain values, a sample (plain or stratified), or a list."""
 
-from collections import Counter
-from collections.abc import Sequence
-from difflib import get_close_matches
-
 import numpy as np
 from jaxtyping import Int
 
 from lookalike.core.checks import at_least, codes
 from lookalike.core.errors import ArgumentError, PoolError
+from lookalike.core.filters import Where, column_of, frequent
 from lookalike.core.text import plural, quoted
 from lookalike.core.types import Catalog
-
-WORDS = ("category", "split", "role", "item", "image", "path")
-MOST_SHOWN = 5
-
-Where = Sequence[tuple[str, str]]  # (column, value) pairs
-
-
-def column_of(catalog: Catalog, name: str) -> np.ndarray:
-    """The values of a catalog column, ours or one of the user's own table.
-
-    Raises ArgumentError, naming the nearest columns, where there is none of that name.
-    """
-    if name in WORDS:
-        return np.asarray(getattr(catalog, name))
-    if name in catalog.columns:
-        return np.asarray(catalog.columns[name])
-    named = [*WORDS, *catalog.columns]
-    plain = {column.casefold(): column for column in reversed(named)}
-    near = [plain[word] for word in get_close_matches(name.strip().casefold(), list(plain), n=3, cutoff=0.6)]
-    hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    raise ArgumentError(f"The catalog has no column {name!r}.", fix=f"{hint}It has: {', '.join(named[:30])}.")
 
 
 def rows_where(catalog: Catalog, where: Where = (), split: str | None = None) -> Int[np.ndarray, " queries"]:
@@ -144,8 +120,7 @@ def _require_value(column: str, value: str, values: np.ndarray, may_be_asked: np
     has_it = values == value
     if (has_it & may_be_asked).any():
         return
-    frequent = Counter(values[may_be_asked].tolist()).most_common(MOST_SHOWN)
-    listed = ", ".join(f"{name!r} ({times:,})" for name, times in frequent)
+    listed = frequent(values[may_be_asked])
     if has_it.any():
         raise PoolError(
             f"No image with {column}={value!r} can be a query ({plural(has_it.sum(), 'image')}).",

@@ -63,6 +63,11 @@ def top_for_vectors(
     return _lists(catalog, embeddings, Source(vectors), rows, k, rule, machine)
 
 
+def best_images(gallery: Gallery, queries: Shaped, count: int, machine: Machine = DEFAULT) -> TopLists:
+    """The best candidates of shaped queries that are no catalog images: nothing is left out, duplicates neither."""
+    return _best(gallery, queries, np.full(len(queries), -1, np.int64), count, machine, None, None)
+
+
 def _lists(
     catalog: Catalog,
     embeddings: Embeddings,

@@ -73,9 +73,12 @@ class Gallery:
         return np.bincount(self.unit, minlength=self.units)
 
 
-def prepare(catalog: Catalog, source: Source, rule: Rule, held: int) -> Gallery:
-    """Lay out the candidates of a rule; their vectors are held in memory if they take at most `held` bytes."""
-    rows = np.flatnonzero(catalog.is_gallery(rule.split))
+def prepare(
+    catalog: Catalog, source: Source, rule: Rule, held: int, rows: Int[np.ndarray, " rows"] | None = None
+) -> Gallery:
+    """Lay out the candidates of a rule, or some of them; vectors of at most `held` bytes are held in memory."""
+    if rows is None:
+        rows = np.flatnonzero(catalog.is_gallery(rule.split))
     if len(rows) == 0:
         where = f"the {rule.split} split" if rule.split else "the catalog"
         raise CatalogError(

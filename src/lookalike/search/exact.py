@@ -1,66 +1,136 @@
-"""Exact search: every candidate is compared, and K distinct items come back whenever K exist."""
+"""Exact search: every image is compared.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Batches go through the rank engine. A single query is one matrix-vector product, which reads the vectors once; its best
+images and a surplus are scored again in the block shape of the rank engine, so that the lists of both are equal.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from jaxtyping import Bool, Float32, Int64
 
+from lookalike.core.cores import cores
 from lookalike.core.types import Catalog, Embeddings, Rule
-from lookalike.rank.distinct import TopLists, top_for_vectors, top_lists
-from lookalike.rank.pairs import JudgedPairs
+from lookalike.rank.distinct import best_images
+from lookalike.rank.engine.blocks import HEIGHTS, one_thread
+from lookalike.rank.engine.machine import DEFAULT, Machine
+from lookalike.rank.engine.source import Source, aligned
+from lookalike.rank.engine.vectors import TIE, Shaped, as_gallery, as_queries, unit_rows
+from lookalike.rank.gallery import Gallery, prepare
+from lookalike.search.engine import Nearest
+
+FEW = 512  # up to this count the best are kept in a short list; above, the scores are partitioned
+SPARSE = 8  # of fewer than one image in 8, the vectors are gathered instead of reading all
+PARTS, LEAST = 4, 8
+SURPLUS = 2 * TIE  # the rounding of a matrix-vector product is well below this
+IMAGES = Rule(level="image")
 
 
-@dataclass(frozen=True)
-class Result:
-    """One item found: the photo it was found by, its score, and its label for this query (None: unjudged)."""
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """The images of a catalog that can be found, compared one by one. `shaped` has their vectors and lengths."""
 
-    image: str
-    item: str
-    score: float
-    label: int | None
+    catalog: Catalog
+    source: Source
+    shaped: Shaped
+    machine: Machine = DEFAULT
+    name: str = "exact"
+    exact: bool = True
 
+    @classmethod
+    def of(cls, catalog: Catalog, embeddings: Embeddings, machine: Machine = DEFAULT) -> "Exact":
+        """The engine for the catalog images that can be found. Their vectors are read once, for their lengths."""
+        source = aligned(catalog, embeddings)
+        if source.held.dtype != np.float32:
+            source = replace(source, held=source.held.astype(np.float32))
+        rows = np.flatnonzero(catalog.is_gallery())
+        shaped = as_gallery(source, rows, "cosine", np.zeros(source.dimension, np.float32), 0)
+        return cls(catalog, source, shaped, machine)
 
-def by_image(
-    catalog: Catalog,
-    embeddings: Embeddings,
-    image: str,
-    k: int,
-    rule: Rule | None = None,
-    judged: Mapping[tuple[str, str], int] | None = None,
-) -> tuple[Result, ...]:
-    """The K best distinct items for an image of the catalog; its own item is left out."""
-    lists = top_lists(catalog, embeddings, np.array([catalog.row[image]]), k, rule)
-    return results(catalog, lists, 0, image, judged or {})
+    def __len__(self) -> int:
+        return len(self.shaped)
 
+    def among(self, allowed: Bool[np.ndarray, " images"]) -> "Exact":
+        """The engine for some of these images."""
+        kept = np.flatnonzero(allowed[self.shaped.images])
+        part = replace(self.shaped, images=self.shaped.images[kept], norm=self.shaped.norm[kept])
+        return replace(self, shaped=part)
 
-def by_vector(
-    catalog: Catalog, embeddings: Embeddings, vector: np.ndarray, k: int, rule: Rule | None = None
-) -> tuple[Result, ...]:
-    """The K best distinct items for a new photo's vector."""
-    return results(catalog, top_for_vectors(catalog, embeddings, vector[None], k, rule), 0, None, {})
-
-
-def results(
-    catalog: Catalog, lists: TopLists, at: int, query: str | None, judged: Mapping[tuple[str, str], int]
-) -> tuple[Result, ...]:
-    """One top list as results."""
-    found = [
-        (int(row), float(score))
-        for row, score in zip(lists.row[at], lists.score[at], strict=True)
-        if row >= 0
-    ]
-    return tuple(
-        Result(
-            catalog.image[row],
-            catalog.item[row],
-            score,
-            judged.get((query, catalog.item[row])) if query is not None else None,
+    def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
+        """The nearest images of each query, in the order of the rank engine."""
+        count = min(count, len(self))
+        if count == 0:
+            return Nearest(np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32))
+        if len(queries) == 1:
+            return self._alone(unit_rows(queries, self.source.dimension)[0], count)
+        shaped = as_queries(
+            Source(queries), np.arange(len(queries)), "cosine", self.shaped.center, queries.nbytes
         )
-        for row, score in found
-    )
+        found = best_images(self._gallery, shaped, count, self.machine)
+        return Nearest(found.row, found.score)
+
+    def _alone(self, query: Float32[np.ndarray, " dimension"], count: int) -> Nearest:
+        """The nearest images of one query of length 1."""
+        from lookalike.rank.engine.kernels import best_k
+
+        scores = self._scores(query)
+        places = _best_and_surplus(scores, count)
+        block = np.zeros((HEIGHTS[0], len(query)), np.float32)
+        block[0] = query
+        with one_thread():
+            again = np.matmul(block, self.shaped.take(places).T)[0]
+        score, place = np.empty(count, np.float32), np.empty(count, np.int64)
+        in_order, room = np.arange(len(places)), np.empty(len(places), np.int64)
+        best_k(again, in_order, np.float32(TIE), room, score, place)
+        return Nearest(self.shaped.images[places[place]][None], score[None])
+
+    def _scores(self, query: Float32[np.ndarray, " dimension"]) -> Float32[np.ndarray, " rows"]:
+        """The cosine of every image with one query."""
+        held, places = np.asarray(self.source.held), self.source.places(self.shaped.images)
+        if SPARSE * len(places) < len(held):
+            with one_thread():
+                return self.shaped.take(slice(None)) @ query
+        products = np.empty(len(held), np.float32)
+
+        def multiply(part: slice) -> None:
+            np.dot(held[part], query, out=products[part])
+
+        with one_thread():
+            in_parts(len(held), multiply)
+        everything = len(places) == len(held) and self.source.place is None
+        return (products if everything else products[places]) / self.shaped.norm
+
+    @cached_property
+    def _gallery(self) -> Gallery:
+        """These images laid out for the rank engine."""
+        return prepare(self.catalog, self.source, IMAGES, self.machine.held, self.shaped.images)
 
 
-def judged_items(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
-    """(query image, candidate item) -> label, from matched labels at item level."""
-    ends = zip(pairs.query, pairs.candidate, pairs.label.tolist(), strict=True)
-    return {(query, item): label for query, item, label in ends}
+def in_parts(rows: int, work: Callable[[slice], None]) -> None:
+    """Work on rows, shared by the threads in several parts each, so that a slow one holds up little."""
+    wide = max(-(-rows // (PARTS * cores())), LEAST)
+    parts = [slice(first, min(first + wide, rows)) for first in range(0, rows, wide)]
+    if len(parts) == 1:
+        work(parts[0])
+        return
+    with ThreadPoolExecutor(cores()) as pool:
+        list(pool.map(work, parts))
+
+
+def _best_and_surplus(scores: Float32[np.ndarray, " rows"], count: int) -> Int64[np.ndarray, " some"]:
+    """The places of the best scores, and of those that rounding may have put below them."""
+    from lookalike.rank.engine.kernels import largest, places_from
+
+    if count == len(scores):
+        return np.arange(count)
+    if count <= FEW:
+        best = np.empty(count, np.float32)
+        largest(scores, best)
+        least = best[-1]
+    else:
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    places = np.empty(len(scores), np.int64)
+    return places[: places_from(scores, np.float32(least - SURPLUS), places)]

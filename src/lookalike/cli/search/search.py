@@ -5,17 +5,18 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import print_json, say, table
+from lookalike.cli.console import conditions, print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.search import search as workflow
+from lookalike.workflows.search.searcher import SearchAnswer
 
 WORDS = {1: "similar", 0: "not similar", None: "unjudged"}
 
 
-@result(workflow.SearchAnswer)
+@result(SearchAnswer)
 def search(
     query: Annotated[
         str,
@@ -39,10 +40,19 @@ def search(
             show_default="the whole photo",
         ),
     ] = "",
+    filter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show only items with this value, e.g. category=chairs. Repeatable; values of one column are "
+            "alternatives.",
+            metavar="COLUMN=VALUE",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Find the K most similar items for a photo. Each item is shown once; the item of the query is left out."""
-    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k, box=box)
+    where = conditions(filter, "--filter")
+    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k, box=box, where=where)
     if json:
         print_json(found)
         return
@@ -52,5 +62,6 @@ def search(
         (str(i + 1), r.image, r.item, WORDS[r.label], f"{r.score:.4f}") for i, r in enumerate(found.results)
     ]
     table(["", "image", "item", "label", "score"], rows, left=4)
-    if len(found.results) < k:
-        say(f"The catalog has only {plural(len(found.results), 'candidate')} for this query.")
+    if found.exhausted:
+        whole = "The filters leave" if where else "The catalog has"
+        say(f"{whole} only {plural(len(found.results), 'candidate')} for this query.")

@@ -12,6 +12,7 @@ depend on a query's place in its block; the tie tolerance, ten times wider, is t
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from functools import cache
 from types import ModuleType
 
@@ -53,11 +54,16 @@ def each_block(
         each_block_on(device, queries, gallery, task, machine, progress)
         return
     way = _streamed if gallery.rows is None else _side_by_side
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads or cores()) as pool:
+    with one_thread(), ThreadPoolExecutor(threads or cores()) as pool:
         try:
             way(pool, queries, gallery, task, machine, progress)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Products with one BLAS thread each: the threads are ours."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 @cache

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float32, Int
+from jaxtyping import Float, Float32, Int
 
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError
@@ -87,12 +87,26 @@ def as_queries(
     held: int,
 ) -> Shaped:
     """Rows for the left side of the product; held in memory if they take at most `held` bytes."""
-    if source.dimension != len(center):
-        raise EmbeddingsError(
-            f"The query's vector has {source.dimension:,} numbers, those of the gallery {len(center):,}.",
-            fix="Encode the query with the encoder that made the gallery's vectors.",
-        )
+    _require_dimension(source.dimension, len(center))
     return _measured(source, images, similarity, center, True, held)
+
+
+def unit_rows(
+    queries: Float[np.ndarray, "queries dimension"], dimension: int
+) -> Float32[np.ndarray, "queries dimension"]:
+    """A few queries at length 1: the same numbers as `as_queries` for cosine, at once."""
+    from lookalike.rank.engine.kernels import take_rows
+
+    _require_dimension(queries.shape[1], dimension)
+    rows, norm, every = (
+        np.empty(queries.shape, np.float32),
+        np.empty(len(queries), np.float32),
+        np.arange(len(queries)),
+    )
+    given = np.ascontiguousarray(queries, np.float32)
+    take_rows(given, every, np.zeros(dimension, np.float32), True, rows, norm, every)
+    _require_lengths(norm, every, True)
+    return rows
 
 
 def as_gallery(
@@ -171,6 +185,14 @@ def _measured(
         list(pool.map(measure, range(0, len(images), wide)))
     _require_lengths(shaped.norm, images, similarity == "cosine")
     return replace(shaped, rows=rows)
+
+
+def _require_dimension(query: int, gallery: int) -> None:
+    if query != gallery:
+        raise EmbeddingsError(
+            f"The query's vector has {query:,} numbers, those of the gallery {gallery:,}.",
+            fix="Encode the query with the encoder that made the gallery's vectors.",
+        )
 
 
 def _require_lengths(norm: np.ndarray, images: np.ndarray, unit: bool) -> None:

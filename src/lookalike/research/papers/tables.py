@@ -12,7 +12,7 @@ from lookalike.discover.statistics import overlap_percent
 from lookalike.rank.pairs import judged_pairs
 from lookalike.research.papers import audit_tables, measure_tables
 from lookalike.research.papers.computed import ComputedTable
-from lookalike.search.exact import judged_items
+from lookalike.search.results import judged_items
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import audit
 from lookalike.workflows.decide.evaluate import evaluate

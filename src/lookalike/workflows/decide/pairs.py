@@ -8,11 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.filters import Where
 from lookalike.core.progress import Progress, part
 from lookalike.core.settings import CheckedSettings
 from lookalike.core.text import plural
 from lookalike.core.types import LEVELS, Catalog, Embeddings, JudgedRanks, Level, Rule, Similarity, Split
-from lookalike.discover.queries import Where, rows_where
+from lookalike.discover.queries import rows_where
 from lookalike.rank.identification import identification
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs

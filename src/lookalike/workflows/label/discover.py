@@ -10,17 +10,17 @@ import numpy as np
 from lookalike.api import values
 from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
+from lookalike.core.filters import Where
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Labels, Pool, Rule
 from lookalike.discover.pool import extended, united
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
-from lookalike.discover.queries import Where
 from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of, joined
 from lookalike.discover.splitting import is_within_splits
 from lookalike.discover.statistics import PoolFigures, pool_figures
 from lookalike.rank.pairs import judged_pairs
-from lookalike.search.exact import judged_items
+from lookalike.search.results import judged_items
 from lookalike.store.formats.label_files import write_provenance_file
 from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
 from lookalike.store.sql.pools import PooledPairs

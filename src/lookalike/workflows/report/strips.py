@@ -11,7 +11,7 @@ from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Embeddings, Rule
 from lookalike.rank.distinct import top_lists
 from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
-from lookalike.search.exact import judged_items, results
+from lookalike.search.results import judged_items, results
 from lookalike.workflows.decide.evaluate import Evaluation
 
 Vectors = Callable[[str], Embeddings]  # those of an encoder, by its name
@@ -126,7 +126,7 @@ def strip_groups(
     for encoder in encoders:
         lists = top_lists(catalog, vectors(encoder), np.array(rows, np.int64), HITS, rule)
         for at, row in enumerate(rows):
-            found = results(catalog, lists, at, catalog.image[row], judged)
+            found = results(catalog, lists.row[at], lists.score[at], catalog.image[row], judged)
             hits = tuple(Hit(gallery.photo(catalog.row[one.image]), one.score, one.label) for one in found)
             found_by[row].append(
                 Strip(gallery.photo(row), encoder, hits, _note([one.label for one in found]))

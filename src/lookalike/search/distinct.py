@@ -1,0 +1,130 @@
+"""K distinct items per query from any engine: more images are fetched until K items are found or none are left.
+
+Never the query's own item, never two duplicates, and only images that the filters allow, whatever an engine returns.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Int64
+
+from lookalike.core.checks import at_least
+from lookalike.rank.engine.vectors import TIE, unit_rows
+from lookalike.search.engine import Engine, Nearest
+from lookalike.search.exact import Exact, in_parts
+
+SPARE = 8  # images fetched above those that K items need
+SELECTIVE = 10_000  # allowed images up to which all of them are compared, whatever the engine
+GROWTH = 4  # how many times as many images are fetched for lists that are not certain
+MOST = 4096  # images fetched from an approximate engine before all allowed images are compared
+EVERYTHING = np.empty(0, dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctLists:
+    """K distinct items per query, best first: the catalog row of the image shown, and its cosine.
+
+    Where a query has fewer than K items the rest of its row is -1 and NaN, and it is `exhausted`: there are no more.
+    """
+
+    row: Int64[np.ndarray, "queries k"]
+    score: Float32[np.ndarray, "queries k"]
+    exhausted: Bool[np.ndarray, " queries"]
+
+
+class Distinct:
+    """What distinctness depends on, looked up once for a catalog: items, duplicates, and vectors for exact scores."""
+
+    def __init__(self, exact: Exact) -> None:
+        catalog = exact.catalog
+        self.exact = exact
+        self.item = catalog.item_codes[1].astype(np.int64)
+        rows = exact.shaped.images
+        self.first = np.full(int(self.item.max(initial=-1)) + 1, len(catalog), np.int64)
+        np.minimum.at(self.first, self.item[rows], rows)
+        self.duplicate = np.asarray(catalog.duplicate, np.int64)
+        self.images = np.bincount(self.item[rows], minlength=len(self.first))
+        self.per_item = len(rows) / max(int(np.count_nonzero(self.images)), 1)
+        self.norm = np.ones(len(catalog), np.float32)
+        self.norm[rows] = exact.shaped.norm
+        self.in_order = np.arange(len(catalog))
+
+    def lists(
+        self,
+        engine: Engine,
+        vectors: Float32[np.ndarray, "queries dimension"],
+        own: Int64[np.ndarray, " queries"],
+        k: int,
+        allowed: Bool[np.ndarray, " images"] | None = None,
+    ) -> DistinctLists:
+        """The lists of some queries. `own` are their catalog rows, -1 for new photos."""
+        at_least(k, 1, "k")
+        own_item = np.where(own >= 0, self.item[own], -1)
+        everything = self.exact if allowed is None else self.exact.among(allowed)
+        if engine.exact or len(everything) <= (SELECTIVE if allowed is not None else 0):
+            engine = everything
+        row, score = np.full((len(own), k), -1, np.int64), np.full((len(own), k), np.nan, np.float32)
+        exhausted = np.zeros(len(own), dtype=bool)
+        least = self._least_count(k, own_item)
+        count = least if engine.exact else least * len(engine) // max(len(everything), 1)
+        left = np.arange(len(own))
+        while len(left):
+            if not engine.exact and count > min(MOST, len(engine)):
+                engine, count = everything, least
+            found = self._scored(engine, vectors[left], min(count, len(engine)))
+            row[left], score[left], certain = self._best(found, own_item[left], k, allowed)
+            fewer = (found.row < 0).any()
+            if engine.exact and count >= len(engine):
+                exhausted[left] = (row[left] < 0).any(axis=1)
+                break
+            left = left[~certain]
+            count = MOST + 1 if fewer else GROWTH * count
+        return DistinctLists(row, score, exhausted)
+
+    def _least_count(self, k: int, own_item: Int64[np.ndarray, " queries"]) -> int:
+        """How many images to fetch first: those of K items, the query's own, and some to spare."""
+        own = int(self.images[own_item[own_item >= 0]].max(initial=0))
+        return math.ceil(k * self.per_item) + own + SPARE
+
+    def _scored(self, engine: Engine, vectors: np.ndarray, count: int) -> Nearest:
+        """The nearest images by an engine, with exact scores."""
+        found = engine.nearest(vectors, count)
+        if engine.exact or not found.row.size:
+            return found
+        from lookalike.search.kernels import score_rows
+
+        source = self.exact.source
+        queries = unit_rows(vectors, source.dimension)
+        held, score = np.asarray(source.held), np.empty(found.row.shape, np.float32)
+        place = self.in_order if source.place is None else source.place
+
+        def work(part: slice) -> None:
+            score_rows(held, place, self.norm, queries[part], found.row[part], score[part])
+
+        in_parts(len(vectors), work)
+        return Nearest(found.row, score)
+
+    def _best(
+        self, found: Nearest, own_item: np.ndarray, k: int, allowed: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows and scores of the K best distinct items among the images found, and whether more can change them."""
+        from lookalike.search.kernels import distinct_lists
+
+        row, score = np.empty((len(own_item), k), np.int64), np.empty((len(own_item), k), np.float32)
+        certain = np.empty(len(own_item), dtype=bool)
+        allowed = EVERYTHING if allowed is None else allowed
+        distinct_lists(
+            found.row,
+            found.score,
+            own_item,
+            self.item,
+            self.first,
+            self.duplicate,
+            allowed,
+            np.float32(TIE),
+            row,
+            score,
+            certain,
+        )
+        return row, score, certain

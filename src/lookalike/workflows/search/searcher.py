@@ -1,0 +1,155 @@
+"""A searcher: one encoder's vectors and an engine, held open. Commands, pages and the REST API search through it."""
+
+import shlex
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lookalike.catalog.photos.boxes import Box
+from lookalike.catalog.photos.decode import Source, load_rgb
+from lookalike.core.errors import SearchError
+from lookalike.core.filters import Where, matching
+from lookalike.core.types import Catalog, Embeddings, Origin, Rule
+from lookalike.encode.encoder import Encoder, encode_photo
+from lookalike.encode.open import open_encoder
+from lookalike.encode.spec import parse
+from lookalike.rank.pairs import judged_pairs
+from lookalike.search.distinct import Distinct
+from lookalike.search.engine import Engine
+from lookalike.search.exact import Exact
+from lookalike.search.results import Result, judged_items, results
+from lookalike.store.served import served
+from lookalike.store.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """A search's answer. `image` is the catalog image searched for, None for a new photo.
+
+    `exhausted`: there are fewer than K results because the catalog, or what the filters leave of it, has no more.
+    """
+
+    query: str
+    image: str | None
+    encoder: str
+    results: tuple[Result, ...]
+    engine: str
+    exhausted: bool
+
+
+class Searcher:
+    """Searches one encoder's vectors of a catalog. Threads may share it; it sees the catalog as it was when opened."""
+
+    def __init__(
+        self, workspace: Workspace, embeddings: Embeddings, engine: Engine, distinct: Distinct
+    ) -> None:
+        self.workspace, self.embeddings = workspace, embeddings
+        self.catalog: Catalog = workspace.catalog
+        self.engine, self.distinct = engine, distinct
+        self._opening = threading.Lock()
+        self._encoder: Encoder | None = None
+
+    @classmethod
+    def of(cls, workspace: Workspace, encoder: str | None = None) -> "Searcher":
+        """Open the vectors of an encoder; if none is named, of the default one."""
+        embeddings = workspace.embeddings(encoder or default_encoder(workspace))
+        exact = Exact.of(workspace.catalog, embeddings)
+        return cls(workspace, embeddings, exact, Distinct(exact))
+
+    @property
+    def name(self) -> str:
+        """The name of the encoder."""
+        return self.embeddings.encoder
+
+    def by_image(self, image: str, k: int = 10, where: Where = ()) -> SearchAnswer:
+        """The K best distinct items for an image of the catalog; its own item is left out."""
+        return self.many([image], k, where)[0]
+
+    def many(self, images: Sequence[str], k: int = 10, where: Where = ()) -> list[SearchAnswer]:
+        """The K best distinct items for each of several images of the catalog."""
+        if missing := [image for image in images if image not in self.catalog.row]:
+            raise SearchError(
+                f"The catalog has no image {missing[0]!r}.", fix="Give the id of an image of the catalog."
+            )
+        rows = np.array([self.catalog.row[image] for image in images], np.int64)
+        vectors = np.asarray(self.embeddings.vectors[rows], np.float32)
+        return self._answers(list(images), vectors, rows, k, where)
+
+    def by_photo(
+        self,
+        photo: Source,
+        k: int = 10,
+        where: Where = (),
+        *,
+        box: Box | None = None,
+        name: str = "",
+    ) -> SearchAnswer:
+        """The K best distinct items for a new photo, a path or an open file, or for the part of it in a box.
+
+        `name` is what the answer calls the photo.
+        """
+        encoder = self.encoder
+        vector = encode_photo(load_rgb(photo, size_hint=encoder.size_hint, box=box), encoder)
+        return self.by_vector(vector, k, where, name=name or str(photo))
+
+    def by_vector(
+        self, vector: np.ndarray, k: int = 10, where: Where = (), *, name: str = ""
+    ) -> SearchAnswer:
+        """The K best distinct items for the vector of a new photo."""
+        new = np.array([-1], np.int64)
+        return self._answers([name], np.asarray(vector, np.float32)[None], new, k, where)[0]
+
+    @property
+    def encoder(self) -> Encoder:
+        """The opened encoder, for new photos; opened at first use. It must be the one that embedded the catalog."""
+        with self._opening:
+            if self._encoder is None:
+                spec, name = self.embeddings.spec, self.name
+                opened = open_encoder(parse(spec), self.workspace.folder)
+                if changed := _changed(self.workspace.manifest(name).origin, opened.origin):
+                    raise SearchError(
+                        f"{name} has changed since the catalog was embedded: its {' and '.join(changed)} changed.",
+                        fix=f"Embed the catalog again: lookalike embed {shlex.quote(spec)} --name {name}",
+                    )
+                self._encoder = opened
+            return self._encoder
+
+    @cached_property
+    def judged(self) -> dict[tuple[str, str], int]:
+        """(query image, item) -> label, as it was at the first search. Delete the attribute to read it again."""
+        return judged_items(judged_pairs(self.catalog, self.workspace.labels(), Rule()))
+
+    def _answers(
+        self, names: list[str], vectors: np.ndarray, rows: np.ndarray, k: int, where: Where
+    ) -> list[SearchAnswer]:
+        allowed = matching(self.catalog, where) if where else None
+        found = self.distinct.lists(self.engine, vectors, rows, k, allowed)
+        answers = []
+        for at, (name, row) in enumerate(zip(names, rows.tolist(), strict=True)):
+            image = self.catalog.image[row] if row >= 0 else None
+            judged = self.judged if image is not None else {}
+            hits = results(self.catalog, found.row[at], found.score[at], image, judged)
+            exhausted = bool(found.exhausted[at])
+            answers.append(SearchAnswer(name, image, self.name, hits, self.engine.name, exhausted))
+        return answers
+
+
+def default_encoder(workspace: Workspace) -> str:
+    """The encoder of a search that names none: the served one; before a promotion, the only one."""
+    now = workspace.database.fetch(served)
+    if now is not None:
+        return now.encoder
+    names = workspace.encoders
+    if len(names) != 1:
+        listed = ", ".join(names) or "none yet: lookalike embed ENCODER"
+        raise SearchError(f"Several encoders can search here, or none: {listed}.", fix="Add --encoder NAME.")
+    return names[0]
+
+
+def _changed(then: Origin, now: Origin) -> list[str]:
+    """What is another now; a photo computed in another precision may be searched with."""
+    names = ("spec", "preprocessing", "weights")
+    return [name for name in names if getattr(then, name) != getattr(now, name)]
