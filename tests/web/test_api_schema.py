@@ -1,17 +1,25 @@
 """The interface for programs against its own description: requests made from it, answers checked by it."""
 
+import time
+
 import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from labelling_app import ANN, LEA, Client, make_workspace, serving_shop
 
+from lookalike.workflows.start.embed import embed
+
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory, team):
-    with serving_shop(make_workspace(tmp_path_factory.mktemp("api") / "shop", team)) as running:
+    workspace = make_workspace(tmp_path_factory.mktemp("api") / "shop", team)
+    embed(workspace, "descriptor:color", workers=1)
+    with serving_shop(workspace) as running:
+        while requests.get(f"{running.address}/readyz", timeout=30).status_code != 200:
+            time.sleep(0.1)
         yield running
 
 

@@ -192,9 +192,11 @@ def _revoke_tokens(connection: Connection, by: Actor) -> None:
 
 
 def create_token(connection: Connection, by: Actor, new: NewToken, token: str) -> None:
-    """Create a token for a program. Raises AccessError if an annotator asks for the scope of leads."""
-    if new.scope == people.LEAD and not by.person.is_lead:
-        raise AccessError('Only leads can create tokens with the scope "lead".', fix="Choose another scope.")
+    """Create a token for a program. Raises AccessError if an annotator asks for a scope of leads."""
+    if new.scope in access.OF_LEADS and not by.person.is_lead:
+        raise AccessError(
+            f'Only leads can create tokens with the scope "{new.scope}".', fix="Choose another scope."
+        )
     access.create_token(connection, by.person.id, new.name, token, by.now, scope=new.scope, days=new.days)
     by.log(connection, "created token", f"{new.name} ({new.scope}, {plural(new.days, 'day')})")
 

@@ -28,7 +28,10 @@ from lookalike.web.routes import (
     plan,
     team,
 )
+from lookalike.web.routes.api import health, search
+from lookalike.web.routes.api import images as api_images
 from lookalike.web.safety import Door, SafeAnswers
+from lookalike.web.serving.metrics import Measured
 from lookalike.web.site import Options, Site
 
 ROUTERS = (  # in the order in which a request is compared with them: the most frequent requests first
@@ -53,6 +56,10 @@ ROUTERS = (  # in the order in which a request is compared with them: the most f
     guidelines.lead_api,
     gold.router,
     gold.api,
+    search.router,
+    api_images.lead_router,
+    health.router,
+    health.open_router,
     docs.router,
 )
 
@@ -69,7 +76,8 @@ def create_app(workspace: Workspace, options: Options | None = None) -> FastAPI:
         lifespan=_life,
         middleware=[
             Middleware(SafeAnswers, hosts=site.options.hosts, https=site.options.https),
-            Middleware(Door, most=site.options.body_limit),
+            Middleware(Measured, metrics=site.metrics),
+            Middleware(Door, most=site.options.body_limit, most_upload=site.options.upload_limit),
         ],
     )
     app.state.site = site
@@ -85,7 +93,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     site: Site = app.state.site
     site.open()
     try:
-        async with labelling_runs(site):
+        async with labelling_runs(site), site.service.running():
             yield
     finally:
         site.close()

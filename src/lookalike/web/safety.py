@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lookalike.core.errors import ArgumentError
 from lookalike.web.access.sessions import COOKIE, cookie_line
 from lookalike.web.pages.failures import too_large, unexpected, unfit_text, unknown_host
 
@@ -29,6 +30,11 @@ STRICT = {
 HTTPS_ONLY = "max-age=31536000"
 STATIC = "/static/"
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+PROBES = ("/healthz", "/readyz")  # asked by machines that know an address and no name; they tell nothing
+UPLOADS = (
+    "/api/v1/search/photo",
+    "/api/v1/images",
+)  # their routes check the sender before they read the body
 LONGEST_TEXT = 50_000  # characters; fields have smaller limits of their own
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 """Control characters except tab and line breaks, and lone surrogates: PostgreSQL, CSV or UTF-8 cannot hold them."""
@@ -68,7 +74,7 @@ class SafeAnswers:
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
-        is_known = len(hosts) == 1 and host_name(hosts[0]) in self.hosts
+        is_known = scope["path"] in PROBES or (len(hosts) == 1 and host_name(hosts[0]) in self.hosts)
         try:
             await (self.app if is_known else unknown_host(Request(scope)))(scope, receive, answer)
         except Exception:
@@ -85,8 +91,8 @@ class Door:
     Routes and models need no check of their own: every text of the address and of the body comes through here.
     """
 
-    def __init__(self, app: ASGIApp, *, most: int) -> None:
-        self.app, self.most = app, most
+    def __init__(self, app: ASGIApp, *, most: int, most_upload: int) -> None:
+        self.app, self.most, self.most_upload = app, most, most_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
@@ -94,6 +100,11 @@ class Door:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
+        if scope["path"] in UPLOADS:
+            wrong = wrong_text(scope, "", b"")
+            passed = unfit_text(request, wrong) if wrong else self.app
+            await passed(scope, _limited(receive, self.most_upload), send)
+            return
         declared = request.headers.get("content-length", "0")
         is_small = declared.isascii() and declared.isdecimal() and int(declared[:20]) <= self.most
         body = await self._body(receive) if is_small else None
@@ -129,19 +140,45 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return received
 
 
+def _limited(receive: Receive, most: int) -> Receive:
+    """What a route receives that reads the body itself. Raises ArgumentError for more bytes than allowed."""
+    left = most
+
+    async def received() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise ArgumentError(
+                f"The request is larger than {most:,} bytes.", fix="Send a smaller photo.", code="too-large"
+            )
+        return message
+
+    return received
+
+
 def wrong_text(scope: Scope, kind: str, body: bytes) -> str:
     """What is wrong with the first text of a request that cannot be kept; "" if all are right."""
     kind = kind.partition(";")[0].strip().lower()
     if kind == MULTIPART:  # no page sends it, and a part may have any encoding
         return f"Forms of type {MULTIPART} are not accepted."
     try:
-        for text in _texts(scope, body, is_form=kind == FORM):
-            if len(text) > LONGEST_TEXT:
-                return f"A text has {len(text):,} characters. It can have at most {LONGEST_TEXT:,}."
-            if found := UNFIT.search(text):
-                return f"A text contains the character U+{ord(found[0]):04X}, which is not allowed."
+        return wrong_in(_texts(scope, body, is_form=kind == FORM))
     except UnicodeDecodeError:
         return "A text is not valid UTF-8."
+
+
+def wrong_in(texts: Iterable[str]) -> str:
+    """What is wrong with the first text that cannot be kept; "" if all are right.
+
+    >>> wrong_in(["bed", "a\\x00b"])
+    'A text contains the character U+0000, which is not allowed.'
+    """
+    for text in texts:
+        if len(text) > LONGEST_TEXT:
+            return f"A text has {len(text):,} characters. It can have at most {LONGEST_TEXT:,}."
+        if found := UNFIT.search(text):
+            return f"A text contains the character U+{ord(found[0]):04X}, which is not allowed."
     return ""
 
 

@@ -108,7 +108,9 @@ class NewToken(Declared):
     """A token for a program: what it may do, and for how many days."""
 
     name: Stripped = Field(min_length=1, max_length=60, title="Name of the program")
-    scope: Literal["read", "label", "lead"] = Field(default="read", title="What it may do")
+    scope: Literal["search", "read", "label", "catalog", "lead"] = Field(
+        default="read", title="What it may do"
+    )
     days: int = Field(default=DAYS, ge=1, le=MOST_DAYS, title="Days until it ends")
 
 

@@ -20,6 +20,8 @@ from lookalike.store.sql.database import Database
 from lookalike.store.thumbnails import Thumbnail, Thumbnails
 from lookalike.store.workspace import DATABASE, Workspace
 from lookalike.web.access.throttle import Throttle
+from lookalike.web.serving.metrics import Metrics
+from lookalike.web.serving.service import Service
 from lookalike.workflows.label.team import Team
 
 T = TypeVar("T")
@@ -39,6 +41,9 @@ class Options:
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     https: bool = False
     body_limit: int = 1 << 20
+    upload_limit: int = 20 << 20
+    upload_megapixels: float = 50.0  # as RGB this is 150 MB; the cameras of phones have up to 50
+    rate: float = 100.0  # requests of a token in a second
     clock: Callable[[], int] = now_ms
 
 
@@ -58,6 +63,8 @@ class Site:
     forecast: Any = None  # `Work` of routes/plan.py
     forecaster: ProcessPoolExecutor | None = None
     draw: random.Random = field(default_factory=random.Random)
+    metrics: Metrics = field(default_factory=Metrics)
+    service: Service = field(init=False)
     digests: dict[str, str] = field(default_factory=dict)  # of photos, by image
     rules: Rules = field(init=False)
     writer: Writer = field(init=False)
@@ -74,6 +81,7 @@ class Site:
     def open(self) -> None:
         """Begin to write; makes the key that signs sessions where there is none."""
         self.writer = Writer(self.database)
+        self.service = Service(self.workspace.folder, self.options.rate, self._follow)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
@@ -85,6 +93,11 @@ class Site:
         self.decoders.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.database.close()
+
+    def _follow(self, changed: Workspace) -> None:
+        """Photos of new images can be shown."""
+        self.thumbnails = Thumbnails(changed.folder, changed.settings)
+        self.digests = {}
 
     def now(self) -> int:
         """The time in milliseconds."""

@@ -8,7 +8,10 @@ import pytest
 
 from lookalike.web.app import create_app
 
-OPEN = {("GET", "/login"), ("POST", "/login"), ("GET", "/invite/{secret}"), ("POST", "/invite/{secret}")}
+OPEN = {("GET", "/login"), ("POST", "/login"), ("GET", "/invite/{secret}"), ("POST", "/invite/{secret}")} | {
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+}
 """What nobody needs to be logged in for; /static is the only mounted folder."""
 
 LEADS = {
@@ -52,6 +55,8 @@ LEADS = {
     ("GET", "/plan/left-out"),
     ("POST", "/plan/campaign"),
     ("POST", "/plan/queue"),
+    ("POST", "/api/v1/images"),
+    ("DELETE", "/api/v1/images"),
 }
 
 EVERYBODY = {
@@ -87,6 +92,11 @@ EVERYBODY = {
     ("POST", "/discuss/{question}/comments"),
     ("POST", "/discuss/{question}/proposals"),
     ("GET", "/guidelines"),
+    ("GET", "/api/v1/encoders"),
+    ("GET", "/api/v1/search"),
+    ("POST", "/api/v1/search"),
+    ("POST", "/api/v1/search/photo"),
+    ("GET", "/metrics"),
     ("GET", "/label"),
     ("POST", "/label"),
 }

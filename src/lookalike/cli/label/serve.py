@@ -36,12 +36,16 @@ def serve(
         bool,
         typer.Option("--behind-https", help="A proxy on this machine provides HTTPS."),
     ] = False,
+    rate: Annotated[
+        float,
+        typer.Option(help="Requests a second that a token of the search API may send.", min=0.1, max=1e6),
+    ] = 100.0,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="You label alone: one vote makes a label, also on pairs in the queue."),
     ] = False,
 ) -> None:
-    """Label, discuss and manage the team in the browser, alone or as a team. Ctrl-C stops the server."""
+    """Label and manage the team in the browser, and answer searches of programs. Ctrl-C stops the server."""
     opened = Workspace(workspace)
     ready = look(opened, alone=alone)
     hosts = allowed_hosts(host, allow_host or (), ready)
@@ -49,7 +53,7 @@ def serve(
     for name, terms in licences_to_check(opened):
         say(f"Before you serve other people with {name}, read the licence of its weights: {terms.sentence}")
     _say(ready, f"http://{_shown(host)}:{listening.getsockname()[1]}", workspace)
-    _run(create_app(opened, Options(hosts=hosts, https=behind_https)), listening, behind_https)
+    _run(create_app(opened, Options(hosts=hosts, https=behind_https, rate=rate)), listening, behind_https)
     say("Stopped. All acknowledged answers are kept.")
 
 

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
@@ -17,9 +18,20 @@ from lookalike.store.sql.rows import insert_new
 
 TOKEN = "lk_"
 TOKENS_EACH = 50
-READ, LABEL = "read", "label"
-SCOPES = (READ, LABEL, LEAD)
-"""What a token allows: each scope includes those before it."""
+SEARCH, READ, LABEL, CATALOG = "search", "read", "label", "catalog"
+SCOPES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        SEARCH: frozenset({SEARCH}),
+        READ: frozenset({SEARCH, READ}),
+        LABEL: frozenset({SEARCH, READ, LABEL}),
+        CATALOG: frozenset({SEARCH, CATALOG}),
+        LEAD: frozenset({SEARCH, READ, LABEL, CATALOG, LEAD}),
+    }
+)
+"""The scopes that a token of each scope includes."""
+
+OF_LEADS = (CATALOG, LEAD)
+"""The scopes that only leads can give to a token."""
 
 DAYS, MOST_DAYS = 90, 365
 DAY_MS = 24 * 3600 * 1000
@@ -66,7 +78,7 @@ def create_token(
 
     Raises ArgumentError for an empty or long name, an unknown scope or duration, or for too many tokens.
     """
-    one_of(scope, SCOPES, "scope")
+    one_of(scope, tuple(SCOPES), "scope")
     if not 1 <= days <= MOST_DAYS:
         raise ArgumentError(f"A token cannot be valid for {days} days.", fix=f"Use 1 to {MOST_DAYS} days.")
     name = name.strip()
@@ -117,6 +129,8 @@ def revoke_tokens(connection: Connection, owner: int, now: int) -> int:
 def token_owner(connection: Connection, token: str, now: int, needs: str = READ) -> Person | None:
     """The owner of a token. A lead has an annotator's rights unless the token has the scope `lead`.
 
+    To change the catalog, the scope `catalog` is enough.
+
     None if the token is unknown, revoked or expired, or its owner was removed. Raises AccessError if its scope does
     not include `needs`.
     """
@@ -126,13 +140,13 @@ def token_owner(connection: Connection, token: str, now: int, needs: str = READ)
     if row is None:
         return None
     person, scope = Person(*row[:-1]), row.scope
-    if SCOPES.index(scope) < SCOPES.index(needs):
+    if needs not in SCOPES[scope]:
         raise AccessError(
             f'This request needs the scope "{needs}". The token has the scope "{scope}".',
             fix="Create a token with that scope on your account page.",
             code="scope",
         )
-    return person if scope == LEAD else replace(person, role=ANNOTATOR)
+    return person if scope == LEAD or needs == CATALOG else replace(person, role=ANNOTATOR)
 
 
 def _live(now: int) -> ColumnElement[bool]:

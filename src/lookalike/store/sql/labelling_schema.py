@@ -93,7 +93,7 @@ api_token = Table(
     _text("name"),
     _time("at"),
     _time("revoked", needed=False),
-    _text("scope", "read"),  # read, label, lead
+    _text("scope", "read"),  # see SCOPES of store/people/access.py
     Column("until", BigInteger, nullable=False, server_default="0"),
 )
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from lookalike.core.errors import AccessError
-from lookalike.store.people.access import LABEL, READ, TOKEN, token_owner
+from lookalike.store.people.access import CATALOG, LABEL, READ, SEARCH, TOKEN, token_owner
 from lookalike.store.people.people import Person
 from lookalike.store.people.sessions import session_owner
 from lookalike.web.access.sessions import Session, read
@@ -19,7 +19,9 @@ from lookalike.web.pages.status import SIGNED_OUT
 from lookalike.web.site import site_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-BY_TOKEN = ("/api/", "/images/")  # where tokens of programs are accepted
+BY_TOKEN = ("/api/", "/images/", "/metrics")  # where tokens of programs are accepted
+SEARCHING = ("/api/v1/", "/images/", "/metrics")
+CHANGING = "/api/v1/images"
 RESERVING = "/api/label/"
 CSRF_HEADER = "x-csrf-token"
 
@@ -70,8 +72,10 @@ def identity_of(request: Request) -> ClaimedIdentity:
 
 def _needs(request: Request) -> str:
     """The scope that a token needs for a request. Asking for pairs reserves them, so it is no reading."""
-    is_reading = request.method in SAFE and not request.url.path.startswith(RESERVING)
-    return READ if is_reading else LABEL
+    path, is_safe = request.url.path, request.method in SAFE
+    if path.startswith(SEARCHING):
+        return SEARCH if is_safe or not path.startswith(CHANGING) else CATALOG
+    return READ if is_safe and not path.startswith(RESERVING) else LABEL
 
 
 def by_token(request: Request) -> bool:

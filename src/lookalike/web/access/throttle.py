@@ -1,11 +1,13 @@
-"""Protection against guessed passwords: waits that grow with each failure, by name and by network address."""
+"""Limits by name and by address: waits that grow with each wrong password, and requests of programs in a second."""
 
 import ipaddress
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from math import ceil
 
 from lookalike.core.errors import AccessError
+from lookalike.core.text import plural
 
 FORGOTTEN = 60 * 60 * 1000
 MOST = 20_000
@@ -23,16 +25,48 @@ NAME = Limit(5, 60_000)  # short, because anybody can fail with another person's
 ADDRESS = Limit(20, 15 * 60_000)  # many people may share an address
 
 
-class ThrottledError(AccessError):
-    """Too many wrong passwords; `seconds` is how long to wait."""
+class LaterError(AccessError):
+    """A request that can succeed later; `seconds` is how long to wait."""
+
+    def __init__(self, problem: str, seconds: int, code: str) -> None:
+        super().__init__(problem, fix=f"Wait {plural(seconds, 'second')} and try again.", code=code)
+        self.seconds = seconds
+
+
+class ThrottledError(LaterError):
+    """Too many wrong passwords."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(
-            "Too many wrong passwords.",
-            fix=f"Wait {seconds} {'second' if seconds == 1 else 'seconds'} and try again.",
-            code="throttled",
-        )
-        self.seconds = seconds
+        super().__init__("Too many wrong passwords.", seconds, "throttled")
+
+
+class Rate:
+    """How much a client may ask for: `per_second` on average, and at most `burst` at once. In memory.
+
+    It is a token bucket: every client has `burst` at first, and gets `per_second` back in a second. With too many
+    clients the oldest are dropped.
+    """
+
+    def __init__(self, per_second: float, burst: int, most: int = MOST) -> None:
+        self.per_second, self.burst, self._most = per_second, burst, most
+        self._left: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def spend(self, client: str, cost: int, now: int) -> None:
+        """Count a request of some cost. One that costs more than `burst` needs all of it.
+
+        Raises LaterError while the client has too little left.
+        """
+        with self._lock:
+            left, last = self._left.pop(client, (float(self.burst), now))
+            left = min(self.burst, left + self.per_second * max(0, now - last) / 1000)
+            cost = min(cost, self.burst)
+            self._left[client] = (left - cost if left >= cost else left, now)
+            while len(self._left) > self._most:
+                self._left.popitem(last=False)
+        if left < cost:
+            wait = ceil((cost - left) / self.per_second)
+            raise LaterError(f"More than {self.per_second:g} requests in a second.", wait, "rate")
 
 
 @dataclass

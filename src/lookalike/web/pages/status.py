@@ -1,7 +1,7 @@
 """Status codes and headers of errors."""
 
 from lookalike.core.errors import AccessError, LookalikeError, VoteError, WorkspaceError
-from lookalike.web.access.throttle import ThrottledError
+from lookalike.web.access.throttle import LaterError
 
 SIGNED_OUT = "signed-out"
 STATUS = {
@@ -9,9 +9,15 @@ STATUS = {
     "password": 401,
     "token": 401,
     "name-taken": 409,
+    "image-taken": 409,
     "last-lead": 409,
     "removed-person": 409,
     "throttled": 429,
+    "rate": 429,
+    "busy": 503,
+    "not-ready": 503,
+    "too-large": 413,
+    "not-a-photo": 415,
     "link-ended": 404,
     "unknown-person": 404,
     "unknown-token": 404,
@@ -44,8 +50,10 @@ def must_be_raised(error: LookalikeError) -> bool:
 
 def headers_of(error: LookalikeError) -> dict[str, str]:
     """Headers that belong to an error's answer."""
-    if isinstance(error, ThrottledError):
+    if isinstance(error, LaterError):
         return {"Retry-After": str(error.seconds)}
     if isinstance(error, WorkspaceError):
         return {"Retry-After": BUSY_SECONDS}
+    if error.code == "too-large":  # the rest of the body is not read
+        return {"Connection": "close"}
     return {"WWW-Authenticate": "Bearer"} if status_of(error) == 401 else {}

@@ -77,7 +77,6 @@ def add(
             max_megapixels=settings.max_megapixels,
             progress=progress,
         )
-        read = marked(_at_home(reading, settings, workspace.folder), role, values or {})
         new = PhotoSource(
             relative(Path(reading.source), workspace.folder),
             relative(reading.root, workspace.folder),
@@ -86,16 +85,23 @@ def add(
             role,
             tuple(f"{name}={value}" for name, value in (values or {}).items()),
         )
-        workspace.add_signatures(reading.signatures)
-        catalog, change = merged(
-            workspace.catalog,
-            read,
-            seed=settings.seed,
-            whole=False,
-            replacing=replace,
-            signatures=workspace.signatures(),
-        )
-        return _follow(workspace, catalog, change, settings.with_source(new), (reading,), reading.warnings)
+        return merge_in(workspace, reading, new, replace=replace)
+
+
+def merge_in(workspace: Workspace, reading: Reading, source: PhotoSource, *, replace: bool) -> Followed:
+    """Add what was read from a source, within `changing_catalog`."""
+    settings = workspace.settings
+    read = marked(_at_home(reading, settings, workspace.folder), source.role, source.set)
+    workspace.add_signatures(reading.signatures)
+    catalog, change = merged(
+        workspace.catalog,
+        read,
+        seed=settings.seed,
+        whole=False,
+        replacing=replace,
+        signatures=workspace.signatures(),
+    )
+    return _follow(workspace, catalog, change, settings.with_source(source), (reading,), reading.warnings)
 
 
 def remove(workspace: Workspace, images: Sequence[str]) -> Followed:

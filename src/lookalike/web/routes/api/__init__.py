@@ -1,0 +1,1 @@
+"""The REST API for programs: search, images of the catalog, health and metrics."""

@@ -1,0 +1,84 @@
+"""Search for programs: by the id of a catalog image, by many ids, by a photo."""
+
+import io
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from lookalike.catalog.photos.boxes import box_of
+from lookalike.web.openapi import PROBLEMS
+from lookalike.web.routes.api.limits import PROGRAMS, ServicePart, spend
+from lookalike.web.routes.api.schemas import (
+    BatchFound,
+    BatchSearch,
+    EncoderShown,
+    ImageSearch,
+    PhotoSearch,
+    SearchFound,
+    from_fields,
+    search_found,
+    upload_body,
+)
+from lookalike.web.serving.photos import require_photo, sent_photo
+from lookalike.web.serving.service import Service
+from lookalike.web.site import site_of
+from lookalike.workflows.search.searcher import SearchAnswer, Searcher
+
+router = APIRouter(prefix="/api/v1", dependencies=PROGRAMS, tags=["search"], responses=PROBLEMS)
+
+
+@router.get("/encoders")
+async def encoders(request: Request, service: ServicePart) -> list[EncoderShown]:
+    """The encoders that have vectors."""
+    names = await run_in_threadpool(lambda: site_of(request).workspace.encoders)
+    known = service.searchers
+    return [EncoderShown(name=one, served=one == known.served, loaded=one in known.loaded) for one in names]
+
+
+@router.get("/search")
+async def by_image(sent: Annotated[ImageSearch, Query()], service: ServicePart) -> SearchFound:
+    """The K most similar distinct items for an image of the catalog. Its own item is left out."""
+    return (await _many(service, [sent.image], sent))[0]
+
+
+@router.post("/search")
+async def by_images(request: Request, sent: BatchSearch, service: ServicePart) -> BatchFound:
+    """The same for several images. Each counts as one request."""
+    spend(request, len(sent.images) - 1)
+    return BatchFound(answers=await _many(service, sent.images, sent))
+
+
+@router.post("/search/photo", openapi_extra=upload_body(PhotoSearch))
+async def by_photo(request: Request, service: ServicePart) -> SearchFound:
+    """The K most similar distinct items for a photo, or for the part of it in a box. The photo is not kept.
+
+    Send the bytes of the photo as the body, with the options in the address; or a multipart form.
+    """
+    async with service.upload():
+        photo = await sent_photo(request)
+        sent: PhotoSearch = from_fields(PhotoSearch, dict(photo.fields))
+        box, where = box_of(sent.box), sent.where
+        searcher, loaded = await service.searchers.get(sent.encoder)
+        most = site_of(request).options.upload_megapixels
+
+        def work() -> SearchAnswer:
+            require_photo(photo.content, most, box)
+            return searcher.by_photo(io.BytesIO(photo.content), sent.k, where, box=box, name="photo")
+
+        return search_found(searcher, await service.photos.run(work), loaded=loaded)
+
+
+async def _many(service: Service, images: list[str], sent: ImageSearch | BatchSearch) -> list[SearchFound]:
+    where = sent.where
+    searcher, loaded = await service.searchers.get(sent.encoder)
+    work = partial(_answers, searcher, images, sent.k, where, loaded)
+    return await service.searches.run(work)
+
+
+def _answers(
+    searcher: Searcher, images: list[str], k: int, where: list[tuple[str, str]], loaded: bool
+) -> list[SearchFound]:
+    return [search_found(searcher, one, loaded=loaded) for one in searcher.many(images, k, where)]

@@ -1,0 +1,1 @@
+"""Search behind an address: encoders that are loaded, work that waits, metrics."""

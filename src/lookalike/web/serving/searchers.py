@@ -1,0 +1,143 @@
+"""The encoders that are loaded: the served one from the start, others at their first use, each swapped as a whole.
+
+A new served encoder, new vectors and a new index are loaded beside the old ones. Requests that run keep what they have.
+"""
+
+import asyncio
+import logging
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from PIL import Image
+
+from lookalike.core.errors import LookalikeError, SearchError
+from lookalike.encode.encoder import encode_photo
+from lookalike.store.served import served
+from lookalike.store.vectors.arrays import MANIFEST
+from lookalike.store.workspace import EMBEDDINGS, Workspace
+from lookalike.web.access.throttle import LaterError
+from lookalike.workflows.search.searcher import Searcher
+
+LOOK_SECONDS = 2.0  # how often changes by other programs are looked for
+MOST_LOADED = 4  # encoders in memory, the served one included
+log = logging.getLogger("lookalike.web")
+
+
+class Searchers:
+    """The searchers of a workspace. Only the event loop changes what is loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.served = ""
+        self.problems: dict[str, str] = {}
+        self.loaded: dict[str, Searcher] = {}  # the one that was used last is at the end
+        self._seen: dict[str, Hashable] = {}
+        self._loading: dict[str, asyncio.Task[Searcher]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="loader")
+
+    @property
+    def problem(self) -> str:
+        """Why a search without the name of an encoder cannot be answered; "" if it can."""
+        if self.served in self.loaded:
+            return ""
+        if not self.served:
+            return "The workspace has no encoder yet."
+        return self.problems.get(self.served) or f"The encoder {self.served} is being loaded."
+
+    async def get(self, encoder: str = "") -> tuple[Searcher, bool]:
+        """The searcher of an encoder, the served one if none is named, and whether this request had to load it.
+
+        Raises LaterError while the served encoder is not loaded.
+        """
+        name = encoder or self.served
+        if name in self.loaded:
+            self.loaded[name] = found = self.loaded.pop(name)
+            return found, False
+        if not name:
+            raise SearchError(self.problem, fix="Embed the catalog: lookalike embed ENCODER")
+        if name == self.served:
+            raise LaterError(self.problem, 5, "not-ready")
+        return await asyncio.shield(self._load(name)), True
+
+    async def watch(self) -> None:
+        """Load the served encoder, then follow what other programs change, until this is cancelled."""
+        while True:
+            try:
+                await self.renew()
+            except Exception:  # a database that restarts: it is tried again
+                log.exception("The served encoder could not be looked up. The server tries again.")
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def renew(self) -> None:
+        """Load what is served or loaded and has changed. The old one answers until the new one is warm."""
+        loop = asyncio.get_running_loop()
+        wanted, present = await loop.run_in_executor(None, self._look)
+        for name in dict.fromkeys((*filter(None, (wanted,)), *self.loaded)):
+            if name not in present and name != wanted:
+                del self.loaded[name]
+            elif self._seen.get(name) != present.get(name) or name not in (*self.loaded, *self.problems):
+                with suppress(LookalikeError):
+                    await self._load(name)
+        if wanted in self.loaded or self.served not in self.loaded:
+            self.served = wanted  # only a warm encoder takes the place of a warm one
+
+    def close(self) -> None:
+        """Load nothing more."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _load(self, name: str) -> "asyncio.Task[Searcher]":
+        if name not in self._loading:
+            self._loading[name] = asyncio.create_task(self._loaded(name))
+            self._loading[name].add_done_callback(lambda _: self._loading.pop(name, None))
+        return self._loading[name]
+
+    async def _loaded(self, name: str) -> Searcher:
+        self._seen[name] = _version(self.folder, name)  # before loading: a change meanwhile is seen next time
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, self._warm, name)
+        except Exception as error:
+            self.problems[name] = error.problem if isinstance(error, LookalikeError) else str(error)
+            raise
+        self.problems.pop(name, None)
+        self.loaded.pop(name, None)
+        self.loaded[name] = found
+        for old in [one for one in self.loaded if one not in (self.served, name)][
+            : len(self.loaded) - MOST_LOADED
+        ]:
+            del self.loaded[old]
+        return found
+
+    def _warm(self, name: str) -> Searcher:
+        """A searcher that has answered a search, and encoded a photo if it can."""
+        workspace = Workspace(self.folder)
+        try:
+            searcher = Searcher.of(workspace, name)
+        finally:
+            workspace.database.close()
+        searcher.judged = {}  # customers see no labels
+        searcher.by_image(str(searcher.catalog.image[0]), 1)
+        with suppress(LookalikeError):  # vectors from a file: no new photo can be encoded
+            encode_photo(Image.new("RGB", (64, 64)), searcher.encoder)
+        return searcher
+
+    def _look(self) -> tuple[str, dict[str, Hashable]]:
+        """The encoder to serve ("" if there is none), and the version of each encoder's vectors."""
+        workspace = Workspace(self.folder)
+        try:
+            now, names = workspace.database.fetch(served), workspace.encoders
+        finally:
+            workspace.database.close()
+        wanted = now.encoder if now is not None else names[0] if names else ""
+        return wanted, {name: _version(self.folder, name) for name in names}
+
+
+def _version(folder: Path, name: str) -> Hashable:
+    """What differs when an encoder's vectors or index were written again."""
+    found = []
+    for place in (folder / EMBEDDINGS / name / MANIFEST, folder / "indexes" / name / MANIFEST):
+        with suppress(OSError):
+            about = place.stat()
+            found.append((about.st_ino, about.st_mtime_ns))
+    return tuple(found)

@@ -1,0 +1,241 @@
+"""Search over HTTP: the same lists as the searcher's, by id, batch and photo; bad input; scopes and limits."""
+
+import io
+
+import numpy as np
+import pytest
+from api_shop import as_file, photo_of, with_token
+from labelling_app import ANN, serving_shop
+from PIL import Image
+
+from lookalike.web.access.throttle import LaterError, Rate
+from lookalike.workflows.search.searcher import Searcher
+
+
+@pytest.fixture(scope="module")
+def client(shop):
+    return with_token(shop, "search")
+
+
+def items(answer) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [one["item"] for one in answer.json()["results"]]
+
+
+def error(answer) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_lists_are_those_of_the_searcher(shop, client):
+    catalog = shop.workspace.catalog
+    for encoder in ("color", "hog"):
+        searcher = Searcher.of(shop.workspace, encoder)
+        for row in (0, 17, 101):
+            image = str(catalog.image[row])
+            answer = client.get("/api/v1/search", params={"image": image, "k": 7, "encoder": encoder})
+            expected = searcher.by_image(image, 7)
+            assert items(answer) == [one.item for one in expected.results]
+            assert catalog.item[row] not in items(answer)
+            scores = [one["score"] for one in answer.json()["results"]]
+            assert np.allclose(scores, [one.score for one in expected.results])
+            found = answer.json()["results"][0]
+            assert client.get(found["photo"]).headers["content-type"] == "image/jpeg"
+    batch = {"images": catalog.image[:5].tolist(), "k": 7, "encoder": "hog"}
+    answers = client.post("/api/v1/search", json=batch).json()["answers"]
+    assert [one["query"] for one in answers] == batch["images"]
+    alone = client.get("/api/v1/search", params={"image": batch["images"][3], "k": 7, "encoder": "hog"})
+    assert [one["item"] for one in answers[3]["results"]] == items(alone)
+
+
+def test_the_served_encoder_is_the_default_and_others_say_that_they_were_loaded(own_shop):
+    client = with_token(own_shop, "search")
+    image = str(own_shop.workspace.catalog.image[0])
+    seen = [
+        client.get("/api/v1/search", params={"image": image} | more).json()
+        for more in ({}, {"encoder": "hog"}) * 2
+    ]
+    assert [(one["encoder"], one["loaded"]) for one in seen] == [
+        ("color", False), ("hog", True), ("color", False), ("hog", False)
+    ]  # fmt: skip
+    known = {one["name"]: (one["served"], one["loaded"]) for one in client.get("/api/v1/encoders").json()}
+    assert known == {"color": (True, True), "hog": (False, True)}
+
+
+def test_filters_and_exhaustion(shop, client):
+    catalog = shop.workspace.catalog
+    category = str(catalog.category[0])
+    sent = {"image": str(catalog.image[0]), "k": 1000, "filter": f"category={category}"}
+    answer = client.get("/api/v1/search", params=sent)
+    of_category = set(catalog.item[(catalog.category == category) & catalog.is_gallery()])
+    assert set(items(answer)) == of_category - {catalog.item[0]}
+    assert answer.json()["exhausted"] is True
+    for wrong in ("category", "category=", "=x", "colour=red", "category=nothing"):
+        assert client.get("/api/v1/search", params=sent | {"filter": wrong}).status_code == 400, wrong
+
+
+def test_a_photo_finds_itself_raw_and_in_a_form(shop, client):
+    photo, catalog = photo_of(shop.workspace, 4), shop.workspace.catalog
+    raw = client.post("/api/v1/search/photo?k=3", data=photo)
+    form = client.post("/api/v1/search/photo", files={"photo": ("a.jpg", photo)}, data={"k": "3"})
+    assert items(raw) == items(form)
+    assert items(raw)[0] == catalog.item[4]
+    many = client.post(
+        "/api/v1/search/photo",
+        files={"photo": ("a.jpg", photo)},
+        data={"filter": [f"category={name}" for name in sorted(set(catalog.category))[:2]], "k": "1000"},
+    )
+    assert {one["category"] for one in many.json()["results"]} == set(sorted(set(catalog.category))[:2])
+
+
+def test_a_box_is_the_same_as_the_cut_photo_also_of_a_rotated_one(shop, client):
+    whole = Image.open(io.BytesIO(photo_of(shop.workspace, 9))).convert("RGB")
+    box = (20, 30, 120, 150)
+    boxed = client.post("/api/v1/search/photo", params={"box": "20,30,120,150"}, data=as_file(whole))
+    assert items(boxed) == items(client.post("/api/v1/search/photo", data=as_file(whole.crop(box))))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # shown turned by 90 degrees to the right
+    stored = as_file(whole.transpose(Image.Transpose.ROTATE_90), exif=exif)
+    turned = client.post("/api/v1/search/photo", params={"box": "20,30,120,150"}, data=stored)
+    assert items(turned) == items(boxed)
+
+
+def bomb() -> bytes:
+    return as_file(Image.new("1", (20_000, 10_000)))
+
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+GREY = as_file(Image.new("RGB", (90, 60), "grey"))
+
+
+@pytest.mark.parametrize(
+    ("content", "box", "expected"),
+    [
+        (b"not an image", "", (415, "not-a-photo")),
+        (b"", "", (415, "not-a-photo")),
+        (SVG, "", (415, "not-a-photo")),
+        (GREY[: len(GREY) // 2], "", (400, "")),
+        (bomb(), "", (413, "too-large")),
+        (as_file(Image.new("RGB", (1, 1))), "", (400, "")),
+        (GREY, "0,0,91,60", (400, "")),
+        (GREY, "5,5,6,6", (400, "")),
+        (GREY, "1,2,3", (400, "")),
+        (b"x" * ((20 << 20) + 1), "", (413, "too-large")),
+    ],
+    ids=["text", "empty", "svg", "truncated", "bomb", "pixel", "outside", "one-pixel", "no-box", "large"],
+)  # fmt: skip
+def test_hostile_uploads_are_refused(client, content, box, expected):
+    answer = client.post("/api/v1/search/photo", params={"box": box}, data=content)
+    assert error(answer) == expected
+    wrapped = client.post("/api/v1/search/photo", files={"photo": content}, data={"box": box})
+    assert error(wrapped) == expected
+
+
+def test_an_animation_is_searched_by_its_first_frame(client):
+    frames = [Image.new("RGB", (64, 64), color) for color in ("red", "blue")]
+    moving = as_file(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert items(client.post("/api/v1/search/photo", data=moving)) == items(
+        client.post("/api/v1/search/photo", data=as_file(frames[0], "GIF"))
+    )
+
+
+def test_wrong_values_are_refused(shop, client):
+    image = str(shop.workspace.catalog.image[0])
+    for wrong in ({"k": 0}, {"k": 1001}, {"encoder": "none"}, {"image": "none"}, {"image": ""}, {"other": 1}):
+        answer = client.get("/api/v1/search", params={"image": image} | wrong)
+        assert answer.status_code in (400, 422), wrong
+        assert answer.json()["error"]["problem"]
+    for wrong in ({"images": []}, {"images": [image] * 257}, {"images": image}, {}):
+        assert client.post("/api/v1/search", json=wrong).status_code in (400, 422), wrong
+    assert client.post("/api/v1/search/photo", data={"k": 1}).status_code in (400, 415)
+    assert client.post("/api/v1/search/photo", params={"k": "x"}, data=GREY).status_code == 400
+    text = client.post("/api/v1/search/photo", files={"photo": GREY}, data={"encoder": "a\x00b"})
+    assert error(text) == (400, "text")
+
+
+def test_scopes_limit_what_a_token_may_do(shop):
+    image = str(shop.workspace.catalog.image[0])
+    for scope, expected in (
+        ("search", (200, 200, 403, 403)),
+        ("read", (200, 200, 200, 403)),
+        ("catalog", (200, 200, 403, 400)),
+        ("lead", (200, 200, 200, 400)),
+    ):
+        client = with_token(shop, scope)
+        answers = (
+            client.get("/api/v1/search", params={"image": image}),
+            client.get("/metrics"),
+            client.get("/api/me"),
+            client.delete("/api/v1/images", params={"image": "none"}),
+        )
+        assert tuple(one.status_code for one in answers) == expected, scope
+    stolen = with_token(shop, "catalog", ANN)  # the page of an annotator does not offer this scope
+    assert error(stolen.delete("/api/v1/images", params={"image": image})) == (403, "lead-only")
+    client.headers["Authorization"] = "Bearer lk_wrong"
+    assert client.get("/api/v1/search", params={"image": image}).status_code == 401
+
+
+def test_a_rate_gives_back_what_time_passes():
+    rate = Rate(per_second=2, burst=4)
+    for _ in range(4):
+        rate.spend("a", 1, 0)
+    with pytest.raises(LaterError) as refused:
+        rate.spend("a", 3, 0)
+    assert refused.value.seconds == 2  # 3 at 2 in a second
+    rate.spend("b", 100, 0)  # all that there is
+    rate.spend("a", 1, 500)
+    with pytest.raises(LaterError):
+        rate.spend("a", 1, 500)
+
+
+def test_too_many_requests_are_refused_with_a_time_to_wait(shop, client):
+    image = str(shop.workspace.catalog.image[0])
+    sent = {"images": [image] * 256, "k": 1}
+    limited = with_token(shop, "search")
+    answers = [limited.post("/api/v1/search", json=sent) for _ in range(3)]
+    refused = [one for one in answers if one.status_code == 429]
+    assert refused
+    assert int(refused[0].headers["retry-after"]) >= 1
+
+
+def test_health_ready_and_metrics(shop, client):
+    import requests
+
+    other_host = {"Host": "10.0.0.1:8321"}
+    for path in ("/healthz", "/readyz"):
+        assert requests.get(shop.address + path, headers=other_host, timeout=30).json()["ok"] is True
+    assert (
+        requests.get(shop.address + "/metrics", timeout=30, headers={"Accept": "text/plain"}).status_code
+        == 401
+    )
+
+    def counted() -> dict[str, float]:
+        lines = client.get("/metrics").text.splitlines()
+        return {name: float(value) for name, value in (one.rsplit(" ", 1) for one in lines if one[0] != "#")}
+
+    before = counted()
+    image = str(shop.workspace.catalog.image[0])
+    for _ in range(3):
+        client.get("/api/v1/search", params={"image": image})
+    after = counted()
+    series = 'lookalike_http_requests_total{method="GET",route="/api/v1/search",status="200"}'
+    assert after[series] - before.get(series, 0) == 3
+    times = '{method="GET",route="/api/v1/search"'
+    assert (
+        after[f"lookalike_http_request_seconds_count{times}}}"]
+        == after[f'lookalike_http_request_seconds_bucket{times},le="+Inf"}}']
+    )
+    assert after["lookalike_ready"] == 1
+    assert after['lookalike_loaded_images{encoder="color",served="true"}'] == len(shop.workspace.catalog)
+
+
+def test_a_workspace_without_an_encoder_is_not_ready_and_labelling_works(tmp_path, team):
+    import requests
+    from labelling_app import make_workspace
+
+    with serving_shop(make_workspace(tmp_path / "shop", team)) as bare:
+        answer = requests.get(f"{bare.address}/readyz", timeout=30)
+        assert (answer.status_code, answer.json()["ok"]) == (503, False)
+        client = with_token(bare, "lead")
+        assert client.get("/api/label/next").status_code == 200
+        refused = client.get("/api/v1/search", params={"image": str(bare.workspace.catalog.image[0])})
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (400, "SearchError")
