@@ -256,3 +256,13 @@ def test_the_page_on_encoders_has_the_tables_of_the_study():
     figures = [line.split(" | ")[1:] for line in made.splitlines() if line[:1] == "|" and "0." in line]
     assert len(figures) > 9
     assert [line for line in figures if " | ".join(line) not in page] == []
+
+
+def test_the_study_of_promises_prints_both_thresholds(tmp_path, capsys):
+    study("promise")["main"](["--studios", "1", "--images", "1000", "--out", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert "| 300 | naive | " in printed
+    assert "| 600 | tested | " in printed
+    header, *rows = (tmp_path / "promise.csv").read_text().splitlines()
+    assert header == "studio,encoder,similar,labels,way,made,error,kept"
+    assert len(rows) == 11 * 3 * 2

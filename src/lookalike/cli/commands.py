@@ -97,6 +97,10 @@ COMMANDS = {
         {"--out": "--output", "--pairs": "--pairs-file"},
     ),
     "search": Entry("search.search:search", "Find the most similar items for a photo", "Search"),
+    "promise": Entry(
+        "search.promise:promise", "Find the score below which a search should say nothing similar", "Search"
+    ),
+    "promote": Entry("search.promote:promote", "Serve an encoder to customers if it passes a gate", "Search"),
     "reproduce": Entry(
         "research.reproduce:reproduce", "Show a table of a paper next to your own figures", "Research"
     ),

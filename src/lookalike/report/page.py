@@ -70,6 +70,13 @@ def render(report: Report) -> str:
     return page
 
 
+def render_group(group: StripGroup) -> str:
+    """A page of one group of strips."""
+    page = environment().get_template("group.html.j2").render(group=group, album=album(_photos_of(group)))
+    require_small(page)
+    return page
+
+
 def require_small(page: str) -> None:
     """Refuse a page that is too large to send around."""
     size = len(page.encode())
@@ -85,13 +92,17 @@ def photos(report: Report) -> Iterator[ReportPhoto]:
     yield from report.samples
     first = (report.decisive,) if report.decisive else ()
     for group in (*first, *report.strips, *strips_of(report.learning)):
-        for strip in group.rows:
-            yield strip.query
-            yield from (hit.photo for hit in strip.hits)
+        yield from _photos_of(group)
     for pair in (pair for pairs in report.pairs for pair in pairs.pairs):
         yield from (pair.first, pair.second)
     if report.exposure is not None:
         yield from (*report.exposure.never, *(photo for photo, _ in report.exposure.most))
+
+
+def _photos_of(group: StripGroup) -> Iterator[ReportPhoto]:
+    for strip in group.rows:
+        yield strip.query
+        yield from (hit.photo for hit in strip.hits)
 
 
 def by_query(group: StripGroup) -> list[tuple[ReportPhoto, list[Strip]]]:

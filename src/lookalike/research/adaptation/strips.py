@@ -1,14 +1,13 @@
 """What a query finds before and after adaptation, as strips of one split's test pairs (ADAPT Figure 4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from lookalike.core.progress import Progress
-from lookalike.report.content import Hit, ReportPhoto, Strip, StripGroup
-from lookalike.report.page import environment, require_small
-from lookalike.report.pictures import album
+from lookalike.report.content import Hit, Strip, StripGroup
+from lookalike.report.page import render_group
 from lookalike.research.adaptation.protocol import SIGMAS, AdaptationProtocol
 from lookalike.research.adaptation.repeats import PairedVectors, adapted, prepared, settings_of
 from lookalike.research.adaptation.tables import repeats_of
@@ -17,6 +16,10 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.report.strips import Photos
 
 HITS = 5
+EXPLANATION = (
+    "{}, test pairs of one split. The first photo of a row is the query's pair, with its own rank and score. The best "
+    "candidates follow."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +83,7 @@ def strips_page(found: BeforeAndAfter, workspace: Workspace, title: str) -> str:
     """One HTML file: each query, the image of its pair, and the first candidates before and after."""
     gallery = Photos(workspace.catalog, workspace.photos)
     rows = tuple(strip for at in found.shown for strip in _strips(found, gallery, at))
-    group = StripGroup(title, f"{found.encoder}, test pairs of one split.", rows)
-    page = environment().get_template("adaptation.html.j2").render(group=group, album=album(_photos(rows)))
-    require_small(page)
-    return page
+    return render_group(StripGroup(title, EXPLANATION.format(found.encoder), rows))
 
 
 def _strips(found: BeforeAndAfter, gallery: Photos, at: int) -> Iterator[Strip]:
@@ -103,12 +103,6 @@ def _strips(found: BeforeAndAfter, gallery: Photos, at: int) -> Iterator[Strip]:
             ),
             f"its pair, which is at rank {place:,}, then the first {HITS} candidates",
         )
-
-
-def _photos(rows: Sequence[Strip]) -> Iterator[ReportPhoto]:
-    for strip in rows:
-        yield strip.query
-        yield from (hit.photo for hit in strip.hits)
 
 
 def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -59,11 +59,12 @@ def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
 def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:
     """The pairs of a question's newest sample that have no label yet, in the order of labelling."""
     newest = stored_rounds(workspace, question)[-1]
-    label = answers(_asked(newest.pairs), workspace.labels(), workspace.catalog)
-    return _asked([pair for pair, one in zip(newest.pairs, label.tolist(), strict=True) if isnan(one)])
+    label = answers(asked_pairs(newest.pairs), workspace.labels(), workspace.catalog)
+    return asked_pairs([pair for pair, one in zip(newest.pairs, label.tolist(), strict=True) if isnan(one)])
 
 
-def _asked(pairs: Sequence[DrawnPair]) -> Questions:
+def asked_pairs(pairs: Sequence[DrawnPair]) -> Questions:
+    """Drawn pairs as questions."""
     return Questions(*(strings(pair[end] for pair in pairs) for end in range(3)))
 
 
@@ -71,7 +72,7 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
     newest, labels = rounds[-1], workspace.labels()
     same = [one for one in rounds if one.question["vectors"] == newest.question["vectors"]]
     same = [one for one in same if one.catalog == newest.catalog]
-    given = [answers(_asked(one.pairs), labels, workspace.catalog) for one in same]
+    given = [answers(asked_pairs(one.pairs), labels, workspace.catalog) for one in same]
     samples = [sample_from(one.frame or b"", _question(one), one.seed, one.looks) for one in same]
     reached = [last_look(one, label) for one, label in zip(samples, given, strict=True)]
     read = [at for at, look in enumerate(reached) if look]
@@ -120,10 +121,10 @@ def stored_rounds(workspace: Workspace, question: SampleQuestion) -> list[Stored
 
 
 def _all_rounds(workspace: Workspace) -> dict[tuple[object, ...], list[StoredSample]]:
-    """The samples of each question; those that were imported have nothing to estimate from."""
+    """The samples of each value; those that were imported, or drawn for a promise, estimate none."""
     found: dict[tuple[object, ...], list[StoredSample]] = {}
     for one in workspace.database.fetch(read_samples):
-        if one.frame is not None:
+        if one.frame is not None and "measure" in one.question:
             found.setdefault(_same(_question(one)), []).append(one)
     return found
 

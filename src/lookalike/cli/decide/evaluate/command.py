@@ -1,5 +1,6 @@
 """`lookalike evaluate`."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,9 +13,11 @@ from lookalike.cli.decide.evaluate.files import Files
 from lookalike.cli.decide.evaluate.text import BY_COLUMN, MAIN, print_level, print_levels
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.cli.search.promote import print_gate
 from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.measures.table import DEFAULT, names
 from lookalike.evaluate.significance.summary import OptionalSettings
+from lookalike.store.served import served
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
@@ -26,12 +29,14 @@ from lookalike.workflows.decide.measured import (
     sampling_step,
 )
 from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION, EvaluationScope
+from lookalike.workflows.release.gate import GateResult, GateTerms
+from lookalike.workflows.release.gate import gate as check_gate
 
 ALL_LABELS = EvaluationScope()
 INTERVALS = OptionalSettings()
 
 
-@result(EvaluationResult | LevelsResult)
+@result(EvaluationResult | LevelsResult | GateResult)
 def evaluate(
     encoder: options.Encoders = None,
     workspace: options.Workspace = HERE,
@@ -72,11 +77,21 @@ def evaluate(
     gzip: Annotated[
         bool, typer.Option("--gzip", help="For --output-runs: compress the files (.gz).")
     ] = False,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Check the gate of `promote` for one encoder; the exit status is 1 if it does not pass.",
+        ),
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
     opened = Workspace(workspace, pool=pool)
+    if gate:
+        _gate(opened, encoder or [], json=json)
+        return
     rules, task = scope.rules, scope.task
     if measures is not None:
         chosen = list(dict.fromkeys(names(measures)))
@@ -116,6 +131,17 @@ def evaluate(
     wide = () if isinstance(found, LevelsResult) else sampling_step(found)
     audit = ("lookalike audit",) if task == "discovery" else ()
     next_step(*audit, "lookalike report", *wide, workspace=workspace)
+
+
+def _gate(workspace: Workspace, encoders: Sequence[str], *, json: bool) -> None:
+    """The gate of `promote` for a team's own checks, which promotes nothing."""
+    if len(encoders) != 1:
+        raise ArgumentError("--gate checks one encoder.", fix="Name it: lookalike evaluate ENCODER --gate")
+    now = workspace.database.fetch(served)
+    with progress("Ranking", quiet=json) as bar:
+        found = check_gate(workspace, encoders[0], now.encoder if now else "", GateTerms(), progress=bar)
+    print_json(found) if json else print_gate(found)
+    raise typer.Exit(0 if found.passed else 1)
 
 
 def _require_no_files(level: str, files: bool, task: str) -> None:

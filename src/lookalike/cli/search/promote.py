@@ -1,0 +1,162 @@
+"""`lookalike promote`."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import next_step, print_json, progress, say, table
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.errors import ArgumentError
+from lookalike.core.settings import Declared
+from lookalike.core.text import folded, percent, plural
+from lookalike.store.served import Served, history
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.release.gate import GateResult, GateTerms
+from lookalike.workflows.release.promote import Promotion
+from lookalike.workflows.release.promote import promote as workflow
+from lookalike.workflows.release.promote import rollback as return_to
+
+
+@dataclass(frozen=True)
+class Promotions:
+    """The promotions and rollbacks, newest first: the first is served."""
+
+    history: tuple[Served, ...]
+
+
+class GateOptions(Declared):
+    """What the gate asks for."""
+
+    at: Annotated[int, typer.Option("--at", help="The K of HR@K that the gate uses.", min=1)] = GateTerms.k
+    least: Annotated[
+        float, typer.Option(help="Least HR@K, by the lower end of its interval.", min=0.0, max=1.0)
+    ] = GateTerms.least
+    margin: Annotated[
+        float,
+        typer.Option(
+            help="Largest loss of HR@K against the served encoder that you accept.", min=0.0, max=1.0
+        ),
+    ] = GateTerms.margin
+    column: Annotated[
+        str, typer.Option(help='No value of this column may get worse. "": do not check.', metavar="COLUMN")
+    ] = GateTerms.column
+    group_margin: Annotated[
+        float, typer.Option(help="Largest significant loss in one value of the column.", min=0.0, max=1.0)
+    ] = GateTerms.group_margin
+    licence_cleared: Annotated[
+        bool,
+        typer.Option("--licence-cleared", help="You may serve an encoder whose licence leaves this open."),
+    ] = False
+
+    @property
+    def terms(self) -> GateTerms:
+        """The same as values."""
+        return GateTerms(
+            self.at, self.least, self.margin, self.column, self.group_margin, self.licence_cleared
+        )
+
+
+DEFAULT = GateOptions()
+
+
+@result(Promotion | Promotions)
+def promote(
+    encoder: Annotated[
+        str | None,
+        typer.Argument(help="Name of the encoder to serve.", metavar="ENCODER", show_default=False),
+    ] = None,
+    workspace: options.Workspace = HERE,
+    chosen: GateOptions = DEFAULT,
+    k: options.K = 10,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the gate and show what changes. Promote nothing.")
+    ] = False,
+    rollback: Annotated[
+        bool, typer.Option("--rollback", help="Serve the encoder that was served before.")
+    ] = False,
+    show_history: Annotated[bool, typer.Option("--history", help="List promotions and rollbacks.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Serve an encoder to customers if it passes the gate.
+
+    The gate asks for current vectors, a licence that allows serving, an HR@K that drawn labels or a trusted correction
+    show to be no worse than that of the served encoder, and no category that gets worse. The exit status is 1 if the
+    gate does not pass.
+    """
+    if (encoder is not None) + rollback + show_history != 1:
+        raise ArgumentError(
+            "promote does one thing at a time.", fix="Name an encoder, or use --rollback, or --history."
+        )
+    opened = Workspace(workspace)
+    if show_history:
+        found = Promotions(opened.database.fetch(history))
+        print_json(found) if json else _print_history(found)
+        return
+    if encoder is None:
+        done = return_to(opened)
+    else:
+        with progress("Ranking", quiet=json) as bar:
+            done = workflow(opened, encoder, chosen.terms, k=k, dry_run=dry_run, progress=bar)
+    if json:
+        print_json(done)
+    else:
+        _print(done, dry_run=dry_run)
+        if done.promoted:
+            next_step("lookalike promote --rollback", workspace=workspace)
+    if done.gate is not None and not done.gate.passed:
+        raise typer.Exit(1)
+
+
+def _print(done: Promotion, *, dry_run: bool) -> None:
+    if done.gate is not None:
+        print_gate(done.gate)
+    if done.churn is not None:
+        changed = done.churn
+        say(
+            f"{percent(changed.share, 0)} of the first {plural(changed.k, 'result')} change (churn@{changed.k}), on "
+            f"{plural(changed.queries, 'query', 'queries')}. For {percent(changed.unchanged, 0)} nothing changes.",
+            f"Pictures of what changes: {done.page}",
+        )
+    if done.promoted and done.now is not None:
+        say(
+            f"{done.now.encoder} is served now." + (f" Before: {done.before.encoder}." if done.before else "")
+        )
+    elif done.gate is not None and done.gate.passed and dry_run:
+        say("Nothing was promoted, because of --dry-run.")
+    else:
+        say(f"{done.before.encoder} is still served." if done.before else "No encoder is served.")
+
+
+def print_gate(found: GateResult) -> None:
+    """The checks of a gate, and whether it passes."""
+    for one in found.checks:
+        say(folded(f"{'passed' if one.passed else 'FAILED'}  {one.name}: {one.why}", indent="  "))
+        if not one.passed and one.fix:
+            say(folded(f"        {one.fix}", indent="  "))
+    failed = sum(not one.passed for one in found.checks)
+    passes = (
+        "passes the gate" if found.passed else f"does not pass the gate: {plural(failed, 'check')} failed"
+    )
+    say(f"{found.encoder} {passes}.")
+
+
+def _print_history(found: Promotions) -> None:
+    if not found.history:
+        say("No encoder was promoted yet.")
+        return
+    when = partial(datetime.fromtimestamp, tz=UTC)
+    rows = [
+        (
+            f"{when(one.since / 1000).astimezone():%Y-%m-%d %H:%M}",
+            one.action,
+            one.encoder,
+            "served" * (at == 0),
+        )
+        for at, one in enumerate(found.history)
+    ]
+    table(["since", "", "encoder", ""], rows, left=4)

@@ -1,0 +1,275 @@
+"""The gate that an encoder passes before customers see it: current, licensed, and not worse in any category."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isnan, nan
+
+from pydantic import computed_field
+
+from lookalike.api.samples import SampleQuestion
+from lookalike.audit.verdict import Judgement
+from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
+from lookalike.core.progress import Progress
+from lookalike.core.text import bracketed, value
+from lookalike.core.types import Rule
+from lookalike.encode.sources.checkpoint_file import ancestry
+from lookalike.encode.spec import parse
+from lookalike.evaluate.groups import by_group
+from lookalike.evaluate.significance.sentence import is_significant
+from lookalike.evaluate.significance.summary import Settings, significance
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, evaluate
+from lookalike.workflows.decide.sample_state import SampleState, read_estimate
+from lookalike.workflows.decide.trained import TEST, trained
+from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
+from lookalike.workflows.start.encoders import licence_of
+
+PASSING = ("trusted", "with care")
+
+
+@dataclass(frozen=True)
+class GateTerms:
+    """What the gate asks for.
+
+    The true HR@k is at least `least`, and at most `margin` below that of the served encoder. In no group of a `column`
+    ("": none) is it significantly lower by more than `group_margin`. `licence_cleared`: you have checked a licence that
+    leaves serving open.
+    """
+
+    k: int = 5
+    least: float = 0.0
+    margin: float = 0.02
+    column: str = "category"
+    group_margin: float = 0.05
+    licence_cleared: bool = False
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """One condition, whether it holds, why, and what to do if it does not."""
+
+    name: str
+    passed: bool
+    why: str
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The checks of an encoder against the `served` one ("": none)."""
+
+    encoder: str
+    served: str
+    checks: tuple[GateCheck, ...]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def passed(self) -> bool:
+        """Whether all checks hold."""
+        return all(one.passed for one in self.checks)
+
+
+def gate(
+    workspace: Workspace,
+    encoder: str,
+    served: str,
+    terms: GateTerms,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> GateResult:
+    """Check an encoder. Only drawn labels, or a corrected HR@5 that its trust word supports, can pass it."""
+    workspace.vectors_folder(encoder)  # an unknown name is refused
+    against = "" if served == encoder else served
+    checks = [_vectors(workspace, encoder), _licence(workspace, encoder, terms)]
+    if checks[0].passed:
+        how = settings or Settings(seed=workspace.settings.seed)
+        labels = _Labels.of(workspace, encoder, against, how, progress)
+        checks.append(_value(workspace, encoder, against, terms, labels))
+        if against and terms.column:
+            checks.append(_groups(workspace, encoder, against, terms, labels, how))
+    return GateResult(encoder, against, tuple(checks))
+
+
+def _vectors(workspace: Workspace, encoder: str) -> GateCheck:
+    try:
+        workspace.embeddings(encoder)
+    except EmbeddingsError as error:
+        return GateCheck("vectors", False, error.problem, error.fix)
+    return GateCheck("vectors", True, f"The vectors of {encoder} are those of the catalog as it is now.")
+
+
+def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
+    """The licences of an encoder and of all that it is made of."""
+    try:
+        chain = ancestry(parse(workspace.manifest(encoder).spec), workspace.folder)
+    except (EncoderError, EmbeddingsError) as error:
+        return GateCheck("licence", False, error.problem, error.fix)
+    found = [(str(one), licence_of(str(one), workspace.folder)) for one in chain]
+    held = [(spec, one) for spec, one in found if one is not None]
+    for spec, one in held:
+        if one.serving == "no":
+            return GateCheck(
+                "licence", False, f"{spec}: {one.sentence}.", "Use an encoder whose licence allows serving."
+            )
+    for spec, one in held:
+        if one.serving != "yes" and not terms.licence_cleared:
+            return GateCheck(
+                "licence",
+                False,
+                f"{spec}: {one.sentence}.",
+                "Find out whether you may serve it. If you may, add --licence-cleared.",
+            )
+    names = ", ".join(dict.fromkeys(one.name for _, one in held))
+    cleared = any(one.serving != "yes" for _, one in held)
+    if cleared:
+        return GateCheck("licence", True, f"You have cleared the licence: {names}.")
+    return GateCheck(
+        "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """What the workspace's labels say of the two encoders; `why` they say nothing."""
+
+    found: Evaluation | None
+    rates: CorrectedRates
+    verdicts: Judgement | None
+    why: str
+
+    @classmethod
+    def of(
+        cls, workspace: Workspace, encoder: str, against: str, how: Settings, progress: Progress | None
+    ) -> "_Labels":
+        names = [encoder, *filter(None, [against])] if against else _current(workspace, encoder)
+        try:
+            found = evaluate(workspace, names, ["HR@5", "coverage@5"], rule=Rule(), progress=progress)
+        except (LabelsError, EmbeddingsError) as error:
+            return cls(None, CorrectedRates({}), None, error.problem)
+        if workspace.pool() is None or not len(found.pairs):
+            return cls(
+                found, CorrectedRates({}), None, "No pool with labels records which encoders proposed them."
+            )
+        rates = corrected_on_pool(workspace, found.ranked)
+        sure = rates.significance(found.scores, how)
+        return cls(found, rates, judgement(found.judged, rates, sure, found.generators), rates.why)
+
+
+def _current(workspace: Workspace, encoder: str) -> list[str]:
+    """An encoder, and all others that can be compared with it."""
+    names = [encoder]
+    for name in workspace.encoders:
+        with suppress(EmbeddingsError):
+            workspace.embeddings(name)
+            names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, labels: _Labels) -> GateCheck:
+    """HR@K by drawn labels where a sample was read, else corrected with its trust word."""
+    measure, names = f"HR@{terms.k}", (encoder, *filter(None, [against]))
+    command = f"lookalike {'compare' if against else 'estimate'} {' '.join(names)}"
+    option = "" if terms.k == 5 else f" --measure {measure}"
+    fix = f"Draw labels: {command}{option} --labels 200"
+    designed = _designed(workspace, names, measure)
+    if designed is not None:
+        return _designed_value(designed, encoder, terms, fix)
+    return _corrected_value(encoder, against, terms, labels, fix)
+
+
+def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labels, fix: str) -> GateCheck:
+    measure = f"HR@{terms.k}"
+    name = f"{measure} corrected"
+    found = None if labels.verdicts is None else labels.verdicts.corrected.get(encoder)
+    if terms.k != labels.rates.k or found is None or isnan(found.value) or labels.verdicts is None:
+        why = labels.why or f"{name} of {encoder} is undefined."
+        return GateCheck("value", False, f"No drawn labels tell the {measure} of {encoder}. {why}", fix)
+    shown = f"{name} of {encoder} is {value(found.value)} {bracketed(found.low, found.high)}"
+    own = next((one for one in labels.verdicts.of(encoder) if one.measure == name), None)
+    if own is None:
+        return GateCheck("value", False, f"{shown}, and nothing tells whether to trust it.", fix)
+    if found.low < terms.least:
+        return GateCheck("value", False, f"{shown}; at least {value(terms.least)} is asked for.", fix)
+    if not against:
+        passed = own.word not in ("not to be trusted", "unknown")
+        return GateCheck("value", passed, f"{shown}: {own.word}.", "" if passed else fix)
+    (order,) = (one for one in own.orders if one.other == against)
+    if not order.separated:
+        return GateCheck("value", False, f"{shown}. It cannot be told from that of {against}.", fix)
+    word, better = order.trust.word, "higher" if order.better else "lower"
+    passed = order.better and word in PASSING
+    return GateCheck(
+        "value",
+        passed,
+        f"{shown}, significantly {better} than that of {against}: {word}.",
+        "" if passed else fix,
+    )
+
+
+def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> SampleState | None:
+    """The sample of these encoders, if it was read and is of what is there now."""
+    state = read_estimate(workspace, SampleQuestion(tuple(names), measure))
+    if state is None or not state.values or state.notes:
+        return None
+    return None if trained(workspace, names) and state.question.split != TEST else state
+
+
+def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str) -> GateCheck:
+    one, again = found.values[0], f"{fix} --round"
+    if not one.second:
+        shown = (
+            f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} by drawn labels"
+        )
+        passed = one.low >= terms.least
+        more = "trusted" if passed else f"at least {value(terms.least)} is asked for"
+        return GateCheck("value", passed, f"{shown}: {more}.", "" if passed else again)
+    sign = 1 if one.first == encoder else -1
+    low, high = sorted((sign * one.low, sign * one.high))
+    other = one.second if sign > 0 else one.first
+    shown = (
+        f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {bracketed(low, high)}"
+    )
+    passed = low >= -terms.margin
+    word = "trusted" if passed else f"it can be worse by more than {value(terms.margin)}"
+    return GateCheck("value", passed, f"{shown} by drawn labels: {word}.", "" if passed else again)
+
+
+def _groups(
+    workspace: Workspace, encoder: str, against: str, terms: GateTerms, labels: _Labels, how: Settings
+) -> GateCheck:
+    """Whether some group of queries is significantly worse by more than the margin, by HR@5 corrected."""
+    name, column = labels.rates.name, terms.column
+    name_of_check = f"no {column} worse"
+    if labels.found is None or not {encoder, against} <= set(labels.rates.of):
+        why = labels.why or f"{name} of one of the two is undefined."
+        return GateCheck(
+            name_of_check,
+            False,
+            f"It cannot be measured by {column}. {why}",
+            'Label a pool: lookalike discover. Or leave this check out: --column ""',
+        )
+    values_of = catalog_column(workspace.catalog, column)
+    group = {image: str(values_of[row]) for image, row in workspace.catalog.row.items()}
+    both = [one for one in labels.rates.added_to(labels.found.scores) if one.encoder in (encoder, against)]
+    grouped = [by_group(one, group) for one in both]
+    worst, worst_name, worse = nan, "", []
+    for key in grouped[0]:
+        (compared,) = significance([one[key] for one in grouped], how).comparisons[name]
+        one = compared if compared.encoders[0] == encoder else compared.swapped
+        if not isnan(one.difference) and not one.difference >= worst:
+            worst, worst_name = one.difference, key
+        if one.difference < -terms.group_margin and is_significant(one):
+            worse.append(
+                f"{key or 'none'} {value(one.difference)} {bracketed(one.interval.low, one.interval.high)}".rstrip()
+            )
+    if worse:
+        why = f"{name} is lower than that of {against} by more than {value(terms.group_margin)}: {'; '.join(worse)}."
+        return GateCheck(name_of_check, False, why, "See the pictures: lookalike report")
+    least = "" if isnan(worst) else f" The lowest difference is {value(worst)} ({worst_name or 'none'})."
+    return GateCheck(
+        name_of_check,
+        True,
+        f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}",
+    )

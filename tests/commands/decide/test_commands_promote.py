@@ -1,0 +1,293 @@
+"""`lookalike promote` and `evaluate --gate`: an encoder is served behind a gate, and the old one can return."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lookalike.core.errors import ArgumentError
+from lookalike.core.types import Origin
+from lookalike.rank.churn import churn
+from lookalike.store import served as store
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.release import gate as module
+from lookalike.workflows.release import promote as release
+from lookalike.workflows.release.gate import GateTerms, gate
+
+
+def label_sample(lookalike, workspace, command, *encoders):
+    """Draw all open pairs of a value and answer them by the category of both ends."""
+    lookalike(command, *encoders, "--labels", 1000, "--pairs", "next.csv")
+    with (workspace / "next.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    lines = [
+        f"{r['query']},{r['candidate']},{int(r['query'].split('/')[0] == r['candidate'].split('/')[0])}"
+        for r in rows
+    ]
+    (workspace / "next.csv").write_text("\n".join(["query,candidate,label", *lines]) + "\n")
+    assert lookalike("labels", "import", "next.csv").status == 0
+
+
+def served(workspace):
+    found = Workspace(workspace).database.fetch(store.served)
+    return None if found is None else found.encoder
+
+
+def serve(workspace, name):
+    """Serve an encoder without a gate."""
+    opened = Workspace(workspace)
+    with opened.database.write() as connection:
+        return store.promote(connection, name, opened.manifest(name).origin, gate={})
+
+
+def checks(result):
+    return {one["name"]: one["passed"] for one in result["gate"]["checks"]}
+
+
+def test_an_encoder_without_drawn_labels_does_not_pass_and_the_old_one_stays(lookalike, workspace):
+    done = lookalike("promote", "hog")
+    assert done.status == 1
+    assert "lookalike estimate hog --labels 200" in done.out
+    assert "hog does not pass the gate: 1 check failed." in done.out
+    assert "No encoder is served." in done.out
+    assert served(workspace) is None
+
+
+def test_drawn_labels_let_an_encoder_pass_and_search_uses_it(lookalike, workspace):
+    label_sample(lookalike, workspace, "estimate", "hog")
+    label_sample(lookalike, workspace, "estimate", "color")
+    done = lookalike("promote", "hog", "--json")
+    assert done.status == 0
+    assert checks(done.json) == {"vectors": True, "licence": True, "value": True}
+    assert (done.json["now"]["encoder"], done.json["before"]) == ("hog", None)
+    assert served(workspace) == "hog"
+    image = Workspace(workspace).catalog.image[0]
+    assert lookalike("search", image, "--json").json["encoder"] == "hog"
+    serve(workspace, "color")
+    low = lookalike("promote", "color", "--least", 0.999, "--dry-run", "--json")
+    assert (low.status, checks(low.json)["value"]) == (1, False)
+
+
+def test_a_worse_encoder_does_not_replace_the_served_one(lookalike, labelled):
+    label_sample(lookalike, labelled, "compare", "color", "hog")  # hog is better
+    serve(labelled, "hog")
+    worse = lookalike("promote", "color", "--json")
+    assert worse.status == 1
+    assert not checks(worse.json)["value"]
+    assert served(labelled) == "hog"
+    serve(labelled, "color")
+    better = lookalike("promote", "hog", "--json")
+    assert checks(better.json) == {"vectors": True, "licence": True, "value": True, "no category worse": True}
+    assert better.status == 0
+    assert served(labelled) == "hog"
+
+
+def test_what_customers_will_see_is_counted_and_shown(lookalike, labelled):
+    label_sample(lookalike, labelled, "compare", "color", "hog")
+    serve(labelled, "color")
+    done = lookalike("promote", "hog", "-k", 3, "--dry-run", "--json").json
+    assert not done["promoted"]
+    assert served(labelled) == "color"
+    opened = Workspace(labelled)
+    lists = [slow_lists(opened, name, 3) for name in ("color", "hog")]
+    shares = [1 - len(a & b) / 3 for a, b in zip(*lists, strict=True)]
+    assert done["churn"]["share"] == pytest.approx(np.mean(shares))
+    assert done["churn"]["unchanged"] == pytest.approx(np.mean([share == 0 for share in shares]))
+    most = [shares[opened.catalog.row[image]] for image in done["churn"]["most"]]
+    assert most == sorted(shares, reverse=True)[:5]
+    page = (labelled / "reports" / "promotion.html").read_text()
+    assert page.count('class="query"') == 5
+    assert page.count("data:image/jpeg") > 5
+
+
+def slow_lists(workspace, name, k):
+    """The items of every query's first k results, by sorting every row."""
+    catalog, found = workspace.catalog, workspace.embeddings(name)
+    unit = found.vectors / np.linalg.norm(found.vectors, axis=1, keepdims=True)
+    lists = []
+    for row, scores in enumerate(unit @ unit.T):
+        shown = dict.fromkeys(
+            catalog.item[other]
+            for other in np.argsort(-scores, kind="stable")
+            if catalog.item[other] != catalog.item[row]
+        )
+        lists.append(set(list(shown)[:k]))
+    return lists
+
+
+def test_churn_is_the_share_of_results_that_are_not_in_the_other_list():
+    random = np.random.default_rng(0)
+    one, other = (np.stack([random.permutation(9)[:5] for _ in range(50)]) for _ in range(2))
+    one[:20, 3:], other[:30, 4:] = -1, -1
+    one[0], other[0] = -1, -1
+    expected = []
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        sets = [set(x) - {-1} for x in (a, b)]
+        longest = max(map(len, sets))
+        expected.append(1 - len(sets[0] & sets[1]) / longest if longest else float("nan"))
+    np.testing.assert_allclose(churn(one, other), expected)
+
+
+def test_rollback_returns_to_the_encoder_before_and_history_keeps_all(lookalike, workspace):
+    serve(workspace, "color")
+    serve(workspace, "hog")
+    assert lookalike("promote", "--rollback", "--json").json["now"]["encoder"] == "color"
+    assert served(workspace) == "color"
+    again = lookalike("promote", "--rollback")
+    assert again.status == 1
+    assert "nothing to return to" in again.err
+    listed = lookalike("promote", "--history", "--json").json["history"]
+    assert [(one["action"], one["encoder"]) for one in listed] == [
+        ("rollback", "color"),
+        ("promote", "hog"),
+        ("promote", "color"),
+    ]
+    assert "rollback" in lookalike("promote", "--history").out
+
+
+def test_a_rollback_to_other_vectors_is_refused(lookalike, workspace):
+    serve(workspace, "color")
+    serve(workspace, "hog")
+    lookalike("embed", "descriptor:lbp", "--name", "color", "--replace")
+    refused = lookalike("promote", "--rollback")
+    assert refused.status == 1
+    assert "not those that were promoted" in refused.err
+    assert served(workspace) == "hog"
+
+
+def test_the_gate_ends_with_1_for_a_teams_own_checks(lookalike, workspace):
+    failed = lookalike("evaluate", "hog", "--gate")
+    assert failed.status == 1
+    assert "hog does not pass the gate: 1 check failed." in failed.out
+    label_sample(lookalike, workspace, "estimate", "hog")
+    passed = lookalike("evaluate", "hog", "--gate", "--json")
+    assert (passed.status, passed.json["passed"]) == (0, True)
+    assert served(workspace) is None
+    assert "checks one encoder" in lookalike("evaluate", "--gate").err
+
+
+def test_promote_does_one_thing(lookalike, workspace):
+    for words in ((), ("hog", "--rollback"), ("--rollback", "--history")):
+        assert "one thing at a time" in lookalike("promote", *words).err
+
+
+@pytest.mark.parametrize(("serving", "passed"), [("yes", True), ("ask", False), ("no", False)])
+def test_the_licence_decides(lookalike, workspace, monkeypatch, serving, passed):
+    from lookalike.encode.zoo.networks import Licence
+
+    monkeypatch.setattr(module, "licence_of", lambda *_: Licence("some", serving=serving))
+    opened = Workspace(workspace)
+    by_name = {one.name: one for one in gate(opened, "hog", "", GateTerms()).checks}
+    assert by_name["licence"].passed == passed
+    cleared = gate(opened, "hog", "", replace(GateTerms(), licence_cleared=True))
+    assert {one.name: one for one in cleared.checks}["licence"].passed == (serving != "no")
+
+
+@pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
+def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatch, word):
+    real = module.judgement
+
+    def judged(*arguments, **named):
+        found = real(*arguments, **named)
+        trusted = tuple(
+            replace(
+                one,
+                word=word,
+                orders=tuple(
+                    replace(o, separated=True, better=one.encoder == "hog", trust=replace(o.trust, word=word))
+                    for o in one.orders
+                ),
+            )
+            for one in found.verdicts
+        )
+        return replace(found, verdicts=trusted)
+
+    monkeypatch.setattr(module, "judgement", judged)
+    opened = Workspace(labelled)
+    for against in ("", "color"):
+        found = {one.name: one for one in gate(opened, "hog", against, GateTerms()).checks}
+        assert found["value"].passed == (word == "trusted"), found["value"].why
+    assert not {one.name: one for one in gate(opened, "color", "hog", GateTerms()).checks}["value"].passed
+
+
+def test_a_category_that_gets_worse_stops_an_encoder(lookalike, labelled):
+    """Vectors by which rods find bowls, but bowls do not find rods, against vectors that are right everywhere."""
+    catalog = Workspace(labelled).catalog
+    ends = [(a, b) for a in catalog.image for b in catalog.image if a.split("/")[:2] != b.split("/")[:2]]
+    rows = [f"{a},{b},{int(a.split('/')[0] == b.split('/')[0])}" for a, b in ends]
+    (labelled / "all.csv").write_text("\n".join(["query,candidate,label", *rows]) + "\n")
+    assert lookalike("labels", "import", "all.csv").status == 0
+    kind = np.array([("bowl", "box", "rod").index(one) for one in catalog.category])
+    right = np.eye(3, 3 + len(kind))[kind] + 0.05 * np.random.default_rng(0).random((len(kind), 1))
+    wrong = right.copy()
+    rods = kind == 2
+    wrong[rods] = 0.6 * np.eye(1, right.shape[1]) + 0.8 * np.eye(len(kind), right.shape[1], k=3)[rods]
+    for name, vectors in (("right", right), ("wrong", wrong)):
+        np.save(labelled / f"{name}.npy", vectors.astype(np.float32))
+        assert lookalike("embed", f"precomputed:{name}.npy", "--name", name).status == 0
+    found = gate(Workspace(labelled), "wrong", "right", GateTerms())
+    (one,) = (check for check in found.checks if check.name == "no category worse")
+    assert not one.passed
+    assert "rod -1.000" in one.why
+    assert "bowl" not in one.why
+    assert "box" not in one.why
+    found = gate(Workspace(labelled), "right", "wrong", GateTerms())
+    assert {check.name: check.passed for check in found.checks}["no category worse"]
+    assert "no category worse" not in {
+        check.name for check in gate(Workspace(labelled), "wrong", "right", GateTerms(column="")).checks
+    }
+
+
+def test_an_encoder_that_another_promotion_overtook_is_not_served(lookalike, workspace, monkeypatch):
+    label_sample(lookalike, workspace, "estimate", "hog")
+    real = release.gate
+
+    def slow(*arguments, **named):
+        serve(workspace, "color")
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(release, "gate", slow)
+    with pytest.raises(ArgumentError, match="promoted meanwhile"):
+        release.promote(Workspace(workspace), "hog", GateTerms())
+    assert served(workspace) == "color"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from lookalike.store import served as store
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.release import promote as release
+from lookalike.workflows.release.gate import GateTerms
+real = store.promote
+def killed(*arguments, **named):
+    if sys.argv[1] == "inside":
+        real(*arguments, **named)
+    os.kill(os.getpid(), signal.SIGKILL)
+store.promote = killed
+release.promote(Workspace(Path()), "hog", GateTerms(column=""))
+"""
+
+
+@pytest.mark.parametrize("where", ["before", "inside"])
+def test_a_promotion_that_is_killed_leaves_the_old_encoder_served(lookalike, workspace, where):
+    label_sample(lookalike, workspace, "compare", "color", "hog")
+    old = serve(workspace, "color")
+    killed = subprocess.run([sys.executable, "-c", KILLED, where], cwd=workspace, timeout=120, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert Workspace(workspace).database.fetch(store.served) == old
+    assert lookalike("promote", "hog", "--column", "", "--json").json["now"]["encoder"] == "hog"
+
+
+def test_what_the_gate_found_is_kept_with_the_promotion(lookalike, workspace):
+    label_sample(lookalike, workspace, "estimate", "hog")
+    assert lookalike("promote", "hog").status == 0
+    found = Workspace(workspace).database.fetch(store.served)
+    assert found is not None
+    assert found.origin == Workspace(workspace).manifest("hog").origin != Origin("", "")
+    assert json.loads(json.dumps(found.gate))["passed"] is True
