@@ -101,6 +101,7 @@ COMMANDS = {
         "search.promise:promise", "Find the score below which a search should say nothing similar", "Search"
     ),
     "promote": Entry("search.promote:promote", "Serve an encoder to customers if it passes a gate", "Search"),
+    "index": Entry("search.index:index", "Build a search index for a large catalog", "Search"),
     "reproduce": Entry(
         "research.reproduce:reproduce", "Show a table of a paper next to your own figures", "Research"
     ),

@@ -1,6 +1,7 @@
 """K distinct items per query from any engine: more images are fetched until K items are found or none are left.
 
 Never the query's own item, never two duplicates, and only images that the filters allow, whatever an engine returns.
+Where an engine returns fewer images than requested, all images are compared instead.
 """
 
 import math
@@ -74,12 +75,12 @@ class Distinct:
                 engine, count = everything, least
             found = self._scored(engine, vectors[left], min(count, len(engine)))
             row[left], score[left], certain = self._best(found, own_item[left], k, allowed)
-            fewer = (found.row < 0).any()
+            fewer = (found.row < 0).any(axis=1)
             if engine.exact and count >= len(engine):
                 exhausted[left] = (row[left] < 0).any(axis=1)
                 break
-            left = left[~certain]
-            count = MOST + 1 if fewer else GROWTH * count
+            left = left[~certain | fewer]
+            count = MOST + 1 if fewer.any() else GROWTH * count
         return DistinctLists(row, score, exhausted)
 
     def _least_count(self, k: int, own_item: Int64[np.ndarray, " queries"]) -> int:

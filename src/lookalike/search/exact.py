@@ -53,10 +53,17 @@ class Exact:
     def __len__(self) -> int:
         return len(self.shaped)
 
-    def among(self, allowed: Bool[np.ndarray, " images"]) -> "Exact":
-        """The engine for some of these images."""
+    @property
+    def unit(self) -> Float32[np.ndarray, "rows dimension"]:
+        """The vectors at length 1, copied unless they are held."""
+        return self.shaped.take(slice(None))
+
+    def among(self, allowed: Bool[np.ndarray, " images"], *, held: bool = False) -> "Exact":
+        """The engine for some of these images; with `held`, a copy of their vectors is held in memory."""
         kept = np.flatnonzero(allowed[self.shaped.images])
         part = replace(self.shaped, images=self.shaped.images[kept], norm=self.shaped.norm[kept])
+        if held:
+            part = replace(part, rows=part.take(slice(None)))
         return replace(self, shaped=part)
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
@@ -90,7 +97,7 @@ class Exact:
     def _scores(self, query: Float32[np.ndarray, " dimension"]) -> Float32[np.ndarray, " rows"]:
         """The cosine of every image with one query."""
         held, places = np.asarray(self.source.held), self.source.places(self.shaped.images)
-        if SPARSE * len(places) < len(held):
+        if self.shaped.rows is not None or SPARSE * len(places) < len(held):
             with one_thread():
                 return self.shaped.take(slice(None)) @ query
         products = np.empty(len(held), np.float32)

@@ -11,6 +11,7 @@ from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.search import search as workflow
+from lookalike.workflows.search.index import EngineName
 from lookalike.workflows.search.searcher import SearchAnswer
 
 WORDS = {1: "similar", 0: "not similar", None: "unjudged"}
@@ -48,11 +49,19 @@ def search(
             metavar="COLUMN=VALUE",
         ),
     ] = None,
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="exact compares all images; the others need an index.", show_default="the index if any"
+        ),
+    ] = "auto",
     json: options.Json = False,
 ) -> None:
     """Find the K most similar items for a photo. Each item is shown once; the item of the query is left out."""
     where = conditions(filter, "--filter")
-    found = workflow.search(Workspace(workspace), query, encoder=encoder, k=k, box=box, where=where)
+    found = workflow.search(
+        Workspace(workspace), query, encoder=encoder, k=k, box=box, where=where, engine=engine
+    )
     if json:
         print_json(found)
         return
@@ -62,6 +71,8 @@ def search(
         (str(i + 1), r.image, r.item, WORDS[r.label], f"{r.score:.4f}") for i, r in enumerate(found.results)
     ]
     table(["", "image", "item", "label", "score"], rows, left=4)
+    if found.note:
+        say(found.note)
     if found.exhausted:
         whole = "The filters leave" if where else "The catalog has"
         say(f"{whole} only {plural(len(found.results), 'candidate')} for this query.")

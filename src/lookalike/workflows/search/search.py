@@ -10,6 +10,7 @@ from lookalike.catalog.photos.boxes import box_of
 from lookalike.core.errors import SearchError
 from lookalike.core.filters import Where
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.search.index import EngineName
 from lookalike.workflows.search.searcher import SearchAnswer, Searcher
 
 MOST_NAMES = 100_000  # among which names like a misspelled one are looked for
@@ -23,6 +24,7 @@ def search(
     k: int = 10,
     box: str = "",
     where: Where = (),
+    engine: EngineName = "auto",
 ) -> SearchAnswer:
     """The K best distinct items for the id of an image or an item (its first photo), or for a photo's path.
 
@@ -34,7 +36,7 @@ def search(
             fix="Give the path of the photo, or leave out --box.",
         )
     image = None if part else _catalog_image(workspace, query)
-    searcher = Searcher.of(workspace, encoder)
+    searcher = Searcher.of(workspace, encoder, engine=engine)
     if image is not None:
         return replace(searcher.by_image(image, k, where), query=query)
     return searcher.by_photo(Path(query), k, where, box=part, name=query)

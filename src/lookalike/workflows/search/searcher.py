@@ -1,5 +1,6 @@
 """A searcher: one encoder's vectors and an engine, held open. Commands, pages and the REST API search through it."""
 
+import contextlib
 import shlex
 import threading
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import numpy as np
 
 from lookalike.catalog.photos.boxes import Box
 from lookalike.catalog.photos.decode import Source, load_rgb
-from lookalike.core.errors import SearchError
+from lookalike.core.errors import SearchError, WorkspaceError
 from lookalike.core.filters import Where, matching
 from lookalike.core.types import Catalog, Embeddings, Origin, Rule
 from lookalike.encode.encoder import Encoder, encode_photo
@@ -20,9 +21,13 @@ from lookalike.rank.pairs import judged_pairs
 from lookalike.search.distinct import Distinct
 from lookalike.search.engine import Engine
 from lookalike.search.exact import Exact
+from lookalike.search.index import Indexed
 from lookalike.search.results import Result, judged_items, results
 from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.search.index import EngineName, open_engine, update_index
+
+MERGE_SHARE = 0.1  # of an index, from which images that it lacks are merged into it
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class SearchAnswer:
     """A search's answer. `image` is the catalog image searched for, None for a new photo.
 
     `exhausted`: there are fewer than K results because the catalog, or what the filters leave of it, has no more.
+    `note` says what to know about the engine, such as that its index is older than the catalog.
     """
 
     query: str
@@ -38,26 +44,48 @@ class SearchAnswer:
     results: tuple[Result, ...]
     engine: str
     exhausted: bool
+    note: str = ""
 
 
 class Searcher:
     """Searches one encoder's vectors of a catalog. Threads may share it; it sees the catalog as it was when opened."""
 
     def __init__(
-        self, workspace: Workspace, embeddings: Embeddings, engine: Engine, distinct: Distinct
+        self, workspace: Workspace, embeddings: Embeddings, engine: Engine, distinct: Distinct, note: str = ""
     ) -> None:
         self.workspace, self.embeddings = workspace, embeddings
         self.catalog: Catalog = workspace.catalog
-        self.engine, self.distinct = engine, distinct
+        self.engine, self.distinct, self.note = engine, distinct, note
         self._opening = threading.Lock()
         self._encoder: Encoder | None = None
 
     @classmethod
-    def of(cls, workspace: Workspace, encoder: str | None = None) -> "Searcher":
-        """Open the vectors of an encoder; if none is named, of the default one."""
+    def of(
+        cls,
+        workspace: Workspace,
+        encoder: str | None = None,
+        *,
+        engine: EngineName = "auto",
+        merge: bool = False,
+    ) -> "Searcher":
+        """Open the vectors of an encoder; if none is named, of the default one.
+
+        With `merge`, an index that lacks many images of the catalog is updated in the background.
+        """
         embeddings = workspace.embeddings(encoder or default_encoder(workspace))
         exact = Exact.of(workspace.catalog, embeddings)
-        return cls(workspace, embeddings, exact, Distinct(exact))
+        found, note = open_engine(workspace, embeddings, exact, engine)
+        searcher = cls(workspace, embeddings, found, Distinct(exact), note)
+        if merge and isinstance(found, Indexed) and len(found.missing) > MERGE_SHARE * found.indexed:
+            threading.Thread(target=searcher.merge, daemon=True).start()
+        return searcher
+
+    def merge(self) -> None:
+        """Update the index and search with it from then on. While another command does so, nothing is changed."""
+        with contextlib.suppress(WorkspaceError):
+            update_index(self.workspace, self.name)
+            exact = self.distinct.exact
+            self.engine, self.note = open_engine(self.workspace, self.embeddings, exact)
 
     @property
     def name(self) -> str:
@@ -126,14 +154,15 @@ class Searcher:
         self, names: list[str], vectors: np.ndarray, rows: np.ndarray, k: int, where: Where
     ) -> list[SearchAnswer]:
         allowed = matching(self.catalog, where) if where else None
-        found = self.distinct.lists(self.engine, vectors, rows, k, allowed)
+        engine, note = self.engine, self.note
+        found = self.distinct.lists(engine, vectors, rows, k, allowed)
         answers = []
         for at, (name, row) in enumerate(zip(names, rows.tolist(), strict=True)):
             image = self.catalog.image[row] if row >= 0 else None
             judged = self.judged if image is not None else {}
             hits = results(self.catalog, found.row[at], found.score[at], image, judged)
             exhausted = bool(found.exhausted[at])
-            answers.append(SearchAnswer(name, image, self.name, hits, self.engine.name, exhausted))
+            answers.append(SearchAnswer(name, image, self.name, hits, engine.name, exhausted, note))
         return answers
 
 

@@ -1,0 +1,115 @@
+"""Vectors under keys, and the engine over them: an index that knows nothing of the catalog, and what changed since."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from lookalike.rank.engine.vectors import unit_rows
+from lookalike.search.engine import Nearest
+from lookalike.search.exact import Exact
+
+SPARE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class NearestKeys:
+    """Keys of the nearest vectors per query, best first, with their cosines; NaN where there is none."""
+
+    key: Int64[np.ndarray, "queries count"]
+    score: Float32[np.ndarray, "queries count"]
+
+
+@runtime_checkable
+class Index(Protocol):
+    """Vectors under keys in another library or on a server."""
+
+    @property
+    def name(self) -> str:
+        """The name that commands and pages show."""
+
+    def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> NearestKeys:
+        """The keys of the nearest vectors of each query, which has length 1."""
+
+    def add(self, keys: Int64[np.ndarray, " n"], vectors: Float32[np.ndarray, "n dimension"]) -> None:
+        """Add vectors of length 1."""
+
+    def remove(self, keys: Int64[np.ndarray, " n"]) -> None:
+        """Remove vectors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """An index as an engine over the catalog as it is now.
+
+    Images that the index lacks are compared one by one (`buffer`); what it has of images that are gone is hidden.
+    `keys` and `rows` are the keys of the catalog's images that can be found, in ascending order, and their rows.
+    """
+
+    index: Index
+    keys: Int64[np.ndarray, " gallery"]
+    rows: Int64[np.ndarray, " gallery"]
+    buffer: Exact
+    missing: Int64[np.ndarray, " missing"]
+    gone: Int64[np.ndarray, " gone"]
+    indexed: int
+    exact: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        index: Index,
+        held: Int64[np.ndarray, " indexed"],
+        keys: Int64[np.ndarray, " images"],
+        exact: Exact,
+    ) -> "Indexed":
+        """The engine for an index that has the keys `held`; `keys` are those of the catalog's images."""
+        rows = exact.shaped.images
+        order = np.argsort(keys[rows], kind="stable")
+        new = np.zeros(len(keys), dtype=bool)
+        new[rows] = ~np.isin(keys[rows], held)
+        gone = np.setdiff1d(held, keys[rows])
+        return cls(
+            index,
+            keys[rows][order],
+            rows[order],
+            exact.among(new, held=True),
+            np.flatnonzero(new),
+            gone,
+            len(held),
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the index."""
+        return self.index.name
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
+        """The nearest images that the index and the buffer find."""
+        live = max(self.indexed - len(self.gone), 0)
+        asked = min(-(-count * self.indexed // max(live, 1)) + (SPARE if len(self.gone) else 0), self.indexed)
+        row = np.empty((len(queries), 0), np.int64)
+        score = np.empty((len(queries), 0), np.float32)
+        if live and len(self):
+            found = self.index.nearest(unit_rows(queries, queries.shape[1]), asked)
+            place = np.minimum(np.searchsorted(self.keys, found.key), len(self.keys) - 1)
+            known = (self.keys[place] == found.key) & ~np.isnan(found.score)
+            row = np.where(known, self.rows[place], -1)
+            score = np.where(known, found.score, np.float32(np.nan))
+        if len(self.buffer):
+            new = self.buffer.nearest(queries, count)
+            row = np.concatenate([row, new.row], axis=1)
+            score = np.concatenate([score, new.score], axis=1)
+        elif not len(self.gone) and row.shape[1] == count:
+            return Nearest(row, score)
+        order = np.argsort(-score, axis=1, kind="stable")[:, :count]
+        row, score = np.take_along_axis(row, order, axis=1), np.take_along_axis(score, order, axis=1)
+        short = min(count, len(self)) - row.shape[1]
+        if short > 0:
+            row = np.pad(row, ((0, 0), (0, short)), constant_values=-1)
+            score = np.pad(score, ((0, 0), (0, short)), constant_values=np.nan)
+        return Nearest(row, score)
