@@ -52,6 +52,14 @@ def test_labels_of_drawn_places_set_a_threshold(lookalike, workspace):
     shown = " ".join(lookalike("promise", "hog").out.split())
     assert f"a score of at least {threshold:.4f}: at most 40%" in shown
     assert "What it costs: of the first 3 results, it shows" in shown
+    for image in opened.catalog.image[:12]:
+        answer = lookalike("search", image, "--encoder", "hog", "-k", 3, "--json").json
+        assert answer["threshold"] == threshold
+        above = sum(one["score"] >= threshold for one in answer["results"])
+        shown = lookalike("search", image, "--encoder", "hog", "-k", 3).out
+        assert ("Nothing similar" in shown) == (above == 0)
+        assert above == 0 or f"{above} of 3 results ha" in shown
+    assert lookalike("search", image, "--encoder", "color", "--json").json["threshold"] is None
 
 
 def test_the_drawn_pairs_are_the_first_in_the_queue_and_kept_with_their_design(lookalike, workspace):

@@ -68,6 +68,8 @@ def test_drawn_labels_let_an_encoder_pass_and_search_uses_it(lookalike, workspac
     assert served(workspace) == "hog"
     image = Workspace(workspace).catalog.image[0]
     assert lookalike("search", image, "--json").json["encoder"] == "hog"
+    states = {one["name"]: one["served"] for one in lookalike("status", "--json").json["encoders"]}
+    assert states == {"color": False, "hog": True}
     serve(workspace, "color")
     low = lookalike("promote", "color", "--least", 0.999, "--dry-run", "--json")
     assert (low.status, checks(low.json)["value"]) == (1, False)

@@ -1,5 +1,6 @@
 """`lookalike search`."""
 
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -73,6 +74,11 @@ def search(
     table(["", "image", "item", "label", "score"], rows, left=4)
     if found.note:
         say(found.note)
+    if not isnan(found.threshold):
+        above = sum(one.score >= found.threshold for one in found.results)
+        what = f"{above} of {plural(len(found.results), 'result')}" if above else "Nothing similar: no result"
+        verb = "has" if above < 2 else "have"
+        say(f"{what} {verb} a score of at least {found.threshold:.4f}, the threshold of `lookalike promise`.")
     if found.exhausted:
         whole = "The filters leave" if where else "The catalog has"
         say(f"{whole} only {plural(len(found.results), 'candidate')} for this query.")

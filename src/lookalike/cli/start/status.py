@@ -99,8 +99,9 @@ def _unfinished(name: str, command: str) -> tuple[str, str]:
 
 
 def _state(encoder: EncoderStatus) -> str:
-    """Whether an encoder's vectors are stale or damaged, and whether it was trained here."""
-    return ", ".join(filter(None, (encoder.state, "trained on these labels" if encoder.trained else "")))
+    """Whether an encoder is served, its vectors are stale or damaged, and it was trained here."""
+    words = ("served" * encoder.served, encoder.state, "trained on these labels" * encoder.trained)
+    return ", ".join(filter(None, words))
 
 
 def _brief(spec: str) -> str:

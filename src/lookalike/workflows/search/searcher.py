@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from lookalike.search.index import Indexed
 from lookalike.search.results import Result, judged_items, results
 from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.release.promise import read_promise
 from lookalike.workflows.search.index import EngineName, open_engine, update_index
 
 MERGE_SHARE = 0.1  # of an index, from which images that it lacks are merged into it
@@ -36,6 +38,8 @@ class SearchAnswer:
 
     `exhausted`: there are fewer than K results because the catalog, or what the filters leave of it, has no more.
     `note` says what to know about the engine, such as that its index is older than the catalog.
+    Below the `threshold`, a result may be dissimilar: at most a promised share of those above it is (`promise`). NaN:
+    no promise is made.
     """
 
     query: str
@@ -45,6 +49,7 @@ class SearchAnswer:
     engine: str
     exhausted: bool
     note: str = ""
+    threshold: float = nan
 
 
 class Searcher:
@@ -150,6 +155,12 @@ class Searcher:
         """(query image, item) -> label, as it was at the first search. Delete the attribute to read it again."""
         return judged_items(judged_pairs(self.catalog, self.workspace.labels(), Rule()))
 
+    @cached_property
+    def threshold(self) -> float:
+        """The threshold of the encoder's promise, as it was at the first search; NaN if there is none."""
+        found = read_promise(self.workspace, self.name)
+        return nan if found is None else found.threshold
+
     def _answers(
         self, names: list[str], vectors: np.ndarray, rows: np.ndarray, k: int, where: Where
     ) -> list[SearchAnswer]:
@@ -162,7 +173,9 @@ class Searcher:
             judged = self.judged if image is not None else {}
             hits = results(self.catalog, found.row[at], found.score[at], image, judged)
             exhausted = bool(found.exhausted[at])
-            answers.append(SearchAnswer(name, image, self.name, hits, engine.name, exhausted, note))
+            answers.append(
+                SearchAnswer(name, image, self.name, hits, engine.name, exhausted, note, self.threshold)
+            )
         return answers
 
 

@@ -14,6 +14,7 @@ from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.people import people
+from lookalike.store.served import served
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import images_fingerprint
 from lookalike.store.workspace import Workspace
@@ -31,7 +32,7 @@ class EncoderStatus:
     """One encoder's vectors. `state` is "" if they can be used, else what is wrong: stale or damaged.
 
     `compute` is how many photos a stale one has to compute; the others are known. One that is `trained` on this
-    workspace's labels is scored on the test split only.
+    workspace's labels is scored on the test split only. The `served` one is searched with if none is named.
     """
 
     name: str
@@ -41,6 +42,7 @@ class EncoderStatus:
     state: str
     compute: int = 0
     trained: bool = False
+    served: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
-        waiting = votes_waiting(connection)
+        waiting, now = votes_waiting(connection), served(connection)
     found = Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -108,7 +110,10 @@ def status(workspace: Workspace) -> Status:
         categories=len(set(catalog.category) - {""}),
         left_out=len(catalog.left_out),
         duplicates=count_duplicates(catalog),
-        encoders=tuple(_encoder(workspace, name) for name in workspace.encoders),
+        encoders=tuple(
+            replace(_encoder(workspace, name), served=now is not None and now.encoder == name)
+            for name in workspace.encoders
+        ),
         pool=None if pool is None else len(pool),
         pool_labelled=0 if pool is None else labelled(catalog, workspace.labels(), pool)[0],
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
