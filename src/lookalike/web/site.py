@@ -95,7 +95,9 @@ class Site:
         self.database.close()
 
     def _follow(self, changed: Workspace) -> None:
-        """Photos of new images can be shown."""
+        """Pages see the new catalog, and photos of new images can be shown."""
+        self.workspace.settings = changed.settings
+        self.workspace.__dict__.pop("catalog", None)
         self.thumbnails = Thumbnails(changed.folder, changed.settings)
         self.digests = {}
 

@@ -1,6 +1,8 @@
 """Search over HTTP: the same lists as the searcher's, by id, batch and photo; bad input; scopes and limits."""
 
+import asyncio
 import io
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from labelling_app import ANN, serving_shop
 from PIL import Image
 
 from lookalike.web.access.throttle import LaterError, Rate
+from lookalike.web.serving.pool import BoundedPool
 from lookalike.workflows.search.searcher import Searcher
 
 
@@ -195,6 +198,30 @@ def test_too_many_requests_are_refused_with_a_time_to_wait(shop, client):
     refused = [one for one in answers if one.status_code == 429]
     assert refused
     assert int(refused[0].headers["retry-after"]) >= 1
+
+
+def test_work_beyond_what_may_wait_is_refused_at_once():
+    begun, go = threading.Event(), threading.Event()
+
+    def slow() -> int:
+        begun.set()
+        go.wait(30)
+        return 1
+
+    async def ask():
+        pool = BoundedPool("search", 1, 2)
+        running = [asyncio.create_task(pool.run(slow)) for _ in range(4)]
+        await asyncio.to_thread(begun.wait, 30)
+        busy = pool.busy
+        go.set()
+        found = await asyncio.gather(*running, return_exceptions=True)
+        pool.close()
+        return busy, pool.busy, found
+
+    busy, after, found = asyncio.run(ask())
+    assert (busy, after, found[:3]) == (3, 0, [1, 1, 1])
+    assert isinstance(found[3], LaterError)
+    assert found[3].code == "busy"
 
 
 def test_health_ready_and_metrics(shop, client):

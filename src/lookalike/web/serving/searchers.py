@@ -78,8 +78,12 @@ class Searchers:
             if name not in present and name != wanted:
                 del self.loaded[name]
             elif self._seen.get(name) != present.get(name) or name not in (*self.loaded, *self.problems):
-                with suppress(LookalikeError):
+                try:
                     await self._load(name)
+                except LookalikeError:  # `problem` tells it; what was loaded before keeps answering
+                    continue
+                except Exception:
+                    log.exception("The encoder %s could not be loaded.", name)
         if wanted in self.loaded or self.served not in self.loaded:
             self.served = wanted  # only a warm encoder takes the place of a warm one
 

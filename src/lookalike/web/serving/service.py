@@ -15,7 +15,8 @@ from lookalike.workflows.start.catalog import Followed
 from lookalike.workflows.start.uploads import NewImage, add_images, bring_up_to_date, remove_images
 
 T = TypeVar("T")
-SEARCHES = 2, 64  # threads, and searches that may wait for them
+SEARCHES = 2, 64  # threads, and searches that may wait for them: one search uses all cores
+BATCHES = 1, 16  # the same for searches with many ids
 PHOTOS = 1, 16  # the same for uploads: a photo may take some hundred megabytes while it is decoded
 CHANGES = 256  # images that may wait to be added
 PER_ADDRESS = 4  # how many times the rate of a token an address may have
@@ -31,6 +32,7 @@ class Service:
         self.folder, self._changed = folder, changed
         self.searchers = Searchers(folder)
         self.searches, self.photos = BoundedPool("search", *SEARCHES), BoundedPool("photo", *PHOTOS)
+        self.batches = BoundedPool("batch", *BATCHES)
         self._catalog = BoundedPool("catalog", 1, CHANGES)
         self.tokens = Rate(rate, round(2 * rate) + 1)
         self.addresses = Rate(PER_ADDRESS * rate, round(2 * PER_ADDRESS * rate) + 1)
@@ -48,7 +50,7 @@ class Service:
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
-            for pool in (self.searches, self.photos, self._catalog, self.searchers):
+            for pool in (self.searches, self.batches, self.photos, self._catalog, self.searchers):
                 await asyncio.to_thread(pool.close)
 
     @asynccontextmanager

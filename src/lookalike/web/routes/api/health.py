@@ -48,7 +48,12 @@ async def metrics(site: SitePart) -> Response:
         (("encoder", name), ("served", str(name == service.searchers.served).lower())): len(one.catalog)
         for name, one in service.searchers.loaded.items()
     }
-    busy = {"search": service.searches.busy, "photo": service.photos.busy, "upload": service.uploads}
+    busy = {
+        "search": service.searches.busy,
+        "batch": service.batches.busy,
+        "photo": service.photos.busy,
+        "upload": service.uploads,
+    }
     gauges: dict[str, dict[Labels, float]] = {
         "lookalike_ready": {(): float(not service.searchers.problem)},
         "lookalike_busy": {(("work", name),): count for name, count in busy.items()},

@@ -23,9 +23,8 @@ from lookalike.web.routes.api.schemas import (
     upload_body,
 )
 from lookalike.web.serving.photos import require_photo, sent_photo
-from lookalike.web.serving.service import Service
 from lookalike.web.site import site_of
-from lookalike.workflows.search.searcher import SearchAnswer, Searcher
+from lookalike.workflows.search.searcher import SearchAnswer
 
 router = APIRouter(prefix="/api/v1", dependencies=PROGRAMS, tags=["search"], responses=PROBLEMS)
 
@@ -41,14 +40,20 @@ async def encoders(request: Request, service: ServicePart) -> list[EncoderShown]
 @router.get("/search")
 async def by_image(sent: Annotated[ImageSearch, Query()], service: ServicePart) -> SearchFound:
     """The K most similar distinct items for an image of the catalog. Its own item is left out."""
-    return (await _many(service, [sent.image], sent))[0]
+    where = sent.where
+    searcher, loaded = await service.searchers.get(sent.encoder)
+    answer = await service.searches.run(partial(searcher.by_image, sent.image, sent.k, where))
+    return search_found(searcher, answer, loaded=loaded)
 
 
 @router.post("/search")
 async def by_images(request: Request, sent: BatchSearch, service: ServicePart) -> BatchFound:
     """The same for several images. Each counts as one request."""
     spend(request, len(sent.images) - 1)
-    return BatchFound(answers=await _many(service, sent.images, sent))
+    where = sent.where
+    searcher, loaded = await service.searchers.get(sent.encoder)
+    found = await service.batches.run(partial(searcher.many, sent.images, sent.k, where))
+    return BatchFound(answers=[search_found(searcher, one, loaded=loaded) for one in found])
 
 
 @router.post("/search/photo", openapi_extra=upload_body(PhotoSearch))
@@ -69,16 +74,3 @@ async def by_photo(request: Request, service: ServicePart) -> SearchFound:
             return searcher.by_photo(io.BytesIO(photo.content), sent.k, where, box=box, name="photo")
 
         return search_found(searcher, await service.photos.run(work), loaded=loaded)
-
-
-async def _many(service: Service, images: list[str], sent: ImageSearch | BatchSearch) -> list[SearchFound]:
-    where = sent.where
-    searcher, loaded = await service.searchers.get(sent.encoder)
-    work = partial(_answers, searcher, images, sent.k, where, loaded)
-    return await service.searches.run(work)
-
-
-def _answers(
-    searcher: Searcher, images: list[str], k: int, where: list[tuple[str, str]], loaded: bool
-) -> list[SearchFound]:
-    return [search_found(searcher, one, loaded=loaded) for one in searcher.many(images, k, where)]
