@@ -38,5 +38,6 @@ def recall_curves(found: Mapping[str, Sequence[Entry]], title: str) -> str:
                 plot.interval(tone, (place, y(low)), (place, y(high)))
             described.append(f"{name}, {kind}: {value(mean[0])} at 1")
         plot.tone(tone, RIGHT + 30, TOP + 20 + 24 * tone, name)
-    plot.text(RIGHT + 20, TOP + 30 + 24 * len(found), "dashed: before; plain: after")
+    for line, text in enumerate(("dashed: before; plain: after", "bars: two standard deviations")):
+        plot.text(RIGHT + 20, TOP + 30 + 24 * len(found) + 20 * line, text)
     return plot.svg(BOTTOM + 48, title, "; ".join(described))
