@@ -4,10 +4,11 @@ Batches go through the rank engine. A single query is one matrix-vector product,
 images and a surplus are scored again in the block shape of the rank engine, so that the lists of both are equal.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
@@ -23,7 +24,6 @@ from lookalike.rank.gallery import Gallery, prepare
 from lookalike.search.engine import Nearest
 
 FEW = 512  # up to this count the best are kept in a short list; above, the scores are partitioned
-SPARSE = 8  # of fewer than one image in 8, the vectors are gathered instead of reading all
 PARTS, LEAST = 4, 8
 SURPLUS = 2 * TIE  # the rounding of a matrix-vector product is well below this
 IMAGES = Rule(level="image")
@@ -58,12 +58,10 @@ class Exact:
         """The vectors at length 1, copied unless they are held."""
         return self.shaped.take(slice(None))
 
-    def among(self, allowed: Bool[np.ndarray, " images"], *, held: bool = False) -> "Exact":
-        """The engine for some of these images; with `held`, a copy of their vectors is held in memory."""
+    def among(self, allowed: Bool[np.ndarray, " images"]) -> "Exact":
+        """The engine for some of these images."""
         kept = np.flatnonzero(allowed[self.shaped.images])
         part = replace(self.shaped, images=self.shaped.images[kept], norm=self.shaped.norm[kept])
-        if held:
-            part = replace(part, rows=part.take(slice(None)))
         return replace(self, shaped=part)
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
@@ -96,19 +94,12 @@ class Exact:
 
     def _scores(self, query: Float32[np.ndarray, " dimension"]) -> Float32[np.ndarray, " rows"]:
         """The cosine of every image with one query."""
+        from lookalike.search.kernels import score_all
+
         held, places = np.asarray(self.source.held), self.source.places(self.shaped.images)
-        if self.shaped.rows is not None or SPARSE * len(places) < len(held):
-            with one_thread():
-                return self.shaped.take(slice(None)) @ query
-        products = np.empty(len(held), np.float32)
-
-        def multiply(part: slice) -> None:
-            np.dot(held[part], query, out=products[part])
-
-        with one_thread():
-            in_parts(len(held), multiply)
-        everything = len(places) == len(held) and self.source.place is None
-        return (products if everything else products[places]) / self.shaped.norm
+        scores, norm = np.empty(len(places), np.float32), self.shaped.norm
+        in_parts(len(places), lambda part: score_all(held, places[part], norm[part], query, scores[part]))
+        return scores
 
     @cached_property
     def _gallery(self) -> Gallery:
@@ -122,9 +113,17 @@ def in_parts(rows: int, work: Callable[[slice], None]) -> None:
     parts = [slice(first, min(first + wide, rows)) for first in range(0, rows, wide)]
     if len(parts) == 1:
         work(parts[0])
-        return
-    with ThreadPoolExecutor(cores()) as pool:
-        list(pool.map(work, parts))
+    else:
+        list(_threads().map(work, parts))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """The threads of all searches together: many searches at once take no more of them than one."""
+    return ThreadPoolExecutor(cores())
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _best_and_surplus(scores: Float32[np.ndarray, " rows"], count: int) -> Int64[np.ndarray, " some"]:

@@ -74,7 +74,7 @@ class Indexed:
             index,
             keys[rows][order],
             rows[order],
-            exact.among(new, held=True),
+            exact.among(new),
             np.flatnonzero(new),
             gone,
             len(held),

@@ -117,7 +117,7 @@ class Searchers:
         """A searcher that has answered a search, and encoded a photo if it can."""
         workspace = Workspace(self.folder)
         try:
-            searcher = Searcher.of(workspace, name)
+            searcher = Searcher.of(workspace, name, merge=True)
         finally:
             workspace.database.close()
         searcher.judged = {}  # customers see no labels
