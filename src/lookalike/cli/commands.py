@@ -102,6 +102,7 @@ COMMANDS = {
     ),
     "promote": Entry("search.promote:promote", "Serve an encoder to customers if it passes a gate", "Search"),
     "index": Entry("search.index:index", "Build a search index for a large catalog", "Search"),
+    "map": Entry("search.map:map_", "Place all images in a plane, for the map of the browser", "Search"),
     "reproduce": Entry(
         "research.reproduce:reproduce", "Show a table of a paper next to your own figures", "Research"
     ),

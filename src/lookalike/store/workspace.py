@@ -44,6 +44,7 @@ from lookalike.store.vectors.arrays import (
     load_view,
     read_manifest,
 )
+from lookalike.store.vectors.maps import MAPS
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
@@ -89,7 +90,7 @@ class Workspace:
         with lock(folder, "catalog", "init"):
             if not replace:
                 cls.require_absent(folder)
-            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES))
+            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES, MAPS))
             require_database(settings.database, replace=replace)
             database = Database(settings.database or folder / DATABASE)
             database.migrate()

@@ -30,6 +30,9 @@ from lookalike.web.routes import (
 )
 from lookalike.web.routes.api import health, search
 from lookalike.web.routes.api import images as api_images
+from lookalike.web.routes.explore import catalog as catalog_routes
+from lookalike.web.routes.explore import map as map_routes
+from lookalike.web.routes.explore import results as results_routes
 from lookalike.web.safety import Door, SafeAnswers
 from lookalike.web.serving.metrics import Measured
 from lookalike.web.site import Options, Site
@@ -60,6 +63,9 @@ ROUTERS = (  # in the order in which a request is compared with them: the most f
     api_images.lead_router,
     health.router,
     health.open_router,
+    map_routes.router,
+    results_routes.router,
+    catalog_routes.router,
     docs.router,
 )
 

@@ -20,6 +20,8 @@ from lookalike.store.sql.database import Database
 from lookalike.store.thumbnails import Thumbnail, Thumbnails
 from lookalike.store.workspace import DATABASE, Workspace
 from lookalike.web.access.throttle import Throttle
+from lookalike.web.background import Background
+from lookalike.web.exploring import Exploring
 from lookalike.web.serving.metrics import Metrics
 from lookalike.web.serving.service import Service
 from lookalike.workflows.label.team import Team
@@ -66,6 +68,7 @@ class Site:
     metrics: Metrics = field(default_factory=Metrics)
     service: Service = field(init=False)
     digests: dict[str, str] = field(default_factory=dict)  # of photos, by image
+    exploring: Exploring = field(init=False)
     rules: Rules = field(init=False)
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
@@ -83,6 +86,7 @@ class Site:
         self.writer = Writer(self.database)
         self.service = Service(self.workspace.folder, self.options.rate, self._follow)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
+        self.exploring = Exploring(Background(self.now), self.workspace)
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
 
@@ -90,6 +94,7 @@ class Site:
         """Finish what was submitted and close the database."""
         if self.forecaster is not None:
             self.forecaster.shutdown(wait=False, cancel_futures=True)
+        self.exploring.background.close()
         self.decoders.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.database.close()

@@ -18,6 +18,9 @@ from lookalike.web.site import site_of
 
 STATIC = Path(__file__).parents[1] / "static"
 NAVIGATION = (
+    ("Map", "/map", False),
+    ("Results", "/results", True),
+    ("Catalog", "/catalog", False),
     ("Label", "/label", False),
     ("Discuss", "/discuss", False),
     ("Team", "/team", False),

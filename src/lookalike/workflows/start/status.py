@@ -111,7 +111,7 @@ def status(workspace: Workspace) -> Status:
         left_out=len(catalog.left_out),
         duplicates=count_duplicates(catalog),
         encoders=tuple(
-            replace(_encoder(workspace, name), served=now is not None and now.encoder == name)
+            replace(encoder_status(workspace, name), served=now is not None and now.encoder == name)
             for name in workspace.encoders
         ),
         pool=None if pool is None else len(pool),
@@ -165,7 +165,8 @@ def _group(catalog: Catalog, rows: list[int]) -> DuplicateGroup:
     return DuplicateGroup(len({member.item for member in members}) > 1, tuple(members))
 
 
-def _encoder(workspace: Workspace, name: str) -> EncoderStatus:
+def encoder_status(workspace: Workspace, name: str) -> EncoderStatus:
+    """The state of an encoder's vectors."""
     try:
         manifest = workspace.manifest(name)
         compute, state = 0, ""

@@ -1,0 +1,1 @@
+"""The pages to explore a catalog and its results."""

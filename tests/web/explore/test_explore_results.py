@@ -1,0 +1,154 @@
+"""Results and Catalog: the numbers of the commands, each with the pictures behind it."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from explored_shop import when, with_labels, with_vectors
+from labelling_app import ANN, LEA, make_workspace, serving_shop
+
+from lookalike.core.types import Rule
+from lookalike.evaluate.measures.table import DEFAULT
+from lookalike.search.results import judged_items
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.explore.results import BEST, DIFFER, WORST, lists_of, ordered, results
+from lookalike.workflows.start.catalog import remove
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, team):
+    made = with_labels(with_vectors(make_workspace(tmp_path_factory.mktemp("results") / "shop", team)))
+    made.database.close()
+    return made.folder
+
+
+@pytest.fixture(scope="module")
+def shop(place):
+    with serving_shop(Workspace(place)) as running:
+        client = running.client(LEA)
+        when(lambda: "Computing the results" not in client.get("/results").text)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def found(place):
+    return results(Workspace(place))
+
+
+def test_values_of_queries_average_to_the_measures(place, found):
+    scored = evaluate(Workspace(place), [], DEFAULT)
+    assert found.encoders == tuple(one.encoder for one in scored.scores)
+    for name in ("HR@5", "AUC_mac"):
+        values = found.values[name]
+        for at, one in enumerate(scored.scores):
+            assert np.nanmean(values.value[at]) == pytest.approx(one[name].value)
+    assert "AUC_mic" not in found.values
+    assert found.judged == judged_items(scored.pairs)
+
+
+def test_orders_of_queries(found):
+    values, known = found.values["HR@5"], found.values["coverage@5"]
+    worst = ordered(values, 0, WORST, None, known)
+    keys = [(values.value[0][at], -known.value[0][at]) for at in worst]
+    assert keys == sorted(keys)
+    assert len(worst) == np.isfinite(values.value[0]).sum()
+    best = values.value[0][ordered(values, 0, BEST)]
+    assert best.tolist() == sorted(best, reverse=True)
+    differ = [abs(values.value[0][at] - values.value[1][at]) for at in ordered(values, 0, DIFFER, 1)]
+    assert differ == sorted(differ, reverse=True)
+
+
+def test_every_number_of_a_table_leads_to_its_queries(shop):
+    client = shop.client(LEA)
+    page = client.get("/results").text
+    links = set(re.findall(r'href="(/results/queries\?[^"]*)"', page))
+    assert len(links) > 20
+    for link in sorted(links)[::7]:
+        assert '<article class="asked">' in client.get(link.replace("&amp;", "&")).text, link
+
+
+def test_the_pictures_behind_a_number_are_those_of_the_rank_engine(shop, found):
+    catalog, client = shop.workspace.catalog, shop.client(LEA)
+    page = client.get("/results/queries?measure=HR@5&encoder=color&order=worst").text
+    first = page.split('<article class="asked">')[1].split("</article>")[0]
+    query = re.search(r'<span class="of">([^<]*)<', first)[1]
+    values = found.values["HR@5"]
+    at = ordered(values, found.encoders.index("color"), WORST, None, found.values["coverage@5"])[0]
+    assert query == values.query[at]
+    ((*rows,),) = lists_of(catalog, shop.workspace.embeddings("color"), [query], 5, Rule())
+    shown = re.findall(r'<li class="(\w+)"><a [^>]*><img [^>]*alt="([^"]*)"', first)
+    words = {1: "similar", 0: "dissimilar", None: "unjudged"}
+    labels = [words[found.judged.get((query, catalog.item[row]))] for row in rows]
+    assert shown == list(zip(labels, catalog.image[rows], strict=True))
+
+
+def test_the_queries_of_a_category(shop):
+    catalog = shop.workspace.catalog
+    group = catalog.category[catalog.row[shop.workspace.labels().query[0]]]
+    page = shop.client(LEA).get(f"/results/queries?measure=HR@5&encoder=color&group={group}").text
+    queries = re.findall(r'<a class="query"[^>]*><img[^>]*><span class="of">([^<]*)<', page)
+    assert queries
+    assert {catalog.category[catalog.row[query]] for query in queries} == {group}
+
+
+@pytest.mark.parametrize("query", ["measure=AUC_mic", "encoder=x", "order=x", "encoder=color&against=color"])
+def test_addresses_that_fit_nothing_are_refused(shop, query):
+    assert shop.client(LEA).get(f"/results/queries?{query}").status_code == 400
+
+
+def test_labels_are_for_leads_only(shop):
+    client = shop.client(ANN)
+    assert client.get("/results").status_code == 403
+    assert client.get("/results/queries").status_code == 403
+    assert 'href="/results"' not in client.get("/map").text
+
+
+def test_without_labels_the_page_shows_exposure(tmp_path, team):
+    bare = with_vectors(make_workspace(tmp_path / "bare", team), "descriptor:color")
+    found = results(bare)
+    assert (found.table, found.values, found.labels) == (None, None, 0)
+    assert found.exposure.rows[0].name == "color"
+    assert len(found.most) == 8
+
+
+def test_without_vectors_the_pages_name_the_command(tmp_path, team):
+    with serving_shop(make_workspace(tmp_path / "empty", team)) as empty:
+        client = empty.client(LEA)
+        assert "lookalike embed" in client.get("/map").text
+        when(lambda: "lookalike embed" in client.get("/results").text)
+
+
+def test_the_catalog_page_counts_and_says_what_is_stale(place, tmp_path):
+    workspace = Workspace(shutil.copytree(place, tmp_path / "stale"))
+    catalog = workspace.catalog
+    remove(workspace, [catalog.image[0]])
+    with serving_shop(Workspace(workspace.folder)) as stale:
+        page = stale.client(ANN).get("/catalog").text
+        assert "lookalike embed --stale" in page
+        assert "<li>1 photo: removed" in page
+        assert "/plan/left-out" not in page
+        listed = dict(re.findall(r'by=split&amp;group=(\w+)">\w+ <span>(\d+)<', page))
+        kept = catalog.split[1:]
+        assert listed == {name: str((kept == name).sum()) for name in ("train", "validation", "test")}
+
+
+def test_duplicates_are_shown_by_group(place, tmp_path):
+    from sqlalchemy import update
+
+    from lookalike.store.sql.schema import image
+
+    workspace = Workspace(shutil.copytree(place, tmp_path / "twins"))
+    names = [str(one) for one in workspace.catalog.image]
+    pairs = [names[0:2], [names[4], names[9]], *([names[20 + 2 * n], names[21 + 2 * n]] for n in range(12))]
+    with workspace.database.write() as connection:
+        for group, pair in enumerate(pairs):
+            connection.execute(update(image).where(image.c.image.in_(pair)).values(duplicate=group))
+    with serving_shop(Workspace(workspace.folder)) as twins:
+        client = twins.client(ANN)
+        assert "See 14 groups" in client.get("/catalog").text
+        page = client.get("/catalog/duplicates").text + client.get("/catalog/duplicates?after=12").text
+        shown = re.findall(r'<span class="of">([^<]*)<', page)
+        assert shown[:2] == [names[4], names[9]]  # two items, so it comes first
+        assert sorted(shown) == sorted(name for pair in pairs for name in pair)
