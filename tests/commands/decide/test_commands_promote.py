@@ -14,6 +14,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
 from lookalike.rank.churn import churn
 from lookalike.store import served as store
+from lookalike.store.vectors.indexes import IndexManifest, write_index
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release import gate as module
 from lookalike.workflows.release import promote as release
@@ -263,6 +264,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from lookalike.store import served as store
+from lookalike.store.vectors.indexes import IndexManifest, write_index
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release import promote as release
 from lookalike.workflows.release.gate import GateTerms
@@ -293,3 +295,48 @@ def test_what_the_gate_found_is_kept_with_the_promotion(lookalike, workspace):
     assert found is not None
     assert found.origin == Workspace(workspace).manifest("hog").origin != Origin("", "")
     assert json.loads(json.dumps(found.gate))["passed"] is True
+
+
+def an_index(workspace, name, **more):
+    manifest = IndexManifest("usearch", "s", "p", "w", 3, 36, 0.97, 0.98, 64, "2026", **more)
+    write_index(workspace / "indexes" / name, manifest, np.arange(36), None)
+
+
+def test_an_index_like_the_old_one_is_built_while_the_old_encoder_is_served(
+    lookalike, workspace, monkeypatch
+):
+    label_sample(lookalike, workspace, "compare", "color", "hog")
+    serve(workspace, "color")
+    (workspace / "indexes").mkdir()
+    an_index(workspace, "color")
+    built = []
+
+    def stopped(opened, name, **how):
+        built.append((name, how["engine"], how["recall"], served(workspace)))
+        raise KeyboardInterrupt
+
+    def build(opened, name, **how):
+        an_index(workspace, name)
+
+    terms = GateTerms(column="")
+    monkeypatch.setattr(release, "build_index", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        release.promote(Workspace(workspace), "hog", terms)
+    assert built == [("hog", "usearch", 0.97, "color")]
+    assert served(workspace) == "color"
+    monkeypatch.setattr(release, "build_index", build)
+    now = release.promote(Workspace(workspace), "hog", terms).now
+    assert now is not None
+    assert (now.encoder, now.index) == ("hog", "usearch")
+
+
+def test_the_new_encoder_is_searched_with_its_own_index(lookalike, workspace):
+    pytest.importorskip("usearch", reason="needs usearch: pip install '.[search]'")
+    label_sample(lookalike, workspace, "compare", "color", "hog")
+    serve(workspace, "color")
+    assert lookalike("index", "color").status == 0
+    done = lookalike("promote", "hog", "--column", "", "--json").json
+    assert (done["before"]["index"], done["now"]["index"]) == ("", "usearch")
+    image = Workspace(workspace).catalog.image[0]
+    found = lookalike("search", image, "--json").json
+    assert (found["encoder"], found["engine"], found["note"]) == ("hog", "usearch", "")

@@ -19,9 +19,11 @@ from lookalike.search.results import judged_items
 from lookalike.store import served as store
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
 from lookalike.store.served import Served
+from lookalike.store.vectors.indexes import read_index
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms, gate
 from lookalike.workflows.report.strips import Photos, strip_groups
+from lookalike.workflows.search.index import build_index, index_folder
 
 QUERIES, SHOWN = 2_000, 5
 """Queries whose lists are compared, at most, and those with pictures."""
@@ -80,12 +82,32 @@ def promote(
             page = write_page(workspace, old, encoder, changes)
         if dry_run or not found.passed:
             return Promotion(False, found, changes, page, before, before)
-        origin = workspace.manifest(encoder).origin
+        origin, index = workspace.manifest(encoder).origin, prepare_index(workspace, encoder, old, progress)
         with workspace.database.write() as connection:
             if store.served(connection) != before:
                 raise ArgumentError("Another encoder was promoted meanwhile.", fix="Run the command again.")
-            now = store.promote(connection, encoder, origin, gate=plain(found))
+            now = store.promote(connection, encoder, origin, index=index, gate=plain(found))
     return Promotion(True, found, changes, page, before, now)
+
+
+def prepare_index(workspace: Workspace, new: str, old: str, progress: Progress | None = None) -> str:
+    """Build an index like that of the served encoder, if the new one has none, while the old one is served.
+
+    Returns the engine of the new encoder's index; "" is exact search.
+    """
+    own = read_index(index_folder(workspace, new))
+    like = read_index(index_folder(workspace, old)) if old and old != new else None
+    if own is None and like is not None:
+        build_index(
+            workspace,
+            new,
+            engine="milvus" if like.engine == "milvus" else "usearch",
+            address=like.address,
+            recall=like.recall,
+            progress=progress,
+        )
+        own = read_index(index_folder(workspace, new))
+    return "" if own is None else own.engine
 
 
 def rollback(workspace: Workspace) -> Promotion:
