@@ -1,13 +1,16 @@
 """Images that programs add and remove, and encoders that are swapped while requests run."""
 
 import threading
+import time
 
+import pytest
 from api_shop import as_file, with_token
 from labelling_app import LEA
 from PIL import Image
 
 from lookalike.store.served import promote
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.search.index import build_index
 from lookalike.workflows.start import catalog as workflow
 
 
@@ -47,6 +50,23 @@ def test_an_added_image_is_found_shown_and_removed(own_shop):
     lines = own_shop.client(LEA).get("/team/audit").text
     assert "added image" in lines
     assert "removed images" in lines
+
+
+def test_an_added_image_is_found_beside_an_index_that_lacks_it(own_shop):
+    pytest.importorskip("usearch")
+    workspace, client = own_shop.workspace, with_token(own_shop, "catalog")
+    build_index(workspace, "color", engine="usearch")
+    for _ in range(200):  # the server notices the index
+        engine = client.post("/api/v1/search/photo?k=1", data=striped(9)).json()["engine"]
+        if engine != "exact":
+            break
+        time.sleep(0.1)
+    assert engine == "usearch"
+    assert client.post("/api/v1/images?image=new/1&item=lamp", data=striped(90)).status_code == 200
+    found = client.post("/api/v1/search/photo?k=1", data=striped(90)).json()
+    assert (found["results"][0]["item"], found["engine"]) == ("lamp", "usearch")
+    client.delete("/api/v1/images", params={"image": "new/1"})
+    assert first(client, striped(90)) != "lamp"
 
 
 def test_images_sent_together_are_all_added_and_bad_ones_keep_no_other_out(own_shop):

@@ -16,6 +16,7 @@ from lookalike.core.errors import LookalikeError, SearchError
 from lookalike.encode.encoder import encode_photo
 from lookalike.store.served import served
 from lookalike.store.vectors.arrays import MANIFEST
+from lookalike.store.vectors.indexes import INDEXES
 from lookalike.store.workspace import EMBEDDINGS, Workspace
 from lookalike.web.access.throttle import LaterError
 from lookalike.workflows.search.searcher import Searcher
@@ -140,7 +141,7 @@ class Searchers:
 def _version(folder: Path, name: str) -> Hashable:
     """What differs when an encoder's vectors or index were written again."""
     found = []
-    for place in (folder / EMBEDDINGS / name / MANIFEST, folder / "indexes" / name / MANIFEST):
+    for place in (folder / EMBEDDINGS / name / MANIFEST, folder / INDEXES / name / MANIFEST):
         with suppress(OSError):
             about = place.stat()
             found.append((about.st_ino, about.st_mtime_ns))

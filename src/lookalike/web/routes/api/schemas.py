@@ -82,7 +82,8 @@ class SearchFound(BaseModel):
     """The items found, best first.
 
     `exhausted`: there are fewer than K, because the catalog or the filters leave no more. `loaded`: the encoder was
-    not in memory, so this request took longer.
+    not in memory, so this request took longer. `note`: what to know about the engine, for example an index that is
+    older than the catalog.
     """
 
     query: str
@@ -90,6 +91,7 @@ class SearchFound(BaseModel):
     engine: str
     exhausted: bool
     loaded: bool
+    note: str
     results: list[Found]
 
 
@@ -128,6 +130,7 @@ def search_found(searcher: Searcher, answer: SearchAnswer, *, loaded: bool) -> S
         engine=answer.engine,
         exhausted=answer.exhausted,
         loaded=loaded,
+        note=answer.note,
         results=results,
     )
 
