@@ -1,5 +1,6 @@
 """Every study runs end to end, prints its results, and resumes from its journal."""
 
+import csv
 import json
 import os
 import runpy
@@ -266,3 +267,33 @@ def test_the_study_of_promises_prints_both_thresholds(tmp_path, capsys):
     header, *rows = (tmp_path / "promise.csv").read_text().splitlines()
     assert header == "studio,encoder,similar,labels,way,made,error,kept"
     assert len(rows) == 11 * 3 * 2
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not (DATA / "weights").is_dir(), reason="the data pack is not here (set LOOKALIKE_DATA)")
+def test_the_study_of_regions_measures_each_region_on_both_sides_and_no_catalog_twice(tmp_path, capsys):
+    where = [
+        "--journal",
+        str(tmp_path / "j.jsonl"),
+        "--weights",
+        str(DATA / "weights"),
+        "--out",
+        str(tmp_path),
+    ]
+    study("regions")["main"]([*where, "--catalogs", "1", "--items", "20"])
+    kept, table = ((tmp_path / name).read_bytes() for name in ("j.jsonl", "regions.csv"))
+    rows = list(csv.DictReader(table.decode().splitlines()))
+    assert len(rows) == 2 * 2 * 7
+    assert all(0 <= float(row["HR@5"]) <= 1 for row in rows)
+    assert "mobilenetv2, mask, pool - box, crop: " in capsys.readouterr().out
+    study("regions")["main"]([*where, "--items", "20", "--tell"])
+    assert ((tmp_path / "j.jsonl").read_bytes(), (tmp_path / "regions.csv").read_bytes()) == (kept, table)
+
+
+def test_the_page_on_regions_has_the_figures_of_the_study():
+    docs = ROOT / "docs/research"
+    rows = list(csv.DictReader((docs / "results/regions.csv").read_text().splitlines()))
+    page = (docs / "regions.md").read_text()
+    shown = [" [".join(f"{float(row[name]):.3f}"[1:] for name in ("HR@5", "low")) for row in rows]
+    assert len(shown) == 28
+    assert [one for one in shown if f"| {one}, " not in page] == []

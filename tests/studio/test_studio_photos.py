@@ -7,11 +7,13 @@ import sys
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 
 import lookalike.studio as package
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.studio import contact_sheet, studio, write_photos
+from lookalike.studio.attributes import WOOD, Attributes
+from lookalike.studio.rendering import scene
 
 PINNED = "097198e7c7fc48a94dc0981522473828233d5ae7b0df072ad5c41f5cdc375f20"
 DIGEST = """
@@ -49,6 +51,23 @@ def test_a_photo_is_the_same_alone_and_in_any_order():
     one = studio(200, seed=2)
     for row in reversed(rows):
         assert np.array_equal(one.draw(row, 40), forward[row])
+
+
+def test_a_mask_is_where_the_colours_of_the_item_show():
+    """Photos of the item in two colours differ in its mask, but for pixels on its edge, and hardly elsewhere."""
+    drawn = studio(200, seed=2)
+    for row in (2, 5, 41, 100, 161, 190):
+        item, photo = divmod(row, 2)
+        first = Attributes(*(column[item] for column in drawn.of))._replace(material=np.int64(WOOD))
+        second = first._replace(body=1 - first.body, frame=1 - first.frame)
+        light, dark = (scene.photograph(one, 2, item, photo, 96).astype(int) for one in (first, second))
+        differs = np.abs(light - dark).max(axis=2) > 0
+        mask = scene.mask(first, 2, item, photo, 96)
+        grown = np.array(Image.fromarray(mask).convert("L").filter(ImageFilter.MaxFilter(3))) > 0
+        assert not (differs & ~grown).any()
+        assert (differs & mask).sum() > 0.25 * mask.sum()
+        assert np.array_equal(mask, scene.mask(second, 2, item, photo, 96))
+    assert np.array_equal(drawn.mask(5, 96), scene.mask(Attributes(*(c[2] for c in drawn.of)), 2, 2, 1, 96))
 
 
 def test_photos_of_an_item_and_of_other_seeds_differ():

@@ -12,6 +12,7 @@ from lookalike.catalog.duplicates.groups import count_duplicates, duplicate_grou
 from lookalike.catalog.layouts.published import LAYOUTS, named_layout, read_published
 from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
+from lookalike.catalog.photos.masks import masked
 from lookalike.catalog.readers.folder import read_folder
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.table import read_table
@@ -83,7 +84,7 @@ def catalog_from(
         paths = rows.path.tolist()
         checked = check_images(paths, rows.root, max_megapixels=max_megapixels, progress=progress)
         looked = []
-    box, checked, told = _boxes(rows, checked)
+    box, checked, told = _regions(rows, checked)
     left_out = _left_out(rows, checked)
     if all(found.reason for found in checked):
         raise _none_usable(rows, left_out)
@@ -166,20 +167,25 @@ def _left_out(rows: Rows, checked: Sequence[Checked]) -> list[LeftOut]:
     return sorted([*rows.left_out, *bad], key=lambda one: one.position)
 
 
-def _boxes(rows: Rows, checked: Sequence[Checked]) -> tuple[np.ndarray, list[Checked], list[str]]:
-    """The boxes of all rows, the checks with the reasons of boxes that cannot be used, and notes."""
-    if rows.boxes is None:
-        return rows.box, list(checked), []
+def _regions(rows: Rows, checked: Sequence[Checked]) -> tuple[np.ndarray, list[Checked], list[str]]:
+    """The boxes and masks of all rows, the checks with the reasons of those that cannot be used, and notes."""
     width, height = (
         np.array([getattr(found, side) for found in checked], np.int64) for side in ("width", "height")
     )
-    text, reasons, notes = placed(rows.boxes, rows.box_orders, width, height)
+    box, found, notes = rows.box, list(checked), list[str]()
+    if rows.boxes is not None:
+        made = placed(rows.boxes, rows.box_orders, width, height)
+        box, found, notes = strings(made.text), _with_reasons(found, made.reasons), made.notes
+    if rows.masks is not None and rows.root is not None:
+        masks = ["" if one.reason else mask for one, mask in zip(found, rows.masks, strict=True)]
+        made = masked(box.tolist(), masks, rows.root, width, height)
+        box, found, notes = strings(made.text), _with_reasons(found, made.reasons), [*notes, *made.notes]
+    return box, found, notes
+
+
+def _with_reasons(checked: Sequence[Checked], reasons: Sequence[str]) -> list[Checked]:
     both = zip(checked, reasons, strict=True)
-    return (
-        strings(text),
-        [found if found.reason or not why else Checked("", 0, 0, why) for found, why in both],
-        notes,
-    )
+    return [found if found.reason or not why else Checked("", 0, 0, why) for found, why in both]
 
 
 def _relative(paths: np.ndarray, root: Path | None) -> np.ndarray:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.catalog.duplicates.groups import duplicate_groups, kept_together
+from lookalike.catalog.photos.masks import moved
 from lookalike.catalog.split import assign_together
 from lookalike.core.checks import one_of, strings
 from lookalike.core.errors import CatalogError
@@ -165,7 +167,10 @@ def rooted(read: Catalog, root: Path, home: Path, together: Path) -> Catalog:
     moves_along = root.is_relative_to(together) and home.is_relative_to(together)
     near = moves_along or root.is_relative_to(home)
     inside = Path(os.path.relpath(root, home)).as_posix() if near else root.as_posix()
-    return replace(read, path=strings(f"{inside}/{path}" for path in read.path))
+    place = partial("{}/{}".format, inside)
+    return replace(
+        read, path=strings(map(place, read.path)), box=strings(moved(box, place) for box in read.box)
+    )
 
 
 def _split_anew(catalog: Catalog, seed: int) -> Catalog:

@@ -58,7 +58,7 @@ class Catalog:
     (EXIF orientation applied); they are "" and 0 where no photo was read. `columns` are the table's others.
     Photos of one `duplicate` group are one photo, byte for byte or nearly so; -1 (all of them unless given) is a
     photo without duplicates. An encoder sees only the `box` of a photo, "x0,y0,x1,y1" in pixels of the photo as it is
-    shown; "" (all of them unless given) is the whole photo.
+    shown; "" (all of them unless given) is the whole photo. With a mask it is "BOX HASH PATH", see `Region`.
     """
 
     image: Shaped[np.ndarray, " images"]
@@ -102,8 +102,9 @@ class Catalog:
 
     @cached_property
     def content(self) -> Shaped[np.ndarray, " images"]:
-        """The hash of what an encoder sees of each photo: its digest, with a box that of both."""
-        both = zip(self.digest, self.box, strict=True)
+        """The hash of what an encoder sees of each photo: its digest, with a box or mask that of both."""
+        seen = (" ".join(box.split(" ", 2)[:2]) for box in self.box)  # a mask's hash, not its path
+        both = zip(self.digest, seen, strict=True)
         return strings(
             hashlib.sha256(f"{digest}#{box}".encode()).hexdigest() if box else digest for digest, box in both
         )

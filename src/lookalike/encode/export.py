@@ -25,6 +25,7 @@ from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import EncoderError
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.heads.head import Head
+from lookalike.encode.inputs.regions import pools_regions
 from lookalike.encode.network import Network
 from lookalike.encode.sources.checkpoint import Headed
 from lookalike.encode.spec import parse, without_folders
@@ -106,6 +107,11 @@ def _parts(encoder: Encoder | Head) -> tuple[nn.Module, torch.Tensor]:
         heads.insert(0, copy.deepcopy(below.head).cpu())
         below = below.base
     if isinstance(below, Network):
+        if pools_regions(below.prepare):
+            raise EncoderError(
+                f"{below.origin.spec} averages features in a region, and an ONNX file takes photos only.",
+                fix="Export the encoder without region=pool.",
+            )
         height, width = below.preprocessing.size
         return nn.Sequential(FromPixels(below), *heads), torch.zeros(2, height, width, 3, dtype=torch.uint8)
     if isinstance(below, Head):

@@ -1,20 +1,23 @@
 """A torch network as an encoder: device, precision, batches, and smaller batches when memory runs out."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import torch
 from jaxtyping import Float32, UInt8
-from PIL import Image
 from torch import nn
 
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError, first_line
 from lookalike.core.types import Origin
+from lookalike.encode.encoder import Prepare
 from lookalike.encode.inputs.preprocessing import Preprocessing
+from lookalike.encode.inputs.regions import WithRegion, pools, whole_photo
+from lookalike.encode.layers import with_layers
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import parameters_hash
 
@@ -23,6 +26,8 @@ ON_PROCESSOR, ON_CARD = 16, 256  # photos per batch
 
 Value = bool | int | float | str | None
 Arguments = dict[str, Value]
+Options = Mapping[str, str]
+NONE: Options = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Network:
     ) -> None:
         self.origin = origin
         self.preprocessing = preprocessing
-        self.prepare: Callable[[Image.Image], np.ndarray] = preprocessing.pixels
+        self.prepare: Prepare = preprocessing.pixels
         self.size_hint = preprocessing.size_hint
         self.device = device
         self.batch = ON_CARD if device.type == "cuda" else ON_PROCESSOR
@@ -56,9 +61,17 @@ class Network:
 
     @classmethod
     def of(
-        cls, spec: EncoderSpec, module: nn.Module, preprocessing: Preprocessing, precision: str | None = None
+        cls, spec: EncoderSpec, module: nn.Module, preprocessing: Preprocessing, options: Options = NONE
     ) -> "Network":
-        """A network on the best device: float32 on a CPU, bfloat16 on a GPU that has it."""
+        """A network on the best device: float32 on a CPU, bfloat16 on a GPU that has it.
+
+        `options` are those of the encoder string that concern any network: layers, region and precision.
+        """
+        region, precision = pools(options, str(spec)), options.get("precision")
+        if region:
+            preprocessing = whole_photo(preprocessing, options, str(spec))
+        size = preprocessing.size if region else None
+        module = with_layers(module, options.get("layers"), str(spec), size)
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if precision is None:
             card = device.type == "cuda" and torch.cuda.is_bf16_supported()
@@ -68,7 +81,10 @@ class Network:
                 f"{spec}: the precision {precision!r} is unknown.", fix=f"Use {' or '.join(PRECISIONS)}."
             )
         origin = Origin(str(spec), str(preprocessing), parameters_hash(module), precision)
-        return cls(origin, module, preprocessing, device)
+        made = cls(origin, module, preprocessing, device)
+        if region:
+            made.prepare = WithRegion(preprocessing)
+        return made
 
     @cached_property
     def dimension(self) -> int:
@@ -109,8 +125,9 @@ class Network:
             torch.autocast(self.device.type, torch.bfloat16, enabled=self.origin.precision == "bfloat16"),
         ):
             sent = torch.from_numpy(np.ascontiguousarray(pixels)).to(self.device, non_blocking=True)
-            x = sent.permute(0, 3, 1, 2).float() * self.scale - self.shift
-            found = self.module(x.contiguous(memory_format=torch.channels_last))
+            x = sent[..., :3].permute(0, 3, 1, 2).float() * self.scale - self.shift
+            region = [sent[..., 3:].permute(0, 3, 1, 2)] if sent.shape[3] == 4 else []  # of region=pool
+            found = self.module(x.contiguous(memory_format=torch.channels_last), *region)
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
             shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
             raise EncoderError(

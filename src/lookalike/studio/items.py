@@ -89,16 +89,26 @@ class Studio:
         >>> studio(200).draw(3, size=32).shape
         (32, 32, 3)
         """
+        return scene.photograph(*self._photo(row), at_least(size, 1, "size"))
+
+    def mask(self, row: int, size: int = 160) -> np.ndarray:
+        """The pixels of a row's photo that show its item: (size, size) bool.
+
+        >>> mask = studio(200).mask(3, size=32)
+        >>> mask.shape, bool(0 < mask.mean() < 0.8)
+        ((32, 32), True)
+        """
+        return scene.mask(*self._photo(row), at_least(size, 1, "size"))
+
+    def _photo(self, row: int) -> tuple[Attributes, int, int, int]:
+        """A row's item, the seed, the item's number and the photo's."""
         if not 0 <= row < self.images:
             raise ArgumentError(
                 f"row is {row}, but the studio has {self.images:,} images.",
                 fix=f"Give a row from 0 to {self.images - 1}.",
             )
-        at_least(size, 1, "size")
         item, photo = divmod(row, self.photos_per_item)
-        return scene.photograph(
-            Attributes(*(column[item] for column in self.of)), self.seed, item, photo, size
-        )
+        return Attributes(*(column[item] for column in self.of)), self.seed, item, photo
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:

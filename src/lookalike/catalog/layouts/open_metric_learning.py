@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.catalog.layouts.source import PublishedData
+from lookalike.catalog.photos.masks import boxes_alone
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.text_table import as_text_table
 from lookalike.core.errors import CatalogError
@@ -109,7 +110,7 @@ def oml_table(catalog: Catalog) -> tuple[dict[str, Sequence[object]], list[str]]
             "Open-Metric-Learning compares photos of one item and refuses such a table.",
             fix="Give photos of one product the same item, one of them with the role gallery or both.",
         )
-    box = [text.split(",") if text else [None] * 4 for text in kept.box]
+    box = [text.split(",") if text else [None] * 4 for text in boxes_alone(kept.box)]
     columns: dict[str, Sequence[object]] = {
         "label": kept.item_codes[1].tolist(),
         "path": kept.path.tolist(),
@@ -117,7 +118,11 @@ def oml_table(catalog: Catalog) -> tuple[dict[str, Sequence[object]], list[str]]
         "is_query": [None if of_train else bool(one) for of_train, one in zip(train, query, strict=True)],
         "is_gallery": [None if of_train else bool(one) for of_train, one in zip(train, gallery, strict=True)],
         **({"category": kept.category.tolist()} if any(kept.category) else {}),
-        **({name: [row[at] for row in box] for at, name in enumerate(BOX.values())} if any(kept.box) else {}),
+        **(
+            {name: [row[at] for row in box] for at, name in enumerate(BOX.values())}
+            if any(map(any, box))
+            else {}
+        ),
         **{name: getattr(kept, name).tolist() for name in OWN},
     }
     columns |= {name: values.tolist() for name, values in kept.columns.items() if name not in columns}

@@ -65,19 +65,28 @@ def box_of(text: str) -> Box | None:
     return Box(*numbers)
 
 
-def cut(photo: Image.Image, box: Box, whole: tuple[int, int]) -> Image.Image:
-    """The box of a photo that was decoded to another size than its `whole` one; edges are rounded outwards.
+def scaled(box: Box, whole: tuple[int, int], size: tuple[int, int]) -> Box:
+    """The box in a photo of another size than its `whole` one; edges are rounded outwards.
 
-    >>> cut(Image.new("RGB", (50, 40)), Box(10, 20, 30, 80), (100, 80)).size
-    (10, 30)
+    >>> scaled(Box(10, 20, 30, 80), (100, 80), (50, 40))
+    Box(x0=5, y0=10, x1=15, y1=40)
     """
     if box.x1 > whole[0] or box.y1 > whole[1]:
         raise CatalogError(
             f"The box {','.join(map(str, box))} leads out of the photo, which has {whole[0]} x {whole[1]} pixels.",
             fix="Give a box inside the photo, in pixels of the photo as it is shown.",
         )
-    x, y = photo.width / whole[0], photo.height / whole[1]
-    return photo.crop((floor(box.x0 * x), floor(box.y0 * y), ceil(box.x1 * x), ceil(box.y1 * y)))
+    x, y = size[0] / whole[0], size[1] / whole[1]
+    return Box(floor(box.x0 * x), floor(box.y0 * y), ceil(box.x1 * x), ceil(box.y1 * y))
+
+
+def cut(photo: Image.Image, box: Box, whole: tuple[int, int]) -> Image.Image:
+    """The box of a photo that was decoded to another size than its `whole` one; edges are rounded outwards.
+
+    >>> cut(Image.new("RGB", (50, 40)), Box(10, 20, 30, 80), (100, 80)).size
+    (10, 30)
+    """
+    return photo.crop(scaled(box, whole, photo.size))
 
 
 def placed(

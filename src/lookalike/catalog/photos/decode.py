@@ -51,6 +51,14 @@ def load_rgb(source: Source, *, size_hint: int | None = None, box: Box | None = 
 
     Raises CatalogError, with the reason, for what cannot be read and for a box that leads out of the photo.
     """
+    photo, whole = load_with_size(source, size_hint, box)
+    return photo if box is None else cut(photo, box, whole)
+
+
+def load_with_size(
+    source: Source, size_hint: int | None, box: Box | None = None
+) -> tuple[Image.Image, tuple[int, int]]:
+    """The whole photo as of `load_rgb`, whose box is not below the hint, and the size that it has undecoded."""
     least = None if size_hint is None else at_least(size_hint, 1, "size_hint")
     try:
         with open_photo(source) as image:
@@ -60,13 +68,13 @@ def load_rgb(source: Source, *, size_hint: int | None = None, box: Box | None = 
                 image.draft(None, (side, side))
             image.load()
             turn = orientation(image)
-            photo = _upright(as_rgb(image), turn)
+            photo = upright(as_rgb(image), turn)
     except Exception as error:  # decoders fail in any way there is
         raise CatalogError(
             f"{_name(source)} cannot be read as a photo: {why(error)}.",
             fix="Replace the file, or take it out of the catalog.",
         ) from error
-    return photo if box is None else cut(photo, box, whole[::-1] if turn in SIDEWAYS else whole)
+    return photo, (whole[::-1] if turn in SIDEWAYS else whole)
 
 
 def thumbnail(source: Source, size: int) -> bytes:
@@ -178,7 +186,8 @@ def _open_without_limit(source: Source) -> ImageFile.ImageFile:
             Image.MAX_IMAGE_PIXELS = limit
 
 
-def _upright(image: Image.Image, turn: int) -> Image.Image:
+def upright(image: Image.Image, turn: int) -> Image.Image:
+    """A loaded image turned as its EXIF orientation asks."""
     return image.transpose(UPRIGHT[turn]) if turn in UPRIGHT else image
 
 

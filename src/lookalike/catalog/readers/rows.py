@@ -18,8 +18,8 @@ class Rows(Catalog):
     `position` counts the source's rows from 0, those of `left_out` included. `root` is the folder that `path` is
     relative to, None where there are no photos to read. `notes` are sentences that say how the source was understood,
     `warnings` why it may be the wrong one. `boxes` are four numbers for each image (NaN: the whole photo) in one of
-    `box_orders`, of which the first is documented. `labels` are files of labels, or columns query, candidate and label.
-    Rows of one `together` are kept in one split.
+    `box_orders`, of which the first is documented. `masks` are paths as `path` is, "" for none.
+    `labels` are files of labels, or columns query, candidate and label. Rows of one `together` are kept in one split.
     """
 
     source: str = ""
@@ -28,6 +28,7 @@ class Rows(Catalog):
     warnings: tuple[str, ...] = ()
     boxes: Float[np.ndarray, "images 4"] | None = None
     box_orders: tuple[str, ...] = (CORNERS,)
+    masks: np.ndarray | None = None
     labels: tuple[object, ...] = ()
     together: np.ndarray | None = None
 

@@ -17,7 +17,7 @@ from lookalike.core.errors import ArgumentError, CatalogError
 from lookalike.core.text import plural, quoted
 from lookalike.core.types import ROLES, SPLITS
 
-WORDS = ("image", "path", "item", "category", "role", "split")
+WORDS = ("image", "path", "item", "category", "role", "split", "mask")
 BOX = ("x0", "y0", "x1", "y1")
 LIKELY_IMAGE = (
     "filename",
@@ -43,8 +43,8 @@ def read_table(
     Columns, by name without regard to case: `image` (required), `path` (else the image id), `item` (else
     the image id), `category`, `role` (query, gallery or both, which a blank is), `split` (train,
     validation, also val and valid, or test; a blank one is drawn later), all of `x0`, `y0`, `x1` and `y1` (the box
-    that encoders see, in pixels; blank for the whole photo). Others are kept. `columns` says which column is what
-    under another name: `{"image": "filename"}`.
+    that encoders see, in pixels; blank for the whole photo), `mask` (the path of an image that marks the product).
+    Others are kept. `columns` says which column is what under another name: `{"image": "filename"}`.
 
     Paths are relative to the folder `images`, which is the table's own by default. A data frame without
     `images` has no photos: `root` is None, and the catalog serves for scoring vectors only.
@@ -73,6 +73,7 @@ def read_table(
         root=_root(table, images),
         columns=_others(table, known),
         boxes=_boxes(table, known),
+        masks=strings(_filled(table, known, "mask", [""] * len(image))) if "mask" in known else None,
         notes=(_sentence(item, category), *table.notes),
     )
 

@@ -1,6 +1,7 @@
 """`lookalike search`."""
 
 from math import isnan
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,6 +43,14 @@ def search(
             show_default="the whole photo",
         ),
     ] = "",
+    mask: Annotated[
+        Path | None,
+        typer.Option(
+            help="Search with the part that this image marks; for encoders with region=pool.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     filter: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,7 +70,7 @@ def search(
     """Find the K most similar items for a photo. Each item is shown once; the item of the query is left out."""
     where = conditions(filter, "--filter")
     found = workflow.search(
-        Workspace(workspace), query, encoder=encoder, k=k, box=box, where=where, engine=engine
+        Workspace(workspace), query, encoder=encoder, k=k, box=box, mask=mask, where=where, engine=engine
     )
     if json:
         print_json(found)

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from lookalike.catalog.photos.boxes import box_of
-from lookalike.catalog.photos.decode import load_rgb
+from lookalike.catalog.photos.masks import Region
 from lookalike.core.errors import CatalogError, EmbeddingsError
 from lookalike.encode.encoder import Prepare
+from lookalike.encode.inputs.regions import load_photo, pools_regions
 
 FEW = 256  # with fewer photos, starting processes takes longer than it saves
 CHUNK = 16  # photos a worker takes at a time
@@ -52,7 +52,7 @@ def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> Pre
     """Read, check and prepare the photos of one chunk. Runs in a worker."""
     rows, photos, bad = [], [], []
     for row, path, digest, box in zip(*chunk, strict=True):
-        found = _photo(Path(root) / path, digest, size_hint, box)
+        found = _photo(Path(root), path, digest, size_hint, prepare, Region.of(box))
         if isinstance(found, str):
             bad.append((row, found))
         else:
@@ -61,18 +61,33 @@ def make_ready(root: str, prepare: Prepare, size_hint: int, chunk: Chunk) -> Pre
     return PreparedChunk(tuple(rows), np.stack(photos) if photos else np.empty(0), tuple(bad))
 
 
-def _photo(path: Path, digest: str, size_hint: int, box: str) -> Image.Image | str:
-    """The photo of the catalog, cut to its box, or what is wrong with it."""
+def _photo(
+    root: Path, path: str, digest: str, size_hint: int, prepare: Prepare, region: Region
+) -> Image.Image | str:
+    """The photo that the catalog means, with its region, or what is wrong with it."""
+    mask = None
     try:
-        content = path.read_bytes()
+        content = _content(root / path, digest)
+        if region.mask and pools_regions(prepare):
+            mask = _content(root / region.mask, region.digest)
+        return load_photo(content, prepare, size_hint, region.box, mask)
     except OSError:
         return "no longer there"
-    if digest and hashlib.sha256(content).hexdigest() != digest:
+    except _ChangedError:
         return "changed since the catalog was made"
-    try:
-        return load_rgb(io.BytesIO(content), size_hint=size_hint, box=box_of(box))
     except CatalogError:
         return "unreadable"
+
+
+class _ChangedError(Exception):
+    """A file is another one than the catalog names."""
+
+
+def _content(path: Path, digest: str) -> io.BytesIO:
+    content = path.read_bytes()
+    if digest and hashlib.sha256(content).hexdigest() != digest:
+        raise _ChangedError
+    return io.BytesIO(content)
 
 
 @contextmanager

@@ -10,8 +10,10 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image
 
+from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
 from lookalike.encode.encoder import Encoder, Prepare
+from lookalike.encode.inputs.regions import pools_regions
 from lookalike.encode.sources.checkpoint_file import BLEND, BlendAbout, require_unchanged
 from lookalike.encode.spec import ABOUT, EncoderSpec
 
@@ -21,6 +23,11 @@ class PackedPhotos:
     """One photo made ready for each of several encoders, as one row of bytes."""
 
     prepares: tuple[Prepare, ...]
+
+    @property
+    def pools(self) -> bool:
+        """Whether they take photos with their regions."""
+        return all(map(pools_regions, self.prepares))
 
     def __call__(self, photo: Image.Image) -> UInt8[np.ndarray, " bytes"]:
         """The bytes of every encoder's prepared photo, one after another."""
@@ -45,6 +52,11 @@ class Blend:
     @classmethod
     def of(cls, spec: EncoderSpec, about: BlendAbout, bases: Sequence[Encoder]) -> "Blend":
         """The blend of opened encoders, which must be what they were when it was made."""
+        if len({pools_regions(base.prepare) for base in bases}) > 1:
+            raise EncoderError(
+                f"{spec} blends encoders with region=pool and without, which see different parts of a photo.",
+                fix="Blend encoders with the same region option.",
+            )
         for then, base in zip(about.bases, bases, strict=True):
             require_unchanged(spec, then, base.origin)
         blank = [np.asarray(base.prepare(Image.new("RGB", (64, 64)))) for base in bases]

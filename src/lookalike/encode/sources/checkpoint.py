@@ -26,7 +26,6 @@ from lookalike.encode.encoder import Encoder
 from lookalike.encode.heads.head import Head, apply_head, placed
 from lookalike.encode.heads.kinds import KINDS
 from lookalike.encode.inputs.preprocessing import Preprocessing
-from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Network, share_cores
 from lookalike.encode.sources.checkpoint_file import (
     HEADS,
@@ -143,7 +142,7 @@ def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec
 
 def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> Network:
     options = dict(spec.options)
-    if unknown := sorted(set(options) - {"precision", "layers"}):
+    if unknown := sorted(set(options) - {"precision", "layers", "region"}):
         raise EncoderError(
             f"{spec}: a checkpoint takes no option {unknown[0]!r}; its own are in {ABOUT}.",
             fix="Leave it out.",
@@ -153,8 +152,7 @@ def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> 
     )
 
     network, preprocessing = _network_about(spec, folder, about)
-    module = with_layers(backbone_of(network, folder / WEIGHTS).module, options.get("layers"), str(spec))
-    return Network.of(spec, module, preprocessing, options.get("precision"))
+    return Network.of(spec, backbone_of(network, folder / WEIGHTS).module, preprocessing, options)
 
 
 def _network_about(

@@ -15,6 +15,7 @@ from PIL import Image
 
 from lookalike.core.errors import EncoderError
 from lookalike.core.types import Origin
+from lookalike.encode.inputs.regions import REGION, pools, weights_of
 from lookalike.encode.spec import EncoderSpec
 
 SIDE = 128
@@ -23,7 +24,13 @@ PREPROCESSING = f"longer side to {SIDE}, bilinear, centred on a white square, sR
 
 
 def on_square(photo: Image.Image) -> np.ndarray:
-    """The whole photo, scaled to fit and centred on a white square: (SIDE, SIDE, 3) uint8."""
+    """The whole photo, scaled to fit and centred on a white square: (SIDE, SIDE, 3) uint8.
+
+    Of an RGBA photo, what is outside its region is left out: the last axis has the region's weights as a fourth number.
+    """
+    if photo.mode == "RGBA":
+        weights = weights_of(photo.getchannel("A"), (SIDE, SIDE), square=True)
+        return np.dstack([on_square(photo.convert("RGB")), np.rint(255 * weights).astype(np.uint8)])
     scale = SIDE / max(photo.size)
     size = (max(1, round(photo.width * scale)), max(1, round(photo.height * scale)))
     square = Image.new("RGB", (SIDE, SIDE), "white")
@@ -33,11 +40,18 @@ def on_square(photo: Image.Image) -> np.ndarray:
 
 
 def color(pixels: np.ndarray) -> np.ndarray:
-    """Histogram of CIELAB colours, 6 x 9 x 9 cells, square roots: cosine is then the Bhattacharyya coefficient."""
+    """Histogram of CIELAB colours, 6 x 9 x 9 cells, square roots: cosine is then the Bhattacharyya coefficient.
+
+    With the weights of a region as a fourth number, pixels count as much as they are in it.
+    """
     from skimage.color import rgb2lab
 
-    lab = rgb2lab(pixels).reshape(-1, 3)
-    counts, _ = np.histogramdd(lab, bins=(6, 9, 9), range=((0, 100.001), (-90, 90), (-90, 90)))
+    lab = rgb2lab(pixels[..., :3]).reshape(-1, 3)
+    weights = pixels[..., 3].ravel() / 255 if pixels.shape[2] == 4 else None
+    ranges = ((0, 100.001), (-90, 90), (-90, 90))
+    counts, _ = np.histogramdd(lab, bins=(6, 9, 9), range=ranges, weights=weights)
+    if not counts.any():  # nothing but the strongest blues or greens, which are outside the range
+        counts, _ = np.histogramdd(lab.clip(-90, 90), bins=(6, 9, 9), range=ranges, weights=weights)
     return np.sqrt(counts).ravel()
 
 
@@ -84,10 +98,17 @@ def parts_of(spec: EncoderSpec) -> tuple[str, ...]:
     """The parts a descriptor string joins."""
     parts = tuple(spec.name.split("+"))
     unknown = [part for part in parts if part not in PARTS]
-    if unknown or len(set(parts)) != len(parts) or spec.options:
+    options = dict(spec.options)
+    others = sorted(set(options) - {REGION})
+    if unknown or len(set(parts)) != len(parts) or others:
         wrong = f"part {unknown[0]!r} is not known" if unknown else "a part is named twice"
-        wrong = "descriptors take no options" if spec.options else wrong
+        wrong = f"descriptors take no option {others[0]!r}" if others else wrong
         raise EncoderError(f"{spec}: {wrong}.", fix=f"Join some of {', '.join(PARTS)} by +, each once.")
+    if pools(options, str(spec)) and parts != ("color",):
+        raise EncoderError(
+            f"{spec}: region=pool needs a descriptor without positions, and only color is one.",
+            fix="Use descriptor:color?region=pool, or region=crop.",
+        )
     return parts
 
 
@@ -103,6 +124,7 @@ class Describe:
     """`describe` with its parts bound, in a form that can be sent to another process."""
 
     parts: tuple[str, ...]
+    pools: bool = False
 
     def __call__(self, photo: Image.Image) -> np.ndarray:
         """One photo's vector."""
@@ -122,7 +144,8 @@ class Descriptor:
     @classmethod
     def of(cls, spec: EncoderSpec) -> "Descriptor":
         """The descriptor a string names."""
-        return cls(Origin(str(spec), PREPROCESSING), Describe(parts_of(spec)))
+        parts = parts_of(spec)
+        return cls(Origin(str(spec), PREPROCESSING), Describe(parts, pools(dict(spec.options), str(spec))))
 
     @cached_property
     def dimension(self) -> int:

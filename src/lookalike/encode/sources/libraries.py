@@ -6,13 +6,18 @@ from types import MappingProxyType
 
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import OPTIONS
-from lookalike.encode.layers import with_layers
 from lookalike.encode.network import Backbone, Network, Value
 from lookalike.encode.sources.faster_start import without_compiler
 from lookalike.encode.spec import EncoderSpec, in_folder
 from lookalike.encode.weights import weights_file
 
-OWN = ("weights", "precision", "layers", *OPTIONS)  # every other option is a keyword argument of the network
+OWN = (
+    "weights",
+    "precision",
+    "layers",
+    "region",
+    *OPTIONS,
+)  # every other option is a keyword argument of the network
 LIBRARIES = ("timm", "torchvision", "open_clip", "hf", "hub")  # each a module with `build`
 WORDS = MappingProxyType[str, Value]({"true": True, "false": False, "none": None})
 
@@ -23,8 +28,7 @@ def open_network(spec: EncoderSpec, base: Path) -> Network:
     file = weights_file(options["weights"], base, str(spec)) if "weights" in options else None
     backbone = backbone_of(in_folder(spec, base), file)
     preprocessing = backbone.preprocessing.with_options(options, str(spec))
-    module = with_layers(backbone.module, options.get("layers"), str(spec))
-    return Network.of(spec, module, preprocessing, options.get("precision"))
+    return Network.of(spec, backbone.module, preprocessing, options)
 
 
 def backbone_of(spec: EncoderSpec, file: Path | None) -> Backbone:

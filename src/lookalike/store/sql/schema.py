@@ -40,7 +40,7 @@ image = Table(
     Column("duplicate", Integer, nullable=False, server_default="-1"),  # group of duplicate photos; -1: none
     Column(
         "box", Text, nullable=False, server_default=""
-    ),  # x0,y0,x1,y1: what encoders see; "": the whole photo
+    ),  # x0,y0,x1,y1 or with a mask BOX HASH PATH; "": the whole photo
 )
 
 signature = Table(

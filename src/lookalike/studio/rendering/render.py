@@ -52,6 +52,18 @@ def render(scene: Scene, size: int) -> np.ndarray:
     return picture
 
 
+@kernel
+def silhouette(scene: Scene, own: int, size: int) -> np.ndarray:
+    """(size, size) bool: the pixels whose middle shows one of the first `own` parts, with nothing before it."""
+    seen = np.empty((size, size), dtype=np.bool_)
+    for row in range(size):
+        for column in range(size):
+            right, up = _toward(scene.frame, size, row + 0.5, column + 0.5)
+            part, _ = nearest(scene.parts, scene.camera, right, up, 2.0 * FAR)
+            seen[row, column] = 0 <= part < own
+    return seen
+
+
 @inner
 def _toward(frame: Frame, size: int, row: float, column: float) -> tuple[float, float]:
     return frame.left + column / size * frame.width, frame.bottom + (1.0 - row / size) * frame[2]

@@ -14,7 +14,7 @@ from lookalike.studio.furniture import cabinets, clutter, lamps, parts, seats, s
 from lookalike.studio.furniture.parts import Build
 from lookalike.studio.rendering import scenery, surface
 from lookalike.studio.rendering.light import GLOSS_OF, Light
-from lookalike.studio.rendering.render import Scene, render
+from lookalike.studio.rendering.render import Scene, render, silhouette
 from lookalike.studio.rendering.trace import Frame, aimed, depths
 from lookalike.studio.seeded import RandomStream, key_of
 
@@ -52,6 +52,16 @@ _MARGIN = 3.0 / _LIGHT_MAP
 
 def photograph(item: Attributes, seed: int, number: int, photo: int, size: int) -> np.ndarray:
     """(size, size, 3) uint8: this photo of the item with this number."""
+    return render(_scene(item, seed, number, photo)[0], size)
+
+
+def mask(item: Attributes, seed: int, number: int, photo: int, size: int) -> np.ndarray:
+    """(size, size) bool: the pixels of this photo that show the item, and not the room or what is around it."""
+    return silhouette(*_scene(item, seed, number, photo), size)
+
+
+def _scene(item: Attributes, seed: int, number: int, photo: int) -> tuple[Scene, int]:
+    """What is in front of the camera, and how many of its first parts are the item."""
     build, extent = _built(item)
     in_room = scenery.staged(photo, RandomStream(seed, number, photo, "stage"))
     stream = RandomStream(seed, number, photo, "view")
@@ -68,7 +78,7 @@ def photograph(item: Attributes, seed: int, number: int, photo: int, size: int) 
     room = scenery.room_of(RandomStream(seed, number, photo, "room"), back, in_room=in_room)
     red, green, blue = room.floor_colour
     light = light._replace(bounce=(0.3 * red, 0.3 * green, 0.3 * blue))
-    return render(Scene(placed, camera, frame, light, room), size)
+    return Scene(placed, camera, frame, light, room), extent.parts
 
 
 class Extent(NamedTuple):

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 from lookalike.annotate.campaign import Campaign
 from lookalike.annotate.protocol import REASONS
 from lookalike.catalog.photos.decode import load_rgb
+from lookalike.catalog.photos.masks import boxes_alone
 from lookalike.core.errors import CatalogError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.core.types import SPLITS, Catalog, Labels, Pool
@@ -209,8 +210,8 @@ def _write_catalog(catalog: Catalog, folder: Path, has_photos: bool) -> None:
     path = {"path": [places[image] for image in catalog.image]} if has_photos else {}
     columns = {name: getattr(catalog, name).tolist() for name in ("item", "category", "role", "split")}
     others = {name: values.tolist() for name, values in catalog.columns.items()}
-    if any(catalog.box):
-        corners = [text.split(",") if text else [""] * 4 for text in catalog.box]
+    if any(box := boxes_alone(catalog.box)):
+        corners = [text.split(",") if text else [""] * 4 for text in box]
         columns |= {
             name: [corner[at] for corner in corners] for at, name in enumerate(("x0", "y0", "x1", "y1"))
         }

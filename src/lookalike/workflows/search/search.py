@@ -23,23 +23,26 @@ def search(
     encoder: str | None = None,
     k: int = 10,
     box: str = "",
+    mask: Path | None = None,
     where: Where = (),
     engine: EngineName = "auto",
 ) -> SearchAnswer:
     """The K best distinct items for the id of an image or an item (its first photo), or for a photo's path.
 
-    With a `box`, x0,y0,x1,y1 in pixels, the query is that part of the photo. `where` filters by catalog columns.
+    With a `box`, x0,y0,x1,y1 in pixels, the query is that part of the photo. A `mask` is for encoders with
+    region=pool. `where` filters by catalog columns.
     """
-    if (part := box_of(box)) and not Path(query).is_file():
+    part, option = box_of(box), "--box" if box else "--mask"
+    if (part or mask) and not Path(query).is_file():
         raise SearchError(
-            f"--box needs a photo, and {query!r} is not a file.",
-            fix="Give the path of the photo, or leave out --box.",
+            f"{option} needs a photo, and {query!r} is not a file.",
+            fix=f"Give the path of the photo, or leave out {option}.",
         )
-    image = None if part else _catalog_image(workspace, query)
+    image = None if part or mask else _catalog_image(workspace, query)
     searcher = Searcher.of(workspace, encoder, engine=engine)
     if image is not None:
         return replace(searcher.by_image(image, k, where), query=query)
-    return searcher.by_photo(Path(query), k, where, box=part, name=query)
+    return searcher.by_photo(Path(query), k, where, box=part, mask=mask, name=query)
 
 
 def _catalog_image(workspace: Workspace, query: str) -> str | None:

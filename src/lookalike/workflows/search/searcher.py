@@ -11,11 +11,12 @@ from math import nan
 import numpy as np
 
 from lookalike.catalog.photos.boxes import Box
-from lookalike.catalog.photos.decode import Source, load_rgb
+from lookalike.catalog.photos.decode import Source
 from lookalike.core.errors import SearchError, WorkspaceError
 from lookalike.core.filters import Where, matching
 from lookalike.core.types import Catalog, Embeddings, Origin, Rule
 from lookalike.encode.encoder import Encoder, encode_photo
+from lookalike.encode.inputs.regions import load_photo, pools_regions
 from lookalike.encode.open import open_encoder
 from lookalike.encode.spec import parse
 from lookalike.rank.pairs import judged_pairs
@@ -118,14 +119,20 @@ class Searcher:
         where: Where = (),
         *,
         box: Box | None = None,
+        mask: Source | None = None,
         name: str = "",
     ) -> SearchAnswer:
         """The K best distinct items for a new photo, a path or an open file, or for the part of it in a box.
 
-        `name` is what the answer calls the photo.
+        `name` is what the answer calls the photo. A `mask` is for encoders with region=pool.
         """
         encoder = self.encoder
-        vector = encode_photo(load_rgb(photo, size_hint=encoder.size_hint, box=box), encoder)
+        if mask is not None and not pools_regions(encoder.prepare):
+            raise SearchError(
+                f"{self.name} does not use masks.",
+                fix="Search without a mask, or with an encoder whose string has region=pool.",
+            )
+        vector = encode_photo(load_photo(photo, encoder.prepare, encoder.size_hint, box, mask), encoder)
         return self.by_vector(vector, k, where, name=name or str(photo))
 
     def by_vector(
