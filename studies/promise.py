@@ -67,10 +67,10 @@ def main(arguments: list[str]) -> None:
         for way in WAYS:
             mine = [one for one in cells if (one.labels, one.way) == (labels, way)]
             made = [one for one in mine if one.made]
-            kept = f"{100 * np.mean([one.kept for one in made]):.0f} %" if made else "-"
+            kept = f"{100 * np.mean([one.kept for one in made]):.0f}%" if made else "-"
             broken = [100 * np.mean([one.broken for one in some]) if some else 0.0 for some in (mine, made)]
-            shares = " | ".join(f"{one:.1f} %" for one in broken)
-            print(f"| {labels} | {way} | {100 * len(made) / len(mine):.0f} % | {shares} | {kept} |")
+            shares = " | ".join(f"{one:.1f}%" for one in broken)
+            print(f"| {labels} | {way} | {100 * len(made) / len(mine):.0f}% | {shares} | {kept} |")
     if asked.out is not None:
         rows = [asdict(one) for one in cells]
         lines = [",".join(rows[0]), *(",".join(map(_shown, row.values())) for row in rows)]
