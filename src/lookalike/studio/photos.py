@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,14 @@ def write_photos(
     size: int = 160,
     progress: Progress | None = None,
     workers: int | None = None,
+    masks: bool = False,
 ) -> None:
     """Draw photos (by default all) and write each as a PNG file at its path below the folder.
 
     A file appears whole or not at all: it is written under another name and then renamed. `progress(done, total)`
     is called from the calling thread as files are written. Drawing runs outside the interpreter's lock, so
-    `workers` threads (by default one for each core) keep as many cores busy.
+    `workers` threads (by default one for each core) keep as many cores busy. With `masks`, the masks of the photos are
+    written instead.
     """
     wanted = np.arange(len(studio)) if rows is None else np.asarray(rows)
     workers = cores() if workers is None else at_least(workers, 1, "workers")
@@ -40,7 +43,7 @@ def write_photos(
     chunks = [wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK)]
     done = 0
     with ThreadPoolExecutor(workers) as pool:
-        for written in in_order(pool, lambda chunk: _write(studio, Path(folder), chunk, size), chunks):
+        for written in in_order(pool, partial(_write, studio, Path(folder), size, masks), chunks):
             done += written
             if progress is not None:
                 progress(done, len(wanted))
@@ -73,10 +76,10 @@ def contact_sheet(
     return sheet
 
 
-def _write(studio: Studio, folder: Path, rows: np.ndarray, size: int) -> int:
+def _write(studio: Studio, folder: Path, size: int, masks: bool, rows: np.ndarray) -> int:
     for row in rows.tolist():
         path = folder / studio.image_name(row)
-        picture = Image.fromarray(studio.draw(row, size))
+        picture = Image.fromarray(studio.mask(row, size) if masks else studio.draw(row, size))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f".{path.name}.unfinished")

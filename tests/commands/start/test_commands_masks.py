@@ -5,7 +5,9 @@ import csv
 import numpy as np
 from PIL import Image
 
+from lookalike.catalog.photos.masks import Region
 from lookalike.store.workspace import Workspace
+from lookalike.studio import studio
 
 POOL = "descriptor:color?region=pool"
 
@@ -112,3 +114,24 @@ def test_of_several_regions_of_one_item_the_best_counts(lookalike, tmp_path):
         found = lookalike("search", "query.png", "--workspace", "ours", "--json").json["results"]
         assert [one["image"] for one in found] == ["set-1", "other"]
         assert found[0]["score"] > 0.9 > found[1]["score"]
+
+
+def test_a_studio_with_masks_is_a_catalog_with_boxes_and_masks(lookalike, tmp_path):
+    made = ("studio", "drawn", "--photos", "200", "--size", "48", "--masks")
+    said = lookalike(*made)
+    assert said.status == 0, said.err
+    assert "lookalike init drawn/catalog.csv" in said.out
+    assert lookalike("init", "drawn/catalog.csv", "--workspace", "ours", "--json").json["images"] == 200
+    catalog = Workspace(tmp_path / "ours").catalog
+    for row in (0, 77, 199):
+        region = Region.of(catalog.box[row])
+        mask = studio(200).mask(int(catalog.position[row]), 48)
+        down, across = np.nonzero(mask)
+        assert region.box == (across.min(), down.min(), across.max() + 1, down.max() + 1)
+        np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "drawn" / region.mask)), mask)
+    kept = (tmp_path / "drawn/catalog.csv").read_bytes()
+    (tmp_path / "drawn" / Region.of(catalog.box[3]).mask).unlink()
+    assert lookalike(*made).status == 0
+    assert (tmp_path / "drawn/catalog.csv").read_bytes() == kept
+    assert (tmp_path / "drawn" / Region.of(catalog.box[3]).mask).is_file()
+    assert lookalike("init", "drawn", "--workspace", "photos", "--json").json["images"] == 200

@@ -32,6 +32,10 @@ def studio(
     photos_per_item: Annotated[int, typer.Option(help="Photos of each item.", min=1, max=99)] = 2,
     seed: options.Seed = 0,
     size: Annotated[int, typer.Option(help="Width and height of a photo in pixels.", min=16, max=1024)] = 160,
+    masks: Annotated[
+        bool,
+        typer.Option("--masks", help="Also write exact masks and boxes, and a catalog.csv that names them."),
+    ] = False,
     claims: Annotated[
         bool, typer.Option("--claims", help="Measure the ground truth and the simulated experts.")
     ] = False,
@@ -52,6 +56,9 @@ def studio(
         with progress("Drawing photos", quiet=json) as bar:
             before = None if json else _print_estimate
             written = workflow.write_studio(folder, drawn, size=size, before=before, progress=bar)
+        if masks:
+            with progress("Drawing masks", quiet=json) as bar:
+                workflow.write_masks(folder, drawn, size=size, progress=bar)
         found = replace(found, folder=str(folder), drawn=written.drawn, kept=written.kept)
         if not json:
             there = f" {plural(written.kept, 'photo')} already existed." if written.kept else ""
@@ -66,7 +73,8 @@ def studio(
         print_json(found)
     elif folder is not None:
         workspace = shlex.quote(f"{folder}-workspace")
-        next_step(f"lookalike init {shlex.quote(str(folder))} --workspace {workspace}")
+        source = folder / workflow.TABLE if masks else folder
+        next_step(f"lookalike init {shlex.quote(str(source))} --workspace {workspace}")
 
 
 def _print_estimate(expected: DrawingCost) -> None:

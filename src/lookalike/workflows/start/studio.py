@@ -15,6 +15,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.store.disk import disk_errors, make_folder, write_file
+from lookalike.store.formats.tables import write_table
 from lookalike.studio import (
     ExpertClaims,
     Studio,
@@ -27,6 +28,7 @@ from lookalike.studio.attributes import KINDS
 
 MARK = ".studio.json"
 """The hidden file that marks a folder as drawn by this command."""
+MASKS, TABLE = ".masks", "catalog.csv"  # a folder that `init FOLDER` does not read as photos
 _TRIED = 8
 _BLOCK = 4096
 _ARGUMENTS = ("images", "photos_per_item", "seed", "size")
@@ -102,6 +104,28 @@ def write_studio(
     return DrawnPhotos(len(rows), len(drawn) - len(rows), time.monotonic() - started)
 
 
+def write_masks(folder: Path, drawn: Studio, *, size: int = 160, progress: Progress | None = None) -> None:
+    """The exact mask of every photo of a drawn studio, and a table that names photos, masks and boxes.
+
+    Existing masks are not drawn again. A mask without a pixel, of a tiny photo, is left blank in the table.
+    """
+    names = [drawn.image_name(row) for row in range(len(drawn))]
+    missing = [row for row, name in enumerate(names) if not (folder / MASKS / name).exists()]
+    write_photos(drawn, folder / MASKS, rows=missing, size=size, progress=progress, masks=True)
+    boxes = list[tuple[int, ...]]()
+    for name in names:
+        with Image.open(folder / MASKS / name) as mask:
+            boxes.append(mask.getbbox() or ())
+    catalog = drawn.catalog(size)
+    columns: dict[str, list[str]] = {
+        one: getattr(catalog, one).tolist() for one in ("image", "item", "category")
+    }
+    columns["mask"] = [f"{MASKS}/{name}" if box else "" for name, box in zip(names, boxes, strict=True)]
+    for at, corner in enumerate(("x0", "y0", "x1", "y1")):
+        columns[corner] = [str(box[at]) if box else "" for box in boxes]
+    write_table(columns, folder / TABLE)
+
+
 def estimate(drawn: Studio, rows: np.ndarray, size: int) -> DrawingCost:
     """The expected cost of drawing these rows, from drawing a few of them."""
     tried = rows[np.linspace(0, len(rows) - 1, min(_TRIED, len(rows))).astype(np.int64)].tolist()
@@ -157,7 +181,7 @@ def _claim(folder: Path, mark: dict[str, int | str], *, replace: bool) -> bool:
                 fix="Give another folder, or remove this one first.",
             )
         with disk_errors("removing the old photos", folder):
-            for kind in KINDS:
+            for kind in (*KINDS, MASKS):
                 if (folder / kind).is_dir():
                     shutil.rmtree(folder / kind)
     write_file(folder / MARK, json.dumps(mark).encode())
