@@ -70,14 +70,22 @@ class Thumbnails:
 
         Raises CatalogError if the photo is missing, damaged, too large or outside the photo folders.
         """
-        content, is_own = self._content(one)
-        current = hashlib.sha256(content).hexdigest() == one.digest
-        if not (is_own or current):
-            raise self._refused(one, "leads out of the photo folder")
+        content, current = self.content(one)
         jpeg = self._jpeg(one, content, size)
         if current:
             self._keep(one, size, jpeg)
         return Thumbnail(jpeg, current)
+
+    def content(self, one: ListedImage) -> tuple[bytes, bool]:
+        """The bytes of the photo on the disk, and whether it has not changed since the catalog was read.
+
+        Raises CatalogError if the photo is missing or outside the photo folders.
+        """
+        content, is_own = self._content(one)
+        current = hashlib.sha256(content).hexdigest() == one.digest
+        if not (is_own or current):
+            raise self._refused(one, "leads out of the photo folder")
+        return content, current
 
     def _content(self, one: ListedImage) -> tuple[bytes, bool]:
         """A photo's bytes, and whether it is in a photo folder.

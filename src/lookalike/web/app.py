@@ -33,6 +33,7 @@ from lookalike.web.routes.api import images as api_images
 from lookalike.web.routes.explore import catalog as catalog_routes
 from lookalike.web.routes.explore import map as map_routes
 from lookalike.web.routes.explore import results as results_routes
+from lookalike.web.routes.explore import search as search_page
 from lookalike.web.safety import Door, SafeAnswers
 from lookalike.web.serving.metrics import Measured
 from lookalike.web.site import Options, Site
@@ -41,6 +42,9 @@ ROUTERS = (  # in the order in which a request is compared with them: the most f
     label_api.router,
     images.router,
     label.router,
+    search_page.router,
+    search_page.upload_router,
+    search_page.lead_router,
     account.open_router,
     account.router,
     people.router,

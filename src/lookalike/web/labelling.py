@@ -33,6 +33,7 @@ async def _beat(site: Site) -> None:
     while True:
         await asyncio.sleep(SECOND)
         count += 1
+        site.uploads.forget()
         try:
             if count % RULES_SECONDS == 0:
                 await site.refresh()

@@ -34,6 +34,7 @@ PROBES = ("/healthz", "/readyz")  # asked by machines that know an address and n
 UPLOADS = (
     "/api/v1/search/photo",
     "/api/v1/images",
+    "/search/photo",
 )  # their routes check the sender before they read the body
 LONGEST_TEXT = 50_000  # characters; fields have smaller limits of their own
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")

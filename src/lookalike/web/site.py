@@ -23,7 +23,9 @@ from lookalike.web.access.throttle import Throttle
 from lookalike.web.background import Background
 from lookalike.web.exploring import Exploring
 from lookalike.web.serving.metrics import Metrics
+from lookalike.web.serving.searching import Searching
 from lookalike.web.serving.service import Service
+from lookalike.web.serving.uploads import Uploads
 from lookalike.workflows.label.team import Team
 
 T = TypeVar("T")
@@ -69,6 +71,8 @@ class Site:
     service: Service = field(init=False)
     digests: dict[str, str] = field(default_factory=dict)  # of photos, by image
     exploring: Exploring = field(init=False)
+    searching: Searching = field(init=False)
+    uploads: Uploads = field(init=False)
     rules: Rules = field(init=False)
     writer: Writer = field(init=False)
     decoders: ThreadPoolExecutor = field(init=False)
@@ -87,6 +91,8 @@ class Site:
         self.service = Service(self.workspace.folder, self.options.rate, self._follow)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
         self.exploring = Exploring(Background(self.now), self.workspace)
+        self.searching = Searching(self.workspace, self.now)
+        self.uploads = Uploads(self.now)
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
 

@@ -57,6 +57,11 @@ LEADS = {
     ("POST", "/plan/queue"),
     ("POST", "/api/v1/images"),
     ("DELETE", "/api/v1/images"),
+    ("POST", "/search/label"),
+    ("GET", "/results"),
+    ("POST", "/results"),
+    ("GET", "/results/figures.css"),
+    ("GET", "/results/queries"),
 }
 
 EVERYBODY = {
@@ -99,6 +104,17 @@ EVERYBODY = {
     ("GET", "/metrics"),
     ("GET", "/label"),
     ("POST", "/label"),
+    ("GET", "/catalog"),
+    ("GET", "/catalog/duplicates"),
+    ("GET", "/map"),
+    ("POST", "/map"),
+    ("GET", "/map/colours"),
+    ("GET", "/map/images"),
+    ("GET", "/map/list"),
+    ("GET", "/map/points"),
+    ("GET", "/search"),
+    ("POST", "/search/photo"),
+    ("GET", "/search/photo/{name}"),
 }
 """What annotators may use. A new route has to be put into one of these three, or the first test fails."""
 

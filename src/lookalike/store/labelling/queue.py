@@ -15,7 +15,7 @@ from lookalike.store.sql.labelling_schema import claim, gold, question
 from lookalike.store.sql.rows import BATCH, insert_new
 
 POOL, RANDOM, CHOSEN, SAMPLE, GOLD = "pool", "random", "chosen", "sample", "gold"
-KINDS = (POOL, RANDOM, CHOSEN, SAMPLE, GOLD)  # chosen: of databases from before there were samples
+KINDS = (POOL, RANDOM, CHOSEN, SAMPLE, GOLD)  # chosen: by a lead, among the results of a search
 MANY = 500  # pairs that one statement looks for
 
 

@@ -18,6 +18,7 @@ from lookalike.web.site import site_of
 
 STATIC = Path(__file__).parents[1] / "static"
 NAVIGATION = (
+    ("Search", "/search", False),
     ("Map", "/map", False),
     ("Results", "/results", True),
     ("Catalog", "/catalog", False),

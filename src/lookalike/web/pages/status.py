@@ -18,6 +18,7 @@ STATUS = {
     "not-ready": 503,
     "too-large": 413,
     "not-a-photo": 415,
+    "photo-gone": 404,
     "link-ended": 404,
     "unknown-person": 404,
     "unknown-token": 404,

@@ -9,13 +9,15 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from lookalike.catalog.photos.boxes import Box
-from lookalike.catalog.photos.decode import SIDEWAYS, open_photo, orientation, why
-from lookalike.core.errors import ArgumentError
+from lookalike.catalog.photos.decode import SIDEWAYS, load_rgb, open_photo, orientation, why
+from lookalike.core.errors import ArgumentError, CatalogError
 from lookalike.web.safety import FORM, MULTIPART, wrong_in
+from lookalike.web.serving.uploads import UploadedPhoto
 
 PHOTO = "photo"
 LEAST_SIDE = 8  # pixels of a photo or a box: less shows nothing
 MOST_FIELDS = 100
+PREVIEW = 960  # pixels of the longer side
 
 
 class SentPhoto(NamedTuple):
@@ -23,6 +25,14 @@ class SentPhoto(NamedTuple):
 
     content: bytes
     fields: Mapping[str, list[str]]
+
+
+class PhotoHeader(NamedTuple):
+    """The format of a photo, and its size as it is shown."""
+
+    kind: str
+    width: int
+    height: int
 
 
 class _InMemory(MultiPartParser):
@@ -73,8 +83,8 @@ async def _from_form(
     return content, {name: texts for name, texts in fields.items() if texts}
 
 
-def require_photo(content: bytes, most_megapixels: float, box: Box | None = None) -> str:
-    """The format of a photo that can be decoded safely.
+def require_photo(content: bytes, most_megapixels: float, box: Box | None = None) -> PhotoHeader:
+    """The header of a photo that can be decoded safely.
 
     Raises ArgumentError for what is no photo, has too many or too few pixels, and for a box that leads out of it.
     """
@@ -95,16 +105,39 @@ def require_photo(content: bytes, most_megapixels: float, box: Box | None = None
             fix="Make it smaller and send it again.",
             code="too-large",
         )
-    part = box or Box(0, 0, width, height)
+    require_inside(box or Box(0, 0, width, height), width, height, "box" if box else "photo")
+    return PhotoHeader(kind.lower(), width, height)
+
+
+def require_inside(part: Box, width: int, height: int, what: str = "box") -> None:
+    """Raise ArgumentError for a part that leads out of a photo, or has too few pixels."""
     if part.x1 > width or part.y1 > height:
         raise ArgumentError(
             f"The box {','.join(map(str, part))} leads out of the photo, which has {width} x {height} pixels.",
             fix="Give a box inside the photo, in pixels of the photo as it is shown.",
         )
     if min(part.width, part.height) < LEAST_SIDE:
-        what = "box" if box else "photo"
         raise ArgumentError(
             f"The {what} has {part.width} x {part.height} pixels. It needs at least {LEAST_SIDE} x {LEAST_SIDE}.",
             fix=f"Send a larger {what}.",
         )
-    return kind.lower()
+
+
+def uploaded_photo(content: bytes, most_megapixels: float) -> UploadedPhoto:
+    """Check and decode a photo. Of an animation it is the first frame.
+
+    Raises ArgumentError for what cannot be searched with. A photo that is too large is not decoded.
+    """
+    header = require_photo(content, most_megapixels)
+    try:
+        small = load_rgb(io.BytesIO(content), size_hint=PREVIEW)
+    except CatalogError as error:
+        raise ArgumentError(
+            f"The file cannot be read as a photo: {why(error.__cause__ or error)}.",
+            fix="Send a photo, for example a JPEG, PNG or WebP file.",
+            code="not-a-photo",
+        ) from error
+    small.thumbnail((PREVIEW, PREVIEW))
+    written = io.BytesIO()
+    small.save(written, "JPEG", quality=85)
+    return UploadedPhoto(content, header.width, header.height, written.getvalue())

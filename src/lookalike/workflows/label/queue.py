@@ -67,7 +67,9 @@ def count_waiting(workspace: Workspace) -> int:
         return len(pairs - asked_pairs(connection))
 
 
-def ask_first(connection: Connection, catalog: Catalog, drawn: Questions, both: Sequence[bool]) -> int:
+def ask_first(
+    connection: Connection, catalog: Catalog, drawn: Questions, both: Sequence[bool], kind: str = SAMPLE
+) -> int:
     """Put the pairs of a sample in front of all others, in their order. Returns how many are new in the queue.
 
     Pairs that are open in the queue move there. Those that annotators decided, or excluded, are not asked again.
@@ -76,7 +78,7 @@ def ask_first(connection: Connection, catalog: Catalog, drawn: Questions, both: 
     places = first(len(drawn), lowest_place(connection))
     ends = zip(drawn.query, drawn.candidate, drawn.item, places, both, strict=True)
     listed = [
-        NewPair(q, c, item, category(q), SAMPLE, place, both=is_both) for q, c, item, place, is_both in ends
+        NewPair(q, c, item, category(q), kind, place, both=is_both) for q, c, item, place, is_both in ends
     ]
     return add_pairs_first(connection, listed, campaign.protocol.votes, now_ms())
 

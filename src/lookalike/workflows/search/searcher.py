@@ -121,10 +121,12 @@ class Searcher:
         box: Box | None = None,
         mask: Source | None = None,
         name: str = "",
+        image: str | None = None,
     ) -> SearchAnswer:
-        """The K best distinct items for a new photo, a path or an open file, or for the part of it in a box.
+        """The K best distinct items for a photo, a path or an open file, or for the part of it in a box.
 
-        `name` is what the answer calls the photo. A `mask` is for encoders with region=pool.
+        `name` is what the answer calls the photo. `image` is the catalog image whose photo it is: its item is left
+        out, and the results have its labels. A `mask` is for encoders with region=pool.
         """
         encoder = self.encoder
         if mask is not None and not pools_regions(encoder.prepare):
@@ -133,14 +135,14 @@ class Searcher:
                 fix="Search without a mask, or with an encoder whose string has region=pool.",
             )
         vector = encode_photo(load_photo(photo, encoder.prepare, encoder.size_hint, box, mask), encoder)
-        return self.by_vector(vector, k, where, name=name or str(photo))
+        return self.by_vector(vector, k, where, name=name or str(photo), image=image)
 
     def by_vector(
-        self, vector: np.ndarray, k: int = 10, where: Where = (), *, name: str = ""
+        self, vector: np.ndarray, k: int = 10, where: Where = (), *, name: str = "", image: str | None = None
     ) -> SearchAnswer:
-        """The K best distinct items for the vector of a new photo."""
-        new = np.array([-1], np.int64)
-        return self._answers([name], np.asarray(vector, np.float32)[None], new, k, where)[0]
+        """The K best distinct items for the vector of a new photo, or of a part of a catalog image."""
+        row = np.array([-1 if image is None else self.catalog.row.get(image, -1)], np.int64)
+        return self._answers([name], np.asarray(vector, np.float32)[None], row, k, where)[0]
 
     @property
     def encoder(self) -> Encoder:

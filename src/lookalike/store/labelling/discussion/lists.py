@@ -73,6 +73,15 @@ def _blind(reader: int | None) -> ColumnElement[bool]:
     return ~_WAITS & question.c.id.not_in(coming) & question.c.id.not_in(select(gold.c.question))
 
 
+def blind_images(connection: Connection, image: str, reader: int | None) -> frozenset[str]:
+    """The images whose label for one image an annotator may not see, because it would answer a hidden check."""
+    if reader is None:
+        return frozenset()
+    ends = (question.c.low == image) | (question.c.high == image)
+    found = connection.execute(select(question.c.low, question.c.high).where(ends, ~_blind(reader)))
+    return frozenset(high if low == image else low for low, high in found)
+
+
 @dataclass(frozen=True)
 class VoteShown:
     """A vote on a pair that is no longer open: who voted what, and why."""

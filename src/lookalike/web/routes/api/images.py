@@ -34,7 +34,7 @@ async def add(request: Request, site: SitePart, by: ActorPart, service: ServiceP
         photo = await sent_photo(request)
         sent: ImageToAdd = from_fields(ImageToAdd, dict(photo.fields))
         most = min(site.options.upload_megapixels, site.workspace.settings.max_megapixels)
-        kind = await service.photos.run(lambda: require_photo(photo.content, most))
+        kind = await service.photos.run(lambda: require_photo(photo.content, most).kind)
     pairs = [one.partition("=") for one in sent.set]
     if not all(name and sign for name, sign, _ in pairs):
         raise ArgumentError('A value of "set" is not COLUMN=VALUE.', fix="Write it as COLUMN=VALUE.")
