@@ -77,6 +77,7 @@ def add(
             max_megapixels=settings.max_megapixels,
             progress=progress,
         )
+        marked(reading.catalog, role, values or {})  # refuses a wrong role or column
         new = PhotoSource(
             relative(Path(reading.source), workspace.folder),
             relative(reading.root, workspace.folder),

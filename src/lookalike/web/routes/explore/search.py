@@ -2,12 +2,10 @@
 
 import io
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
-import numpy as np
 from fastapi import APIRouter, Depends, Form, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,14 +14,13 @@ from starlette.responses import RedirectResponse, Response
 from lookalike.annotate.protocol import OPEN
 from lookalike.catalog.photos.boxes import Box, box_of
 from lookalike.core.checks import strings
-from lookalike.core.errors import AccessError, ArgumentError, LookalikeError
+from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.core.filters import matching
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog
 from lookalike.discover.questions import Questions
 from lookalike.store.labelling.discussion.lists import blind_images
 from lookalike.store.labelling.queue import CHOSEN, states_of
-from lookalike.store.thumbnails import listed
 from lookalike.web.access.dependencies import (
     CSRF_FIELD,
     LARGEST,
@@ -45,10 +42,11 @@ from lookalike.web.pages.search_view import (
     columns_shown,
     encoder_chips,
     filter_chips,
-    photo_of,
     unjudged,
 )
 from lookalike.web.pages.status import must_be_raised
+from lookalike.web.routes.explore.gallery import gallery
+from lookalike.web.routes.explore.query import Queried, queried
 from lookalike.web.safety import MULTIPART
 from lookalike.web.serving.photos import require_inside, sent_photo, uploaded_photo
 from lookalike.web.site import Site
@@ -58,7 +56,6 @@ from lookalike.workflows.search.searcher import SearchAnswer, Searcher
 router = APIRouter(prefix="/search", dependencies=SIGNED_IN, include_in_schema=False)
 upload_router = APIRouter(prefix="/search", dependencies=[Depends(person)], include_in_schema=False)
 lead_router = APIRouter(prefix="/search", dependencies=LEADS, include_in_schema=False)
-PAGE = 60
 AT_FIRST = 3  # encoders that are shown unless others are chosen
 SIZES = (5, 10, 20, 50)
 
@@ -85,19 +82,6 @@ def wanted_of(
 
 
 WantedPart = Annotated[Wanted, Depends(wanted_of)]
-
-
-@dataclass(frozen=True)
-class Queried:
-    """The photo that is searched with. `image` is its id in the catalog, None for an upload."""
-
-    image: str | None
-    item: str
-    category: str
-    preview: str
-    width: int
-    height: int
-    read: Callable[[], bytes]
 
 
 @router.get("")
@@ -286,66 +270,3 @@ def require_sensible(wanted: Wanted) -> None:
         raise ArgumentError(
             f"The address names {len(wanted.encoders)} encoders.", fix=f"Compare at most {MOST_ENCODERS}."
         )
-
-
-def queried(site: Site, catalog: Catalog, wanted: Wanted) -> Queried | None:
-    """The photo to search with; None without one. Raises AccessError if it does not exist."""
-    if wanted.photo:
-        held = site.uploads.get(wanted.photo)
-        preview = f"/search/photo/{quote(wanted.photo, safe='')}"
-        return Queried(None, "Uploaded photo", "", preview, held.width, held.height, lambda: held.content)
-    if not wanted.image:
-        return None
-    if wanted.image not in catalog.row:
-        raise AccessError(
-            f"The catalog has no image {wanted.image!r}.",
-            fix="Choose one of the photos below.",
-            code="unknown-image",
-        )
-    row = catalog.row[wanted.image]
-
-    def read() -> bytes:
-        one = site.database.fetch(lambda connection: listed(connection, wanted.image))
-        if one is None:
-            raise AccessError("This image is no longer in the catalog.", fix="Choose another one.")
-        return site.thumbnails.content(one)[0]
-
-    texts = (str(catalog.item[row]), str(catalog.category[row]), photo_of(catalog, row)["large"])
-    return Queried(wanted.image, *texts, int(catalog.width[row]), int(catalog.height[row]), read)
-
-
-def gallery(catalog: Catalog, wanted: Wanted, failure: LookalikeError | None) -> dict[str, Any]:
-    """A page of the catalog's photos, of those that the filters and the words leave."""
-    rows = np.arange(len(catalog))
-    try:
-        rows = np.flatnonzero(matching(catalog, wanted.where)) if wanted.filters else rows
-    except LookalikeError as error:
-        failure = failure or error
-        rows = rows[:0]
-    for word in wanted.words.casefold().split():
-        rows = np.array([row for row in rows.tolist() if word in _text(catalog, row)], np.int64)
-    start = min(wanted.after, max(len(rows) - 1, 0)) // PAGE * PAGE
-    photos = [
-        {
-            "image": catalog.image[row],
-            "item": catalog.item[row],
-            "to": wanted.address(image=catalog.image[row], photo="", box="", words="", after=0),
-            **photo_of(catalog, row),
-        }
-        for row in rows[start : start + PAGE].tolist()
-    ]
-    last = (len(rows) - 1) // PAGE * PAGE
-    steps = {"First": 0, "Previous": start - PAGE, "Next": start + PAGE, "Last": last}
-    usable = {"First": start > 0, "Previous": start > 0, "Next": start < last, "Last": start < last}
-    return {
-        "photos": photos,
-        "total": len(rows),
-        "start": start,
-        "steps": [(name, wanted.address(image="", photo="", box="", after=at) if usable[name] else "")
-                  for name, at in steps.items()],
-        "failure": failure,
-    }  # fmt: skip
-
-
-def _text(catalog: Catalog, row: int) -> str:
-    return f"{catalog.image[row]}\n{catalog.item[row]}\n{catalog.category[row]}".casefold()
