@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,9 +109,11 @@ def labelled(lookalike, workspace) -> Path:
     return workspace
 
 
-def start(*arguments: object, cwd: Path, out: Any = subprocess.PIPE, **options: Any) -> subprocess.Popen[str]:
-    """Start a command as a process of its own."""
-    command = [sys.executable, "-m", "lookalike", *(str(argument) for argument in arguments)]
+def start(
+    *arguments: object, cwd: Path, out: Any = subprocess.PIPE, before: Sequence[str] = (), **options: Any
+) -> subprocess.Popen[str]:
+    """Start a command as a process of its own; `before` is a program that starts it."""
+    command = [*before, sys.executable, "-m", "lookalike", *(str(argument) for argument in arguments)]
     return subprocess.Popen(
         command, cwd=cwd, stdout=out, stderr=subprocess.PIPE, text=True, env=os.environ, **options
     )

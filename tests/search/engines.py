@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from milvus_server import a_name, shared_milvus
 from oracles import ranking
 from oracles.worlds import catalog_of, embeddings_of
 
@@ -56,11 +57,10 @@ def usearch(exact: Exact, held: np.ndarray, keys: np.ndarray, folder) -> Engine:
 
 
 def milvus(exact: Exact, held: np.ndarray, keys: np.ndarray, folder) -> Engine:
-    pytest.importorskip("pymilvus", reason="needs pymilvus: pip install '.[search]'")
-    pytest.importorskip("milvus_lite", reason="needs milvus-lite, which tests use as a server")
+    address = shared_milvus()
     from lookalike.search.milvus import Milvus
 
-    index = Milvus(str(folder / "milvus.db"), "shop", 256)
+    index = Milvus(address, a_name(), 256)
     index.create(exact.source.dimension)
     index.add(keys[held], exact_vectors(exact, held))
     return Indexed.of(index, keys[held], keys, exact)

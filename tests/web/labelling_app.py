@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,3 +206,12 @@ def changed(page: Page, had: str) -> None:
 def sent(page: Page) -> None:
     """Wait until nothing waits to be sent."""
     until(page, "() => !Object.keys(localStorage).some(key => /^lookalike [0-9a-f]{12} \\d+ \\d/.test(key))")
+
+
+def when(found, seconds: float = 120):
+    """What a call returns once it is true: work in the background ends some time."""
+    for _ in range(int(seconds * 10)):
+        if value := found():
+            return value
+        time.sleep(0.1)
+    raise AssertionError("It did not end.")

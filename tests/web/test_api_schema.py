@@ -1,12 +1,10 @@
 """The interface for programs against its own description: requests made from it, answers checked by it."""
 
-import time
-
 import pytest
 import requests
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from labelling_app import ANN, LEA, Client, make_workspace, serving_shop
+from labelling_app import ANN, LEA, Client, make_workspace, serving_shop, when
 
 from lookalike.workflows.start.embed import embed
 
@@ -18,8 +16,7 @@ def shop(tmp_path_factory, team):
     workspace = make_workspace(tmp_path_factory.mktemp("api") / "shop", team)
     embed(workspace, "descriptor:color", workers=1)
     with serving_shop(workspace) as running:
-        while requests.get(f"{running.address}/readyz", timeout=30).status_code != 200:
-            time.sleep(0.1)
+        when(lambda: requests.get(f"{running.address}/readyz", timeout=30).ok)
         yield running
 
 
@@ -50,7 +47,9 @@ def test_answers_are_as_described_for_both_roles(description, shop, tokens, name
         @given(case=operation.as_strategy())
         @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
         def answers_as_described(case):
-            answer = case.call(base_url=shop.address, headers={"Authorization": f"Bearer {tokens[name]}"})
+            answer = case.call(
+                base_url=shop.address, headers={"Authorization": f"Bearer {tokens[name]}"}, timeout=60
+            )
             assert answer.status_code < 500, (case.method, case.path, answer.text)
             case.validate_response(answer, checks=[schemathesis.checks.response_schema_conformance])
 

@@ -52,13 +52,17 @@ class Milvus:
             built = {"M": LINKS, "efConstruction": EXPANSION_ADD}
             index.add_index("vector", index_type="HNSW", metric_type="IP", params=built)
             self._client.create_collection(
-                self.collection, schema=schema, index_params=index, consistency_level="Strong"
+                self.collection,
+                schema=schema,
+                index_params=index,
+                consistency_level="Strong",
+                timeout=TIMEOUT,
             )
 
     def drop(self) -> None:
         """Delete the collection."""
         with self._errors():
-            self._client.drop_collection(self.collection)
+            self._client.drop_collection(self.collection, timeout=TIMEOUT)
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> NearestKeys:
         """The keys of the nearest vectors of each query; fewer than asked where Milvus answers fewer."""
@@ -90,8 +94,9 @@ class Milvus:
             pairs = zip(
                 keys[first : first + CHUNK].tolist(), vectors[first : first + CHUNK].tolist(), strict=True
             )
+            rows = [{"key": key, "vector": one} for key, one in pairs]
             with self._errors():
-                self._client.upsert(self.collection, [{"key": key, "vector": one} for key, one in pairs])
+                self._client.upsert(self.collection, rows, timeout=TIMEOUT)
             if progress:
                 progress(min(first + CHUNK, len(keys)), len(keys))
 
@@ -99,7 +104,9 @@ class Milvus:
         """Remove vectors."""
         for first in range(0, len(keys), CHUNK):
             with self._errors():
-                self._client.delete(self.collection, ids=keys[first : first + CHUNK].tolist())
+                self._client.delete(
+                    self.collection, ids=keys[first : first + CHUNK].tolist(), timeout=TIMEOUT
+                )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

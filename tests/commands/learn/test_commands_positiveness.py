@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from commands.start.test_commands_kills import small_files
+from commands.start.test_commands_kills import SMALL_FILES
 from oracles.matching import Vote
 from oracles.ranking import Photo
 from oracles.softness import soft_positives
@@ -320,7 +320,7 @@ def test_a_disk_that_refuses_more_keeps_the_old_file(started, labelled):
     pairs = "".join(f"{a},{b}\n" for a in images for b in images)  # a file over the limit
     (labelled / "asked.csv").write_text("image_a,image_b\n" + pairs)
     options = ("--split", "all", "--nodes", "item", "--pairs-file", "asked.csv", "--out", out, "--force")
-    process = started("positiveness", *options, cwd=labelled, preexec_fn=small_files)
+    process = started("positiveness", *options, cwd=labelled, before=SMALL_FILES)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "disk is full" in complaint

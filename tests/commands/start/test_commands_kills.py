@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -102,10 +101,8 @@ def test_two_imports_at_once_lose_nothing(started, completed, workspace):
     assert Workspace(workspace).label_count() == 72
 
 
-def small_files() -> None:
-    """No file of this process may grow over 34 kB: what a full disk does to a write; reading SQLite needs 32 KiB."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (34_000, 34_000))
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+SMALL_FILES = ("sh", "-c", 'ulimit -f 67 && exec "$@"', "sh")
+"""No file may grow over 67 x 512 bytes: what a full disk does to a write; reading SQLite needs 32 KiB."""
 
 
 @pytest.mark.slow
@@ -116,8 +113,8 @@ def test_a_disk_that_refuses_more_changes_nothing(started, completed, workspace,
         (("report",), "report.html"),
         (("init", photos, "--workspace", "other"), ""),
     ):
-        process = started(*command, cwd=workspace, preexec_fn=small_files)
-        _, complaint = process.communicate()
+        process = started(*command, cwd=workspace, before=SMALL_FILES)
+        _, complaint = process.communicate(timeout=60)
         assert "Traceback" not in complaint, complaint
         assert process.returncode == 1
         assert "disk is full" in complaint

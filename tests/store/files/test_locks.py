@@ -1,8 +1,7 @@
 """Locks: one command at a time, free again the moment it ends, however it ends."""
 
-import os
-import signal
-import time
+import subprocess
+import sys
 
 import pytest
 
@@ -19,24 +18,32 @@ def test_a_second_command_is_refused_with_the_running_process(tmp_path):
         pass
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_child_that_holds_a_copy_of_the_handle_does_not_keep_the_lock(tmp_path, fails):
+FORKS = """
+import os, signal, sys, time
+from pathlib import Path
+from lookalike.store.disk import lock
+
+folder, child = Path(sys.argv[1]), 0
+try:
+    with lock(folder, "vectors", "embed color"):
+        child = os.fork()
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+        if sys.argv[2] == "fails":
+            raise RuntimeError
+except RuntimeError:
+    pass
+try:
+    with lock(folder, "vectors", "embed color"):
+        print("free")
+finally:
+    os.kill(child, signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("how", ["ends", "fails"])
+def test_a_child_that_holds_a_copy_of_the_handle_does_not_keep_the_lock(tmp_path, how):
     """Between fork and exec a worker process holds every handle of its parent."""
-    child = 0
-    try:
-        with lock(tmp_path, "vectors", "embed color"):
-            child = os.fork()
-            if child == 0:
-                time.sleep(60)
-                os._exit(0)
-            if fails:
-                raise RuntimeError
-    except RuntimeError:
-        pass
-    try:
-        with lock(tmp_path, "vectors", "embed color"):
-            pass
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    command = [sys.executable, "-c", FORKS, str(tmp_path), how]
+    assert subprocess.run(command, check=False, capture_output=True, text=True, timeout=60).stdout == "free\n"

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -218,7 +219,8 @@ def test_work_beyond_what_may_wait_is_refused_at_once():
         pool.close()
         return busy, pool.busy, found
 
-    busy, after, found = asyncio.run(ask())
+    with ThreadPoolExecutor(1) as other:  # the thread of tests may have the event loop of a browser
+        busy, after, found = other.submit(lambda: asyncio.run(ask())).result(60)
     assert (busy, after, found[:3]) == (3, 0, [1, 1, 1])
     assert isinstance(found[3], LaterError)
     assert found[3].code == "busy"

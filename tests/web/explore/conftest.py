@@ -1,12 +1,11 @@
 """A studio catalog of 500 images with the vectors of two encoders, and some labels."""
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 import requests
-from labelling_app import draw_team, serving_shop
+from labelling_app import draw_team, serving_shop, when
 
 from lookalike.core.types import Labels
 from lookalike.store.workspace import Workspace
@@ -35,6 +34,5 @@ def shop(explored, tmp_path_factory):
     """A copy of it, served."""
     folder = tmp_path_factory.mktemp("explored") / "shop"
     with serving_shop(Workspace(Path(shutil.copytree(explored, folder)))) as running:
-        while not requests.get(f"{running.address}/readyz", timeout=30).ok:
-            time.sleep(0.05)
+        when(lambda: requests.get(f"{running.address}/readyz", timeout=30).ok)
         yield running

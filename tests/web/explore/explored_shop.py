@@ -1,7 +1,5 @@
 """A served studio catalog with vectors and labels, for the pages of Map, Results and Catalog."""
 
-import time
-
 import numpy as np
 
 from lookalike.core.types import Labels
@@ -29,12 +27,3 @@ def with_labels(workspace: Workspace, queries: int = 20, each: int = 6) -> Works
     ends = ([str(catalog.image[pair[end]]) for pair in pairs] for end in (0, 1))
     workspace.add_labels(Labels.of(*ends, label), "a file")
     return workspace
-
-
-def when(found, seconds: float = 120):
-    """What a call returns once it is true: work in the background ends some time."""
-    for _ in range(int(seconds * 10)):
-        if value := found():
-            return value
-        time.sleep(0.1)
-    raise AssertionError("It did not end.")

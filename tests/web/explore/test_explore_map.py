@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from explored_shop import when, with_labels, with_vectors
-from labelling_app import ANN, BOB, LEA, make_workspace, serving_shop
+from explored_shop import with_labels, with_vectors
+from labelling_app import ANN, BOB, LEA, make_workspace, serving_shop, when
 
 from lookalike.cli.app import run
 from lookalike.core.errors import ArgumentError

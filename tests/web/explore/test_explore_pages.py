@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from by_keyboard import walk
-from explored_shop import when, with_labels, with_vectors
-from labelling_app import LEA, log_in, make_workspace, serving_shop
+from explored_shop import with_labels, with_vectors
+from labelling_app import LEA, log_in, make_workspace, serving_shop, when
 from PIL import Image
 
 from lookalike.workflows.explore.map import make_map

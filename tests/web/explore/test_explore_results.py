@@ -5,8 +5,8 @@ import shutil
 
 import numpy as np
 import pytest
-from explored_shop import when, with_labels, with_vectors
-from labelling_app import ANN, LEA, make_workspace, serving_shop
+from explored_shop import with_labels, with_vectors
+from labelling_app import ANN, LEA, make_workspace, serving_shop, when
 
 from lookalike.core.types import Rule
 from lookalike.evaluate.measures.table import DEFAULT

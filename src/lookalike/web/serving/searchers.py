@@ -22,6 +22,7 @@ from lookalike.web.access.throttle import LaterError
 from lookalike.workflows.search.searcher import Searcher
 
 LOOK_SECONDS = 2.0  # how often changes by other programs are looked for
+RETRY_SECONDS = 60.0  # after a failed load, for example because memory was short
 MOST_LOADED = 4  # encoders in memory, the served one included
 log = logging.getLogger("lookalike.web")
 
@@ -35,6 +36,7 @@ class Searchers:
         self.problems: dict[str, str] = {}
         self.loaded: dict[str, Searcher] = {}  # the one that was used last is at the end
         self._seen: dict[str, Hashable] = {}
+        self._retry: dict[str, float] = {}  # when a load that failed is tried again
         self._loading: dict[str, asyncio.Task[Searcher]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="loader")
 
@@ -78,7 +80,9 @@ class Searchers:
         for name in dict.fromkeys((*filter(None, (wanted,)), *self.loaded)):
             if name not in present and name != wanted:
                 del self.loaded[name]
-            elif self._seen.get(name) != present.get(name) or name not in (*self.loaded, *self.problems):
+            elif self._seen.get(name) != present.get(name) or (
+                name not in self.loaded and loop.time() >= self._retry.get(name, 0)
+            ):
                 try:
                     await self._load(name)
                 except LookalikeError:  # `problem` tells it; what was loaded before keeps answering
@@ -104,6 +108,7 @@ class Searchers:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._warm, name)
         except Exception as error:
             self.problems[name] = error.problem if isinstance(error, LookalikeError) else str(error)
+            self._retry[name] = asyncio.get_running_loop().time() + RETRY_SECONDS
             raise
         self.problems.pop(name, None)
         self.loaded.pop(name, None)
