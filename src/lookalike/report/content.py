@@ -13,6 +13,7 @@ from lookalike.audit.sampling.values import SampledValue
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
+from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.results import GroupsResult, ScoreResult, ScoresResult
 from lookalike.evaluate.significance.summary import Settings
 
@@ -126,7 +127,7 @@ class MeasureTable:
     no query was drawn. `findings` are, by measure, what the labels prove of the best encoder against the others, in
     sentences without a full stop. `groups` have one measure, largest group first. `remarks` say which encoders are not
     in the table, and why. `distrusted` are the measures that are not to be trusted on these labels, each with why: they
-    have no findings and come last.
+    have no findings and come last. `comparisons` are those that the findings tell.
     """
 
     values: ScoresResult
@@ -137,6 +138,7 @@ class MeasureTable:
     groups: GroupsResult | None = None
     remarks: tuple[str, ...] = ()
     distrusted: Mapping[str, str] = field(default_factory=dict)
+    comparisons: Mapping[str, Sequence[Comparison]] = field(default_factory=dict)
 
     @property
     def measures(self) -> tuple[str, ...]:

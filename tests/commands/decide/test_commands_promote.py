@@ -106,6 +106,8 @@ def test_what_customers_will_see_is_counted_and_shown(lookalike, labelled):
     page = (labelled / "reports" / "promotion.html").read_text()
     assert page.count('class="query"') == 5
     assert page.count("data:image/jpeg") > 5
+    assert page.count("served now: ") == page.count("new: ") == 5
+    assert "<code>lookalike promote hog</code>" in page
 
 
 def slow_lists(workspace, name, k):

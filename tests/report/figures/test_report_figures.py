@@ -81,6 +81,26 @@ def test_values_outside_zero_and_one_stay_inside_the_plot():
     assert all(0 < float(dot.get("cx")) < 340 for dot in root.iter("circle"))
 
 
+def test_rows_with_an_address_are_links_and_the_others_are_not():
+    marks = [Mark("a", True, 0.5, low=0.4, high=0.6), Mark("b", False, 0.2)]
+    root = ElementTree.fromstring(dot_plot(marks, "x", {"a": "/q?m=1&e=a"}))
+    (link,) = root.iter("a")
+    assert link.get("href") == "/q?m=1&e=a"
+    assert "a (generator): 0.500, interval [0.400, 0.600]" in link.get("aria-label")
+    assert [text.text for text in link.iter("text")][:2] == ["a", "0.500"]
+    assert root.get("role") == "group"  # a picture would hide its links from screen readers
+    assert ElementTree.fromstring(dot_plot(marks, "x")).get("role") == "img"
+
+
+def test_differences_have_a_line_at_zero():
+    root = ElementTree.fromstring(
+        dot_plot([Mark("a", True, 0.31), Mark("b", True, 0.44)], "x", differences=True)
+    )
+    (line,) = [one for one in root.iter("line") if one.get("class") == "zero"]
+    ticks = {t.text: float(t.get("x")) for t in root.iter("text") if t.get("text-anchor") == "middle"}
+    assert float(line.get("x1")) == float(line.get("x2")) == ticks["0.00"]
+
+
 @pytest.mark.parametrize("name", [NASTY, "a" * 200, "\x00\udcff", ""])
 def test_any_name_gives_well_formed_svg(name):
     ElementTree.fromstring(dot_plot([Mark(name, True, 0.5, 0.4)], name))

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from html import escape, unescape
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 import pytest
@@ -67,6 +69,36 @@ def test_every_number_of_a_table_leads_to_its_queries(shop):
     assert len(links) > 20
     for link in sorted(links)[::7]:
         assert '<article class="asked">' in client.get(link.replace("&amp;", "&")).text, link
+
+
+def test_plots_show_the_values_and_each_encoder_leads_to_its_queries(shop):
+    page = shop.client(LEA).get("/results").text
+    scored = {one.encoder: one for one in evaluate(shop.workspace, [], DEFAULT).scores}
+    links = re.findall(r'<a href="([^"]*)" aria-label="([^"]*)"', page)
+    asked = [(parse_qs(urlsplit(unescape(to)).query), words) for to, words in links]
+    by_value = {(a["measure"][0], a["encoder"][0]): words for a, words in asked if "against" not in a}
+    assert {("HR@5", name) for name in scored} < by_value.keys()
+    for (measure, name), words in by_value.items():
+        assert f": {scored[name][measure].value:.3f}" in words
+    tested = {
+        (a["measure"][0], a["encoder"][0], a["against"][0]): words for a, words in asked if "against" in a
+    }
+    assert "HR@5" in {measure for measure, _, _ in tested}
+    for (measure, best, other), words in tested.items():
+        values = {name: one[measure].value for name, one in scored.items()}
+        assert values[best] == max(values.values())
+        if measure == "HR@5":  # all queries count for both encoders
+            assert f": {values[best] - values[other]:.3f}" in words
+
+
+def test_the_share_never_shown_leads_to_the_photos(shop):
+    client = shop.client(LEA)
+    page = client.get("/results").text
+    for name in ("color", "hog"):
+        link = f"/map/list?by=shown&encoder={name}"
+        assert f'<a href="{escape(link)}"' in page
+        when(lambda to=link: "Computing" not in client.get(to).text)
+        assert f"Photos by result lists of {name}" in client.get(link).text
 
 
 def test_the_pictures_behind_a_number_are_those_of_the_rank_engine(shop, found):
@@ -149,6 +181,6 @@ def test_duplicates_are_shown_by_group(place, tmp_path):
         client = twins.client(ANN)
         assert "See 14 groups" in client.get("/catalog").text
         page = client.get("/catalog/duplicates").text + client.get("/catalog/duplicates?after=12").text
-        shown = re.findall(r'<span class="of">([^<]*)<', page)
+        shown = [unquote(one) for one in re.findall(r'href="/search\?image=([^"]*)"', page)]
         assert shown[:2] == [names[4], names[9]]  # two items, so it comes first
         assert sorted(shown) == sorted(name for pair in pairs for name in pair)

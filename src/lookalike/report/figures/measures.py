@@ -1,7 +1,7 @@
 """The measures' figures: a heat map of overlaps, and one line per encoder with its value."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,19 +84,29 @@ def _cell(plot: Plot, x: float, y: float, percentage: float, limit: float) -> No
     return plot.text(middle, y + CELL_HEIGHT / 2 + 4, value(percentage, 1), f"heat-text-{step}", "middle")
 
 
-def dot_plot(marks: Sequence[Mark], title: str) -> str:
+def dot_plot(
+    marks: Sequence[Mark], title: str, links: Mapping[str, str] | None = None, *, differences: bool = False
+) -> str:
     """One line per encoder, highest first: a circle for a generator, a diamond for any other encoder.
 
     A bar across marks the value on the ground truth, a band the interval. Undefined values come last, in words. The
-    axis is that of the values at hand.
+    axis is that of the values at hand; that of `differences` has 0, with a line. A row with a link leads there.
     """
     ordered = sorted(marks, key=lambda mark: -mark.value if math.isfinite(mark.value) else math.inf)
     every = [number for mark in ordered for number in (mark.value, mark.truth, mark.low, mark.high)]
-    axis, plot = Axis.around(every, TRACK_LEFT, TRACK_RIGHT), Plot("dot-plot", PLOT_WIDTH)
+    axis = Axis.around([*every, *([0.0] if differences else [])], TRACK_LEFT, TRACK_RIGHT)
+    plot = Plot("dot-plot", PLOT_WIDTH)
     bottom = ROW_HEIGHT * len(ordered) + 6
     plot.columns(axis, 18, bottom, two_decimals)
+    if differences:
+        plot.line((axis(0.0), 18), (axis(0.0), bottom), "zero")
     for i, mark in enumerate(ordered):
+        first, address = len(plot.parts), (links or {}).get(mark.encoder, "")
+        if address:
+            plot.box(0, i * ROW_HEIGHT + 2, PLOT_WIDTH, ROW_HEIGHT, "hit", 4)
         _row(plot, axis, mark, i * ROW_HEIGHT)
+        if address:
+            plot.link(first, address, f"{_described(mark)}. See the queries.")
     height = _legend(plot, ordered, bottom + 42)
     return plot.svg(height, title, "; ".join(map(_described, ordered)))
 

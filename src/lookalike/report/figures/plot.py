@@ -84,6 +84,7 @@ class Plot:
     def __init__(self, name: str, width: float, *, alone: bool = False) -> None:
         self.name, self.width, self.alone = name, width, alone
         self.parts: list[str] = []
+        self.role = "img"
 
     def text(
         self,
@@ -155,13 +156,20 @@ class Plot:
             self.line((left, axis(tick)), (right, axis(tick)), "grid")
             self.text(left - 6, axis(tick) + 4, write(tick), anchor="end")
 
+    def link(self, first: int, address: str, title: str) -> None:
+        """Make a link of the parts since number `first`; the figure is no longer one picture for screen readers."""
+        to, name = escape(address), escape(printable(title))
+        inside = "".join(self.parts[first:])
+        self.parts[first:] = [f'<a href="{to}" aria-label="{name}"><title>{name}</title>{inside}</a>']
+        self.role = "group"
+
     def svg(self, height: float, title: str, described: str) -> str:
         """The whole figure, with its title and what it shows in words, for screen readers."""
         size = f'viewBox="0 0 {self.width:.0f} {height:.0f}" width="{self.width:.0f}" height="{height:.0f}"'
         head = f"<title>{escape(printable(title))}</title><desc>{escape(printable(described))}</desc>"
         space = ' xmlns="http://www.w3.org/2000/svg"' if self.alone else ""
         style = f"<style>{_style()}svg {{ background: var(--paper); }}</style>" if self.alone else ""
-        return f'<svg{space} class="{self.name}" {size} role="img">{head}{style}{"".join(self.parts)}</svg>'
+        return f'<svg{space} class="{self.name}" {size} role="{self.role}">{head}{style}{"".join(self.parts)}</svg>'
 
 
 def two_decimals(tick: float) -> str:

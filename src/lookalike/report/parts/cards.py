@@ -32,7 +32,7 @@ def cards(table: MeasureTable) -> tuple[Card, ...]:
 
 def _card(table: MeasureTable, measure: str) -> Card:
     words = explanation(parse(measure))
-    marks = [_mark(table, encoder, measure) for encoder in table.values]
+    marks = marks_of(table, measure)
     return Card(
         measure=measure,
         asks=words.asks if words else UNKNOWN,
@@ -41,6 +41,11 @@ def _card(table: MeasureTable, measure: str) -> Card:
         cautions=cautions(table, measure),
         figure=dot_plot(marks, f"{measure} of each encoder"),
     )
+
+
+def marks_of(table: MeasureTable, measure: str) -> list[Mark]:
+    """One measure of every encoder, as its figure shows it."""
+    return [_mark(table, encoder, measure) for encoder in table.values]
 
 
 def _example(measure: Measure, marks: list[Mark]) -> str:

@@ -15,7 +15,7 @@ from lookalike.report.figures.measures import Mark, dot_plot
 class ShownDecision:
     """The head of the page. `encoder` is the one to use; "" where the labels do not decide between the best two.
 
-    `trust` is a word of the verdict with its reasons; "" where nothing is claimed. `figure` is SVG.
+    `trust` is a word of the verdict with its reasons; "" where nothing is claimed. `figure` is SVG, and shows `marks`.
     """
 
     encoder: str
@@ -24,6 +24,7 @@ class ShownDecision:
     trust: str
     reasons: str
     figure: str
+    marks: tuple[Mark, ...] = ()
 
 
 def shown_decision(found: Judgement, table: MeasureTable | None) -> ShownDecision | None:
@@ -47,13 +48,15 @@ def shown_decision(found: Judgement, table: MeasureTable | None) -> ShownDecisio
         if claim is not None and not math.isnan(claim.share)
         else "No simulation covers this case."
     )
+    marks = _marks(found, table)
     return ShownDecision(
         encoder=best if decided else "",
         best=(best, second),
         why=_why(found, one, is_distrusted=word == DISTRUSTED),
         trust=word,
         reasons=f"{_unjudged(found, best)} {share}" if word else "",
-        figure=_figure(found, table, name),
+        figure=dot_plot(marks, f"{name} of each encoder"),
+        marks=marks,
     )
 
 
@@ -80,10 +83,10 @@ def _unjudged(found: Judgement, encoder: str) -> str:
     return f"{percent(share, 0)} of the first {found.k} results of {encoder} were never labelled."
 
 
-def _figure(found: Judgement, table: MeasureTable | None, name: str) -> str:
+def _marks(found: Judgement, table: MeasureTable | None) -> tuple[Mark, ...]:
     truth = table.truth.values if table is not None and table.truth is not None else {}
     plain = f"HR@{found.k}"
-    marks = [
+    return tuple(
         Mark(
             encoder,
             encoder in (found.generators or ()),
@@ -93,8 +96,7 @@ def _figure(found: Judgement, table: MeasureTable | None, name: str) -> str:
             one.high,
         )
         for encoder, one in found.corrected.items()
-    ]
-    return dot_plot(marks, f"{name} of each encoder")
+    )
 
 
 def _rate(found: Judgement, encoder: str) -> float:

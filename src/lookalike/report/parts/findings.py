@@ -1,5 +1,6 @@
 """What the labels show by each main measure, and one measure by category, as the page shows them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from lookalike.core.text import count, plural, value
 from lookalike.evaluate.significance.results import GroupResult, GroupsResult, ScoreResult
 from lookalike.evaluate.significance.sentence import full
 from lookalike.report.content import MeasureTable
+from lookalike.report.figures.measures import Mark
 from lookalike.report.parts.cautions import cautions
 from lookalike.report.parts.cells import (
     ShownCell,
@@ -58,6 +60,24 @@ def shown_findings(table: MeasureTable) -> tuple[ShownFinding, ...]:
     )
 
 
+def differences(table: MeasureTable, measure: str) -> tuple[str, list[Mark]]:
+    """The best encoder by a measure and its difference from each other one; "" if no encoder has a value."""
+    known = {name: of[measure].value for name, of in table.values.items() if math.isfinite(of[measure].value)}
+    best = max(known, key=known.__getitem__, default="")
+    pairs = [one for one in table.comparisons.get(measure, ()) if best in one.encoders]
+    pairs = [one if one.encoders[0] == best else one.swapped for one in pairs]
+    return best, [
+        Mark(
+            one.encoders[1],
+            one.encoders[1] in table.generators,
+            one.difference,
+            low=one.interval.low,
+            high=one.interval.high,
+        )
+        for one in pairs
+    ]
+
+
 def shown_groups(found: GroupsResult) -> ShownGroups:
     """The table of one measure by group ready for the page."""
     encoders = tuple(found.groups[0].scores)
@@ -76,7 +96,11 @@ def _group(group: GroupResult, cells: Sequence[ScoreResult]) -> ShownRow:
     same = counts.pop() if len(counts) == 1 else group.queries
     best = highest(cells)
     shown = tuple(_cell(cell, group.queries, same, best) for cell in cells)
-    return ShownRow(group.value or "(none)", f"{_of(same, group.queries)} queries", shown)
+    return ShownRow(
+        group.value or "(none)",
+        f"{_of(same, group.queries)} {'query' if group.queries == 1 else 'queries'}",
+        shown,
+    )
 
 
 def _of(counted: int, queries: int) -> str:

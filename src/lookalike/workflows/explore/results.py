@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,18 @@ from lookalike.core.errors import LookalikeError
 from lookalike.core.types import Catalog, Embeddings, Rule, Scores
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.rank.distinct import top_lists
+from lookalike.report.figures.measures import Mark
 from lookalike.report.parts.audit import ShownAudit, shown_audit
+from lookalike.report.parts.cards import marks_of
 from lookalike.report.parts.decision import ShownDecision, shown_decision
 from lookalike.report.parts.exposure import ShownExposure, shown_exposure
-from lookalike.report.parts.findings import ShownFinding, ShownGroups, shown_findings, shown_groups
+from lookalike.report.parts.findings import (
+    ShownFinding,
+    ShownGroups,
+    differences,
+    shown_findings,
+    shown_groups,
+)
 from lookalike.report.parts.table import ShownTable, shown_table
 from lookalike.report.parts.verdict import ShownVerdict, shown_verdict
 from lookalike.search.results import judged_items
@@ -47,7 +55,8 @@ class Results:
     """What the page of results shows; parts are None or empty where labels or encoders for them are missing.
 
     `never` and `most` are images of items never shown, and shown most often with how often. `judged` are labels by
-    query image and candidate item. `encoders` are those of the table, `trained` those measured elsewhere.
+    query image and candidate item. `plots` are values by measure, `tests` the best encoder and its differences from the
+    others by measure. `encoders` are those of the table, `trained` those measured elsewhere.
     """
 
     images: int
@@ -56,6 +65,8 @@ class Results:
     trained: tuple[str, ...]
     rule: Rule
     table: ShownTable | None = None
+    plots: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+    tests: Mapping[str, tuple[str, Sequence[Mark]]] = field(default_factory=dict)
     decision: ShownDecision | None = None
     findings: tuple[ShownFinding, ...] = ()
     groups: ShownGroups | None = None
@@ -100,6 +111,8 @@ def results(workspace: Workspace) -> Results:
         *about,
         found.rule,
         table=shown_table(table, table.measures),
+        plots={name: marks_of(table, name) for name in table.measures},
+        tests={name: differences(table, name) for name in table.comparisons},
         decision=shown_decision(judgement, table) if judgement is not None else None,
         findings=shown_findings(table),
         groups=shown_groups(table.groups) if table.groups else None,

@@ -1,7 +1,7 @@
 """Promotion: the encoder that customers see is replaced behind a gate, and the old one can return."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -22,7 +22,7 @@ from lookalike.store.served import Served
 from lookalike.store.vectors.indexes import read_index
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms, gate
-from lookalike.workflows.report.strips import Photos, strip_groups
+from lookalike.workflows.report.strips import HITS, Photos, strip_groups
 from lookalike.workflows.search.index import build_index, index_folder
 
 QUERIES, SHOWN = 2_000, 5
@@ -165,13 +165,18 @@ def write_page(workspace: Workspace, old: str, new: str, found: Churn) -> str:
     gallery = Photos(catalog, workspace.photos)
     rows = [catalog.row[image] for image in found.most]
     why = (
-        f"{percent(found.share, 0)} of the first {found.k} results change if {new} replaces {old}. Shown are the "
-        f"{len(rows)} of {found.queries:,} queries that change most."
+        f"{percent(found.share, 0)} of the first {found.k} results change if {new} replaces {old}. For "
+        f"{percent(found.unchanged, 0)} of the queries nothing changes. Below are the {len(rows)} of {found.queries:,} "
+        f"queries that change most, with the first {HITS} results. To promote it, run `lookalike promote "
+        f"{shlex.quote(new)}`; to return, run `lookalike promote --rollback`."
     )
     judged = judged_items(judged_pairs(catalog, workspace.labels(), Rule()))
     (group,) = strip_groups(
         gallery, workspace.embeddings, [old, new], {"What customers will see": (rows, why)}, Rule(), judged
     )
+    state = {old: "served now", new: "new"}
+    rows_shown = tuple(replace(one, note=f"{state[one.encoder]}: {one.note}") for one in group.rows)
+    group = replace(group, rows=rows_shown)
     path = workspace.folder / REPORTS / PAGE
     with disk_errors("making the folder for reports", path.parent):
         make_folder(path.parent)

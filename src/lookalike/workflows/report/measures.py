@@ -41,6 +41,7 @@ def measure_table(
         by_category(catalog, found, but=distrusted, progress=part(progress, 1, 2)),
         tuple(remarks),
         distrusted,
+        {name: sure.comparisons[name] for name in main},
     )
 
 

@@ -44,6 +44,7 @@ def catalog_page(request: Request, site: SitePart) -> Response:
         duplicates=duplicates(catalog),
         left_out=site.database.fetch(left_out_kinds),
         encoders=encoders,
+        served=site.service.searchers.served,
         specs={one.name: str(without_folders(parse(one.spec))) if one.spec else "" for one in encoders},
         is_stale=any(one.state.startswith("stale") for one in encoders),
         listing=lambda by, group: f"/map/list?{urlencode({'by': by, 'group': group})}",

@@ -27,9 +27,9 @@ PAGE, TOP = 48, 5
 BINARY = "application/octet-stream"
 AGAIN = {"Refresh": "2"}
 SPECIAL = {
-    colours.LABELS: "labels: none to many",
-    colours.VOTES: "votes: agree or differ",
-    colours.SHOWN: f"results: never shown in the top {TOP}",
+    colours.LABELS: "Labels: none to many",
+    colours.VOTES: "Votes: agree or differ",
+    colours.SHOWN: f"Results: never shown in the top {TOP}",
 }
 
 Words = Annotated[str, Query(max_length=500)]
@@ -41,7 +41,8 @@ def map_page(request: Request, site: SitePart, encoder: Words = "", by: Words = 
     """The page: the map of one encoder. Where it has none yet, principal components are computed in the background."""
     workspace = site.exploring.workspace()
     encoders = workspace.encoders
-    chosen = encoder or (encoders[0] if encoders else "")
+    best = site.service.searchers.served
+    chosen = encoder or (best if best in encoders else next(iter(encoders), ""))
     columns = list(colours.columns_of(workspace.catalog))
     by = by or next(iter(columns), colours.LABELS)
     found, problem, work = None, None, None
@@ -130,10 +131,12 @@ def listing(
     catalog = site.exploring.workspace().catalog
     found = coloured(site, encoder, by)
     if isinstance(found, Job):
-        shown: dict[str, Any] = {"groups": [], "images": [], "total": 0, "title": SPECIAL[by], "work": found}
-        return page(
-            request, "explore/map_list.html.j2", headers=AGAIN, by=by, group="", following="", **shown
-        )
+        failure = None if found.outcome is None else found.outcome.failure
+        problem = {"problem": failure[0], "fix": failure[1]} if failure else None
+        shown: dict[str, Any] = {"groups": [], "images": [], "total": 0, "following": "", "group": ""}
+        shown |= {"title": SPECIAL[by].partition(":")[0].lower(), "work": found, "problem": problem}
+        headers = {} if failure else AGAIN
+        return page(request, "explore/map_list.html.j2", headers=headers, by=by, encoder=encoder, **shown)
     group = group or found.groups[0]
     rows = np.flatnonzero(found.code == found.groups.index(group)) if group in found.groups else np.empty(0)
     more = {"by": by, "encoder": encoder, "group": group, "after": after + PAGE}
@@ -141,9 +144,11 @@ def listing(
         request,
         "explore/map_list.html.j2",
         by=by,
+        encoder=encoder,
         group=group,
         title=found.title,
         work=None,
+        problem=None,
         groups=[
             (name, size, f"/map/list?{urlencode({'by': by, 'encoder': encoder, 'group': name})}")
             for name, size in zip(found.groups, found.sizes, strict=True)

@@ -1,5 +1,6 @@
 """Results, for leads: every number links to the queries behind it, and each query shows its result lists."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -9,6 +10,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lookalike.core.errors import ArgumentError
+from lookalike.evaluate.measures.table import parse
+from lookalike.report.figures.measures import Mark, dot_plot
+from lookalike.report.parts.explanations import explanation
+from lookalike.report.parts.verdict import COLOURS
 from lookalike.web.access.dependencies import LARGEST, LEADS, SitePart
 from lookalike.web.background import Job
 from lookalike.web.pages.render import page
@@ -54,6 +59,10 @@ def results_page(request: Request, site: SitePart) -> Response:
                 )
             ),
             "previews": _previews(site, found),
+            "categories": _categories(site),
+            "figures": _figures(found),
+            "sure": COLOURS,
+            "asks": {name: words.asks if (words := explanation(parse(name))) else "" for name in found.plots},
         }
     return page(
         request,
@@ -120,7 +129,7 @@ def queries_page(
         asked=asked,
         others=others,
         orders=ORDERS,
-        categories=sorted(set(site.exploring.workspace().catalog.category) - {""}),
+        categories=_categories(site),
         total=total,
         queries=strips(site, found, measure, rows[after : after + PAGE], names),
         following=address(**asked, after=after + PAGE) if after + PAGE < len(rows) else "",
@@ -187,6 +196,34 @@ def _previews(site: Site, found: Results) -> list[dict[str, Any]]:
         queries = strips(site, found, measure, rows[:PREVIEW], [*names])
         made.append({"title": title, "measure": measure, "link": link, "queries": queries})
     return made
+
+
+def _categories(site: Site) -> list[str]:
+    return sorted(set(site.exploring.workspace().catalog.category) - {""})
+
+
+def _figures(found: Results) -> dict[str, dict[str, str]]:
+    """The plots of measures, of tests, and of the decision, in which each encoder leads to its queries."""
+
+    def plot(marks: Sequence[Mark], title: str, measure: str, best: str = "") -> str:
+        asked = {"measure": measure, "encoder": best, "order": DIFFER} if best else {"measure": measure}
+        names = [mark.encoder for mark in marks] if measure in found.measures else []
+        links = {name: address(**asked, **{"against" if best else "encoder": name}) for name in names}
+        return dot_plot(marks, title, links, differences=bool(best))
+
+    decision, tests = found.decision, found.tests.items()
+    plain = found.verdict.measures[0].removesuffix(" corrected") if found.verdict else ""
+    return {
+        "measures": {
+            name: plot(marks, f"{name} of each encoder", name) for name, marks in found.plots.items()
+        },
+        "tests": {
+            name: plot(marks, f"{best} minus others by {name}", name, best) for name, (best, marks) in tests
+        },
+        "decision": {plain: plot(decision.marks, f"{plain} corrected of each encoder", plain)}
+        if decision
+        else {},
+    }
 
 
 def _chosen(

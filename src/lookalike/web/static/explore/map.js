@@ -1,7 +1,7 @@
 // The map: colours, moving and zooming, selecting, and the list of what is selected.
 import { nearest, planeOf, within } from "./plane.js";
 
-const SCALE = 65535, PAGE = 48, WAIT = 1500;
+const SCALE = 65535, PAGE = 48, WAIT = 1500, HINT = "Choose a colour to select its photos.";
 const map = document.getElementById("map");
 if (map) begin();
 
@@ -11,13 +11,11 @@ async function begin() {
   const canvas = by("plane"), frame = canvas.parentElement, found = by("found"), tip = by("tip");
   const [outline, ring] = by("over").children;
   const asked = (name, more) => fetch(`/map/${name}?${new URLSearchParams({ encoder, v: version })}&${more}`);
-  const [places, first] = await Promise.all([
-    asked("points", "").then((answer) => answer.arrayBuffer()).then((raw) => new Uint16Array(raw)),
-    colours(by("by").value),
-  ]);
+  const ofGroups = colours(by("by").value); // points are grey until they have come
+  const places = new Uint16Array(await asked("points", "").then((answer) => answer.arrayBuffer()));
   const view = { x: 0.5, y: 0.5, zoom: 1 };
   const plane = planeOf(canvas, places);
-  let colouring = first, selected = new Uint32Array(), shown = 0, tool = "move", waiting = false;
+  let colouring = { groups: ["other"], sizes: [], codes: new Uint8Array(places.length / 2), marked: -1 }, selected = new Uint32Array(), shown = 0, tool = "move", waiting = false;
 
   if (plane) {
     new ResizeObserver(redraw).observe(canvas);
@@ -28,6 +26,7 @@ async function begin() {
   }
   by("show").hidden = true;
   paint();
+  ofGroups.then(use);
 
   // Colours
   async function colours(name) {
@@ -36,7 +35,7 @@ async function begin() {
       if (answer.status === 202) {
         const { failure } = await answer.json();
         if (failure) throw said(failure.join(" "));
-        said("Computing how often each item is shown.");
+        by("legend-hint").textContent = "Computing how often each item is shown.";
         await new Promise((done) => setTimeout(done, WAIT));
         continue;
       }
@@ -45,6 +44,12 @@ async function begin() {
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
       return { ...head, codes: new Uint8Array(raw, 4 + length) };
     }
+  }
+
+  function use(found) {
+    colouring = found;
+    if (plane) by("legend-hint").textContent = HINT;
+    paint();
   }
 
   function said(words) {
@@ -65,7 +70,7 @@ async function begin() {
   function paint() {
     const used = tones();
     by("legend-title").textContent = by("by").selectedOptions[0].textContent;
-    by("legend").querySelector("ul").replaceChildren(...colouring.groups.map((name, at) => legendItem(name, at, used[at])));
+    by("legend").querySelector("ul").replaceChildren(...colouring.sizes.map((_, at) => legendItem(colouring.groups[at], at, used[at])));
     if (!plane) return;
     const numbers = used.flatMap((tone) => [1, 3, 5].map((from) => parseInt(tone.slice(from, from + 2), 16) / 255));
     plane.colour(colouring.codes, new Float32Array([...numbers, ...Array(36 - numbers.length).fill(0)]), colouring.marked);
@@ -110,6 +115,7 @@ async function begin() {
         [canvas.width, canvas.height] = [Math.round(wide * ratio), Math.round(high * ratio)];
       Object.assign(view, { wide, high, ratio, side: 0.94 * Math.min(wide, high) * view.zoom });
       plane.draw(view);
+      if (!colouring.sizes.length) return;
       if (!map.dataset.ready) performance.mark("map");
       map.dataset.ready = "1";
     });
@@ -156,7 +162,7 @@ async function begin() {
     selected = Uint32Array.from(rows);
     for (const button of by("legend").querySelectorAll("button")) button.setAttribute("aria-pressed", "false");
     const count = selected.length;
-    by("count").textContent = count ? `${count.toLocaleString("en")} photo${count === 1 ? "" : "s"}` : "None. Draw around points, choose a colour, or list what is in view.";
+    by("count").textContent = count ? `${count.toLocaleString("en")} photo${count === 1 ? "" : "s"}` : "None. Draw around points, choose a colour, or list the photos in view.";
     by("clear").hidden = !count;
     found.replaceChildren();
     shown = 0;
@@ -272,9 +278,8 @@ async function begin() {
     const name = event.target.value;
     const next = await colours(name);
     if (event.target.value !== name) return;
-    colouring = next;
     choose([]);
-    paint();
+    use(next);
     history.replaceState(null, "", `/map?${new URLSearchParams({ encoder, by: name })}`);
   });
   const pointed = (event) => {
