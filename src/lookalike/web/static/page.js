@@ -1,7 +1,10 @@
-// Every page: times in the reader's time zone, and buttons that copy a link.
+// Every page: times in the reader's time zone, buttons that copy a link, and on phones the place in the navigation.
 import { localTimes } from "./times.js";
 
 localTimes(document);
+
+const here = document.querySelector(".places [aria-current]"), places = here?.closest(".places");
+if (here) places.scrollLeft = here.offsetLeft - (places.clientWidth - here.offsetWidth) / 2;
 
 for (const button of document.querySelectorAll("button[data-copies]")) {
   const field = document.getElementById(button.dataset.copies);
