@@ -64,18 +64,13 @@ def differences(table: MeasureTable, measure: str) -> tuple[str, list[Mark]]:
     """The best encoder by a measure and its difference from each other one; "" if no encoder has a value."""
     known = {name: of[measure].value for name, of in table.values.items() if math.isfinite(of[measure].value)}
     best = max(known, key=known.__getitem__, default="")
-    pairs = [one for one in table.comparisons.get(measure, ()) if best in one.encoders]
-    pairs = [one if one.encoders[0] == best else one.swapped for one in pairs]
-    return best, [
-        Mark(
-            one.encoders[1],
-            one.encoders[1] in table.generators,
-            one.difference,
-            low=one.interval.low,
-            high=one.interval.high,
-        )
-        for one in pairs
-    ]
+    fed, marks = table.generators, []
+    for pair in table.comparisons.get(measure, ()):
+        if best in pair.encoders:
+            one = pair if pair.encoders[0] == best else pair.swapped
+            other, around = one.encoders[1], one.interval
+            marks.append(Mark(other, other in fed, one.difference, low=around.low, high=around.high))
+    return best, marks
 
 
 def shown_groups(found: GroupsResult) -> ShownGroups:

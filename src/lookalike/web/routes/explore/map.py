@@ -134,7 +134,7 @@ def listing(
         failure = None if found.outcome is None else found.outcome.failure
         problem = {"problem": failure[0], "fix": failure[1]} if failure else None
         shown: dict[str, Any] = {"groups": [], "images": [], "total": 0, "following": "", "group": ""}
-        shown |= {"title": SPECIAL[by].partition(":")[0].lower(), "work": found, "problem": problem}
+        shown |= {"title": "result lists", "work": found, "problem": problem}
         headers = {} if failure else AGAIN
         return page(request, "explore/map_list.html.j2", headers=headers, by=by, encoder=encoder, **shown)
     group = group or found.groups[0]

@@ -211,19 +211,13 @@ def _figures(found: Results) -> dict[str, dict[str, str]]:
         links = {name: address(**asked, **{"against" if best else "encoder": name}) for name in names}
         return dot_plot(marks, title, links, differences=bool(best))
 
-    decision, tests = found.decision, found.tests.items()
-    plain = found.verdict.measures[0].removesuffix(" corrected") if found.verdict else ""
-    return {
-        "measures": {
-            name: plot(marks, f"{name} of each encoder", name) for name, marks in found.plots.items()
-        },
-        "tests": {
-            name: plot(marks, f"{best} minus others by {name}", name, best) for name, (best, marks) in tests
-        },
-        "decision": {plain: plot(decision.marks, f"{plain} corrected of each encoder", plain)}
-        if decision
-        else {},
-    }
+    made = {"measures": {of: plot(marks, f"{of} of each encoder", of) for of, marks in found.plots.items()}}
+    tests = found.tests.items()
+    made["tests"] = {of: plot(marks, f"{best} minus others by {of}", of, best) for of, (best, marks) in tests}
+    if found.decision and found.verdict:
+        of = found.verdict.measures[0].removesuffix(" corrected")
+        made["decision"] = {of: plot(found.decision.marks, f"{of} corrected of each encoder", of)}
+    return made
 
 
 def _chosen(
