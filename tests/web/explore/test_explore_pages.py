@@ -133,6 +133,27 @@ def test_from_a_number_to_its_pictures_in_one_click(page, shop):
     assert page.locator("article.asked").first.locator(".hits li").count() == 5
 
 
+def test_the_navigation_of_a_phone_shows_the_current_page(browser, shop):
+    page = log_in(browser.new_context(viewport={"width": 390, "height": 844}), shop, LEA, there="/team")
+    for path in ("/search", "/plan"):
+        page.goto(shop.address + path)
+        page.wait_for_load_state("networkidle")
+        here = page.locator(".places [aria-current]").bounding_box()
+        assert here["x"] >= 0, path
+        assert here["x"] + here["width"] <= 390, path
+    page.context.close()
+
+
+def test_without_a_script_the_list_replaces_the_map(browser, shop):
+    context = browser.new_context(java_script_enabled=False)
+    page = log_in(context, shop, LEA, there="/team")
+    page.goto(f"{shop.address}/map?encoder=color&by=category")
+    assert page.locator("#plane").is_hidden()
+    page.get_by_role("link", name="List the photos by category").click()
+    assert page.locator(".thumbs > li").count() > 0
+    context.close()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing(browser, shop, width, scheme):
     context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
