@@ -1,17 +1,29 @@
 """The commands of the README and the tutorial run as written, and so does the tutorial's Python."""
 
+import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
 
+from lookalike.cli.label import users
 from lookalike.store.workspace import Workspace
 
+PASSWORD = "a long password"
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUTORIAL = (ROOT / "docs/tutorial/from-photos-to-a-decision.md").read_text(encoding="utf-8")
+
+
+FIVE = README.partition("## Serve search in five commands")[2].partition("\n## ")[0]
+SIX = README.partition("## Measure and label")[2].partition("\n## ")[0]
 
 
 def commands(text: str) -> list[str]:
@@ -26,10 +38,43 @@ def labelled_pairs(folder: Path) -> str:
     return "query,candidate,label\n" + "".join(f"{q},{c},{int(q[:3] == c[:3])}\n" for q, c in pairs)
 
 
+def test_the_five_commands_of_the_readme_end_in_a_served_search(lookalike, photos, tmp_path, monkeypatch):
+    shutil.copy(photos / "bowl/000/1.png", tmp_path / "new.jpg")
+    monkeypatch.setattr(users, "_password", lambda stdin: PASSWORD)  # a person types it
+    written = commands(FIVE)
+    assert len(written) == 5
+    for line in written[:-1]:
+        given = line.replace("~/photos", str(photos)).replace("~/some/photo.jpg", "new.jpg")
+        result = lookalike(*shlex.split(given)[1:])
+        assert result.status == 0, (line, result.err)
+    assert written[-1] == "lookalike serve"
+    words = [sys.executable, "-m", "lookalike", "serve", "--port", "0"]  # tests run side by side
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            (address,) = re.findall(r"Serving (http://\S+) ", process.stdout.readline())
+            until = time.monotonic() + 60
+            while not (found := ready(address)) and time.monotonic() < until:
+                time.sleep(0.2)
+            assert found["ok"]
+            assert found["encoder"] == "color"
+        finally:
+            process.terminate()
+
+
+def ready(address: str) -> dict[str, object]:
+    """What the server says once it is ready; {} before."""
+    try:
+        with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
+            return json.load(answer)
+    except urllib.error.URLError:
+        return {}
+
+
 def test_the_commands_of_the_readme(lookalike, photos, tmp_path):
     photo = photos / "bowl/000/1.png"
     shutil.copy(photo, tmp_path / "new.jpg")
-    written = commands(README)
+    written = commands(SIX)
     assert len(written) == 6
     for line in written:
         if "labels import" in line:

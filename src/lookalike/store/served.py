@@ -55,8 +55,8 @@ def promote(
     return _add(connection, encoder, origin, index, "promote", None if now is None else now.id, gate)
 
 
-def rollback(connection: Connection) -> Served:
-    """Serve what was served before the newest promotion that is not rolled back."""
+def earlier(connection: Connection) -> Served:
+    """What was served before the newest promotion that is not rolled back."""
     now = served(connection)
     if now is None or now.returns is None:
         what = "No encoder was promoted yet" if now is None else f"No encoder was served before {now.encoder}"
@@ -64,8 +64,13 @@ def rollback(connection: Connection) -> Served:
             f"{what}, so there is nothing to return to.", fix="See: lookalike promote --history"
         )
     row = connection.execute(select(promotion).where(promotion.c.id == now.returns)).one()
-    then = _served(row)
-    return _add(connection, then.encoder, then.origin, then.index, "rollback", then.returns, then.gate)
+    return _served(row)
+
+
+def rollback(connection: Connection, *, index: str = "") -> Served:
+    """Serve what was served before the newest promotion that is not rolled back, with its index as it is now."""
+    then = earlier(connection)
+    return _add(connection, then.encoder, then.origin, index, "rollback", then.returns, then.gate)
 
 
 def _add(

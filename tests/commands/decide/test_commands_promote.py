@@ -243,6 +243,10 @@ def test_a_category_that_gets_worse_stops_an_encoder(lookalike, labelled):
     assert "box" not in one.why
     found = gate(Workspace(labelled), "right", "wrong", GateTerms())
     assert {check.name: check.passed for check in found.checks}["no category worse"]
+    (why,) = (check.why for check in found.checks if check.name == "no category worse")
+    assert why.endswith(
+        "such a loss: bowl, box."
+    )  # 12 queries without a loss: 3 / 12 is above .05; rods gain 1
     assert "no category worse" not in {
         check.name for check in gate(Workspace(labelled), "wrong", "right", GateTerms(column="")).checks
     }
@@ -330,6 +334,23 @@ def test_an_index_like_the_old_one_is_built_while_the_old_encoder_is_served(
     now = release.promote(Workspace(workspace), "hog", terms).now
     assert now is not None
     assert (now.encoder, now.index) == ("hog", "usearch")
+
+
+def test_a_rollback_keeps_an_index_that_fits_and_builds_one_that_does_not(lookalike, workspace):
+    pytest.importorskip("usearch", reason="needs usearch: pip install '.[search]'")
+    manifest = workspace / "indexes/color/manifest.json"
+    for name in ("color", "hog"):
+        assert lookalike("index", name).status == 0
+        serve(workspace, name)
+    built = manifest.read_text()
+    assert lookalike("promote", "--rollback", "--json").json["now"]["index"] == "usearch"
+    assert manifest.read_text() == built
+    serve(workspace, "hog")
+    manifest.write_text(json.dumps(json.loads(built) | {"weights": "another"}))
+    assert lookalike("promote", "--rollback", "--json").json["now"]["index"] == "usearch"
+    assert json.loads(manifest.read_text())["weights"] == json.loads(built)["weights"]
+    found = lookalike("search", "box/001", "--json").json
+    assert (found["encoder"], found["engine"], found["note"]) == ("color", "usearch", "")
 
 
 def test_the_new_encoder_is_searched_with_its_own_index(lookalike, workspace):

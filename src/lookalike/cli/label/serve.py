@@ -71,7 +71,9 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
         say("There is no lead yet. Add one in another terminal, then log in:")
         next_step("lookalike users add NAME --role lead", workspace=workspace)
     elif not ready.questions:
-        say("There is nothing to label yet.")
+        say(
+            "Open the address in a browser to search. There is nothing to label yet. Ctrl-C stops the server."
+        )
         next_step("lookalike discover", workspace=workspace)
     else:
         say("Open the address in a browser and log in. Ctrl-C stops the server.")

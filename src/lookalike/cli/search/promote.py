@@ -98,7 +98,8 @@ def promote(
         print_json(found) if json else _print_history(found)
         return
     if encoder is None:
-        done = return_to(opened)
+        with progress("Indexing", quiet=json) as bar:
+            done = return_to(opened, bar)
     else:
         with progress("Ranking", quiet=json) as bar:
             done = workflow(opened, encoder, chosen.terms, k=k, dry_run=dry_run, progress=bar)

@@ -26,6 +26,8 @@ from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool
 from lookalike.workflows.start.encoders import licence_of
 
 PASSING = ("trusted", "with care")
+FEWEST = 5  # queries of a group, below which an interval says nothing
+NAMED = 5  # groups that a sentence names
 
 
 @dataclass(frozen=True)
@@ -255,9 +257,16 @@ def _groups(
     both = [one for one in labels.rates.added_to(labels.found.scores) if one.encoder in (encoder, against)]
     grouped = [by_group(one, group) for one in both]
     worst, worst_name, worse = nan, "", []
+    queries = workspace.catalog.image[workspace.catalog.is_query()]
+    unknown = sorted({group[str(image)] for image in queries} - set(grouped[0]))
     for key in grouped[0]:
         (compared,) = significance([one[key] for one in grouped], how).comparisons[name]
         one = compared if compared.encoders[0] == encoder else compared.swapped
+        low = one.difference - 3 / max(one.queries, 1) if isnan(one.interval.low) else one.interval.low
+        if (
+            one.queries < FEWEST or not low >= -terms.group_margin
+        ):  # where all queries agree: the rule of three
+            unknown.append(key)
         if not isnan(one.difference) and not one.difference >= worst:
             worst, worst_name = one.difference, key
         if one.difference < -terms.group_margin and is_significant(one):
@@ -271,5 +280,15 @@ def _groups(
     return GateCheck(
         name_of_check,
         True,
-        f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}",
+        f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}"
+        f"{_unknown(sorted(set(unknown)))}",
     )
+
+
+def _unknown(groups: Sequence[str]) -> str:
+    """The groups whose labels cannot exclude a loss above the margin, in words; "" if there is none."""
+    if not groups:
+        return ""
+    names, more = ", ".join(one or "none" for one in groups[:NAMED]), len(groups) - NAMED
+    names += f" and {more} more" if more > 0 else ""
+    return f" Unknown, because there are too few labels to exclude such a loss: {names}."

@@ -19,7 +19,7 @@ from lookalike.search.results import judged_items
 from lookalike.store import served as store
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
 from lookalike.store.served import Served
-from lookalike.store.vectors.indexes import read_index
+from lookalike.store.vectors.indexes import IndexManifest, image_keys, load_index, read_index
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms, gate
 from lookalike.workflows.report.strips import HITS, Photos, strip_groups
@@ -91,13 +91,14 @@ def promote(
 
 
 def prepare_index(workspace: Workspace, new: str, old: str, progress: Progress | None = None) -> str:
-    """Build an index like that of the served encoder, if the new one has none, while the old one is served.
+    """Build an index like that of the served encoder, if the new one has none that fits, while the old one is served.
 
     Returns the engine of the new encoder's index; "" is exact search.
     """
-    own = read_index(index_folder(workspace, new))
+    own, fits = _own_index(workspace, new)
     like = read_index(index_folder(workspace, old)) if old and old != new else None
-    if own is None and like is not None:
+    like = like or own
+    if not fits and like is not None:
         build_index(
             workspace,
             new,
@@ -110,12 +111,32 @@ def prepare_index(workspace: Workspace, new: str, old: str, progress: Progress |
     return "" if own is None else own.engine
 
 
-def rollback(workspace: Workspace) -> Promotion:
-    """Serve the encoder that was served before. Its vectors must be of the catalog as it is now."""
-    with lock(workspace.folder, "served", "promote --rollback"), workspace.database.write() as connection:
-        before = store.served(connection)
-        now = store.rollback(connection)
-        require_unchanged(workspace, now)
+def _own_index(workspace: Workspace, encoder: str) -> tuple[IndexManifest | None, bool]:
+    """The manifest of an encoder's index, if it can be read, and whether the index fits its vectors and the catalog."""
+    manifest, folder = None, index_folder(workspace, encoder)
+    try:
+        manifest = read_index(folder)
+        if manifest is not None:
+            load_index(folder, manifest, workspace.manifest(encoder).origin, image_keys(workspace.catalog))
+    except SearchError:
+        return manifest, False
+    return manifest, manifest is not None
+
+
+def rollback(workspace: Workspace, progress: Progress | None = None) -> Promotion:
+    """Serve the encoder that was served before. Its vectors must be of the catalog as it is now.
+
+    Its index is used again if it fits. Else a new one is built first, while the other encoder is served.
+    """
+    with lock(workspace.folder, "served", "promote --rollback"):
+        before, then = workspace.database.fetch(store.served), workspace.database.fetch(store.earlier)
+        require_unchanged(workspace, then)
+        old = "" if before is None else before.encoder
+        index = prepare_index(workspace, then.encoder, old, progress)
+        with workspace.database.write() as connection:
+            if store.served(connection) != before:
+                raise ArgumentError("Another encoder was promoted meanwhile.", fix="Run the command again.")
+            now = store.rollback(connection, index=index)
     return Promotion(True, None, None, "", before, now)
 
 

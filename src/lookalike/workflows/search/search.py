@@ -1,5 +1,6 @@
 """`search`: distinct items for an image of the catalog or a new photo."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.catalog.photos.boxes import box_of
-from lookalike.core.errors import SearchError
+from lookalike.core.errors import LookalikeError, SearchError
 from lookalike.core.filters import Where
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.search.index import EngineName
@@ -43,6 +44,36 @@ def search(
     if image is not None:
         return replace(searcher.by_image(image, k, where), query=query)
     return searcher.by_photo(Path(query), k, where, box=part, mask=mask, name=query)
+
+
+def search_many(
+    workspace: Workspace,
+    queries: Sequence[str],
+    *,
+    encoder: str | None = None,
+    k: int = 10,
+    where: Where = (),
+    engine: EngineName = "auto",
+) -> list[SearchAnswer]:
+    """The same for many queries, one of each line of a text; blank lines are left out. All vectors are read once.
+
+    Raises SearchError, with the number of the line, before anything is searched.
+    """
+    searcher = Searcher.of(workspace, encoder, engine=engine)
+    names, vectors, rows = [], [], []
+    for number, query in enumerate(map(str.strip, queries), start=1):
+        if not query:
+            continue
+        try:
+            image = _catalog_image(workspace, query)
+            vectors.append(searcher.vector_of(query if image is None else image, new=image is None))
+        except LookalikeError as error:
+            raise SearchError(f"Line {number}: {error.problem}", fix=error.fix) from error
+        rows.append(-1 if image is None else workspace.catalog.row[image])
+        names.append(query)
+    if not names:
+        raise SearchError("There is no query.", fix="Give one id of an image or path of a photo per line.")
+    return searcher.by_vectors(names, np.stack(vectors), np.array(rows, np.int64), k, where)
 
 
 def _catalog_image(workspace: Workspace, query: str) -> str | None:

@@ -110,7 +110,7 @@ class Searcher:
             )
         rows = np.array([self.catalog.row[image] for image in images], np.int64)
         vectors = np.asarray(self.embeddings.vectors[rows], np.float32)
-        return self._answers(list(images), vectors, rows, k, where)
+        return self.by_vectors(list(images), vectors, rows, k, where)
 
     def by_photo(
         self,
@@ -142,7 +142,7 @@ class Searcher:
     ) -> SearchAnswer:
         """The K best distinct items for the vector of a new photo, or of a part of a catalog image."""
         row = np.array([-1 if image is None else self.catalog.row.get(image, -1)], np.int64)
-        return self._answers([name], np.asarray(vector, np.float32)[None], row, k, where)[0]
+        return self.by_vectors([name], np.asarray(vector, np.float32)[None], row, k, where)[0]
 
     @property
     def encoder(self) -> Encoder:
@@ -170,9 +170,18 @@ class Searcher:
         found = read_promise(self.workspace, self.name)
         return nan if found is None else found.threshold
 
-    def _answers(
+    def vector_of(self, query: str, *, new: bool) -> np.ndarray:
+        """The vector of an image of the catalog, or of a new photo at a path."""
+        if not new:
+            return np.asarray(self.embeddings.vectors[self.catalog.row[query]], np.float32)
+        encoder = self.encoder
+        photo = load_photo(query, encoder.prepare, encoder.size_hint, None, None)
+        return np.asarray(encode_photo(photo, encoder), np.float32)
+
+    def by_vectors(
         self, names: list[str], vectors: np.ndarray, rows: np.ndarray, k: int, where: Where
     ) -> list[SearchAnswer]:
+        """The K best distinct items for each vector. `rows` are those of the catalog images, -1 for new photos."""
         allowed = matching(self.catalog, where) if where else None
         engine, note = self.engine, self.note
         found = self.distinct.lists(engine, vectors, rows, k, allowed)

@@ -1,0 +1,59 @@
+"""`lookalike search --queries`: many queries at once answer as each alone, and wrong lines are named."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from lookalike.store.workspace import Workspace
+
+
+def write(folder, *lines):
+    (folder / "queries.txt").write_text("\n".join(lines) + "\n")
+    return ("search", "--encoder", "color", "--queries", "queries.txt", "-k", 3)
+
+
+def test_many_queries_answer_as_each_alone(lookalike, workspace, photos):
+    image = str(Workspace(workspace).catalog.image[4])
+    (workspace / "new.png").write_bytes((photos / "rod/002/1.png").read_bytes())
+    queries = [image, "box/001", "new.png"]
+    command = write(workspace, queries[0], "", *queries[1:])
+    found = [json.loads(line) for line in lookalike(*command, "--json").out.splitlines()]
+    assert [one["query"] for one in found] == queries
+    for one in found:
+        alone = lookalike("search", one["query"], "--encoder", "color", "-k", 3, "--json").json
+        assert [hit["item"] for hit in one["results"]] == [hit["item"] for hit in alone["results"]]
+        assert len({hit["item"] for hit in one["results"]}) == 3
+    rows = list(csv.DictReader(io.StringIO(lookalike(*command).out)))
+    assert [(row["query"], row["rank"], row["item"]) for row in rows] == [
+        (one["query"], str(rank), hit["item"]) for one in found for rank, hit in enumerate(one["results"], 1)
+    ]
+
+
+def test_fewer_items_than_asked_for_are_said(lookalike, workspace):
+    result = lookalike(*write(workspace, "box/001"), "--filter", "category=rod", "-k", 50)
+    assert len(result.out.splitlines()) == 1 + 6
+    assert "fewer results" in result.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (("box/001", "box/01x"), "Line 2: 'box/01x' is neither"),
+        (("box/001", "", "broken.jpg"), "Line 3: "),
+        (("", ""), "There is no query."),
+    ],
+)
+def test_a_wrong_line_is_named(lookalike, workspace, lines, problem):
+    (workspace / "broken.jpg").write_text("<svg><script>alert(1)</script></svg>")
+    result = lookalike(*write(workspace, *lines))
+    assert (result.status, result.out) == (1, "")
+    assert problem in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_file_takes_the_place_of_a_query(lookalike, workspace):
+    assert "takes the place" in lookalike(*write(workspace, "box/001"), "box/001").err
+    assert "There is no query." in lookalike("search", "--encoder", "color").err
+    assert "cannot be read" in lookalike("search", "--queries", "absent.txt").err
