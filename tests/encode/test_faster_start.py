@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from lookalike.encode.open import open_encoder
-from lookalike.encode.sources.faster_start import WithoutRandomWeights
+from lookalike.encode.sources.faster_start import without_random_weights
 from lookalike.encode.spec import parse
 
 OPENED = """
@@ -47,7 +47,7 @@ def test_a_network_is_opened_without_the_compiler_of_pytorch_which_still_works_a
 def test_no_random_weights_are_drawn_and_constant_ones_are_kept():
     torch.manual_seed(0)
     state = torch.get_rng_state()
-    with WithoutRandomWeights():
+    with without_random_weights():
         made = timm.create_model("test_vit", num_classes=0)
         other = torch.nn.init.kaiming_uniform_(tensor := torch.full((2, 2), 7.0))
     assert torch.equal(torch.get_rng_state(), state)
@@ -56,6 +56,16 @@ def test_no_random_weights_are_drawn_and_constant_ones_are_kept():
     assert (made.norm.weight == 1).all()
     assert (made.norm.bias == 0).all()
     assert not torch.equal(torch.nn.Linear(9, 9).weight, torch.zeros(9, 9))  # drawn again afterwards
+
+
+@pytest.mark.timeout(30)
+def test_values_out_of_range_are_not_drawn_until_they_fit():
+    tensor = torch.full((2, 2), 1e9)  # new memory has any values
+    with without_random_weights():
+        assert torch.nn.init.trunc_normal_(tensor) is tensor
+        assert torch.nn.init.trunc_normal_(tensor, std=9) is tensor
+    assert (tensor == 1e9).all()
+    assert torch.nn.init.trunc_normal_(tensor).abs().max() <= 2
 
 
 def test_weights_are_those_of_the_file(tmp_path):

@@ -19,8 +19,8 @@ RANDOM = {  # of torch.nn.init and of tensors
 }
 
 
-class WithoutRandomWeights(TorchFunctionMode):
-    """While a network is made whose parameters are loaded afterwards, no initial values are drawn for them."""
+class _Undrawn(TorchFunctionMode):
+    """Functions that draw values leave them as they are."""
 
     def __torch_function__(
         self,
@@ -34,6 +34,22 @@ class WithoutRandomWeights(TorchFunctionMode):
         if getattr(function, "__name__", "") in RANDOM:
             return given[0] if given else named["tensor"]
         return function(*given, **named)
+
+
+def _as_it_is(tensor: torch.Tensor, *_: object, **__: object) -> torch.Tensor:
+    return tensor
+
+
+@contextmanager
+def without_random_weights() -> Iterator[None]:
+    """While a network is made whose parameters are loaded afterwards, no initial values are drawn for them."""
+    truncated = torch.nn.init._no_grad_trunc_normal_
+    torch.nn.init._no_grad_trunc_normal_ = _as_it_is  # it draws again until all values are within a range
+    try:
+        with _Undrawn():
+            yield
+    finally:
+        torch.nn.init._no_grad_trunc_normal_ = truncated
 
 
 def _is_compile_supported(device: object) -> object:

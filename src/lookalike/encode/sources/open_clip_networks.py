@@ -21,7 +21,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
-from lookalike.encode.sources.faster_start import WithoutRandomWeights
+from lookalike.encode.sources.faster_start import without_random_weights
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, require_reachable, unreachable
 
@@ -36,7 +36,7 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it warns at every retry
     model, preprocessing, published = _settings(spec)
     try:
-        with WithoutRandomWeights():
+        with without_random_weights():
             module = _tower(model, arguments)
     except (TypeError, ValueError, AssertionError) as error:
         raise EncoderError(

@@ -15,7 +15,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
-from lookalike.encode.sources.faster_start import WithoutRandomWeights
+from lookalike.encode.sources.faster_start import without_random_weights
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, require_reachable, unreachable
 
@@ -43,7 +43,7 @@ def licence_name(name: str) -> str:
 
 def _made(spec: EncoderSpec, arguments: Arguments, *, pretrained: bool) -> nn.Module:
     try:
-        with WithoutRandomWeights():
+        with without_random_weights():
             made: nn.Module = timm.create_model(spec.name, pretrained=pretrained, num_classes=0, **arguments)
         return made
     except (TypeError, ValueError, AssertionError) as error:

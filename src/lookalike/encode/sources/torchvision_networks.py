@@ -10,7 +10,7 @@ from torch import nn
 from lookalike.core.errors import EncoderError
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.network import Arguments, Backbone
-from lookalike.encode.sources.faster_start import WithoutRandomWeights
+from lookalike.encode.sources.faster_start import without_random_weights
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.weights import fit, read_weights, unreachable
 
@@ -21,7 +21,7 @@ def build(spec: EncoderSpec, file: Path | None, arguments: Arguments) -> Backbon
     _require_name(spec, name)
     weights = _weights(spec, name, tag)
     try:
-        with WithoutRandomWeights():
+        with without_random_weights():
             module = torchvision.models.get_model(
                 name, weights=None, **{**_quiet(name), **_sized(name, weights), **arguments}
             )
