@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.catalog.photos.boxes import box_of
+from lookalike.catalog.photos.check import LEAST_SIDE, check_image
 from lookalike.core.errors import LookalikeError, SearchError
 from lookalike.core.filters import Where
 from lookalike.store.workspace import Workspace
@@ -40,6 +41,13 @@ def search(
             fix=f"Give the path of the photo, or leave out {option}.",
         )
     image = None if part or mask else _catalog_image(workspace, query)
+    if part is not None and min(part.width, part.height) < LEAST_SIDE:
+        raise SearchError(
+            f"The box has {part.width} x {part.height} pixels; that shows nothing.",
+            fix=f"Give a box of at least {LEAST_SIDE} x {LEAST_SIDE} pixels.",
+        )
+    if image is None:
+        _require_photo(query)
     searcher = Searcher.of(workspace, encoder, engine=engine)
     if image is not None:
         return replace(searcher.by_image(image, k, where), query=query)
@@ -66,6 +74,8 @@ def search_many(
             continue
         try:
             image = _catalog_image(workspace, query)
+            if image is None:
+                _require_photo(query)
             vectors.append(searcher.vector_of(query if image is None else image, new=image is None))
         except LookalikeError as error:
             raise SearchError(f"Line {number}: {error.problem}", fix=error.fix) from error
@@ -74,6 +84,12 @@ def search_many(
     if not names:
         raise SearchError("There is no query.", fix="Give one id of an image or path of a photo per line.")
     return searcher.by_vectors(names, np.stack(vectors), np.array(rows, np.int64), k, where)
+
+
+def _require_photo(path: str) -> None:
+    """Refuse what a catalog refuses too; the size of a photo is read before a pixel is decoded."""
+    if reason := check_image(path).reason.partition("; to use it:")[0]:  # that hint is for catalogs
+        raise SearchError(f"{path!r} cannot be searched with: {reason}.", fix="Search with another photo.")
 
 
 def _catalog_image(workspace: Workspace, query: str) -> str | None:
