@@ -2,12 +2,13 @@
 
 import atexit
 import functools
-import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -22,11 +23,13 @@ class MilvusServer:
 
     process: subprocess.Popen[bytes]
     address: str
+    folder: Path
 
     def kill(self) -> None:
         """End it at once, as a machine that fails."""
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def started_milvus() -> MilvusServer:
@@ -35,21 +38,21 @@ def started_milvus() -> MilvusServer:
     pytest.importorskip("milvus_lite", reason="needs milvus-lite, which tests use as a server")
     from pymilvus import MilvusClient, MilvusException
 
-    folder, port = tempfile.mkdtemp(prefix="lookalike-milvus-"), free_port()
+    folder, port = Path(tempfile.mkdtemp(prefix="lookalike-milvus-")), free_port()
     command = [
         "server",
         "--data-dir",
-        os.path.join(folder, "data"),
+        str(folder / "data"),
         "--host",
         "127.0.0.1",
         "--port",
         str(port),
     ]
-    with open(os.path.join(folder, "output"), "wb") as output:
+    with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "milvus_lite", *command], stdout=output, stderr=subprocess.STDOUT
         )
-    server = MilvusServer(process, f"http://127.0.0.1:{port}")
+    server = MilvusServer(process, f"http://127.0.0.1:{port}", folder)
     atexit.register(server.kill)
     for _ in range(10 * START_SECONDS):
         try:
