@@ -57,17 +57,19 @@ def shop(rows: int, dimension: int = 24, seed: int = 0) -> tuple:
     return catalog, embeddings_of(catalog, features(rows, dimension, seed))
 
 
+@pytest.mark.parametrize("together", [1, 2, 8, 9, 21])
 @pytest.mark.parametrize("k", [1, 10, 300])
-def test_a_lone_query_has_the_list_of_the_rank_engine(k: int):
+def test_few_queries_have_the_lists_of_the_rank_engine(k: int, together: int):
     catalog, vectors = shop(2_000)
     engine = Exact.of(catalog, vectors, CPU)
     distinct = Distinct(engine)
     rows = np.arange(0, 2_000, 97)
     expected = top_lists(catalog, vectors, rows, k, machine=CPU)
-    for at, row in enumerate(rows):
-        found = distinct.lists(engine, vectors.vectors[[row]], np.array([row]), k)
-        assert found.row[0].tolist() == expected.row[at].tolist()
-        np.testing.assert_allclose(found.score[0], expected.score[at], atol=1e-6)
+    for first in range(0, len(rows), together):
+        some = slice(first, first + together)
+        found = distinct.lists(engine, vectors.vectors[rows[some]], rows[some], k)
+        assert found.row.tolist() == expected.row[some].tolist()
+        np.testing.assert_allclose(found.score, expected.score[some], atol=1e-6)
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -1,7 +1,8 @@
 """Exact search: every image is compared.
 
-Batches go through the rank engine. A single query is one matrix-vector product, which reads the vectors once; its best
-images and a surplus are scored again in the block shape of the rank engine, so that the lists of both are equal.
+Batches go through the rank engine. A few queries are searched one by one: a matrix-vector product reads the vectors
+once; the best images and a surplus are scored again in the block shape of the rank engine, so that both
+lists are equal.
 """
 
 import os
@@ -23,6 +24,7 @@ from lookalike.rank.engine.vectors import TIE, Shaped, as_gallery, as_queries, u
 from lookalike.rank.gallery import Gallery, prepare
 from lookalike.search.engine import Nearest
 
+ALONE = 8  # queries up to which one after another is faster than the blocks of the rank engine
 FEW = 512  # up to this count the best are kept in a short list; above, the scores are partitioned
 PARTS, LEAST = 4, 8
 SURPLUS = 2 * TIE  # the rounding of a matrix-vector product is well below this
@@ -69,15 +71,18 @@ class Exact:
         count = min(count, len(self))
         if count == 0:
             return Nearest(np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32))
-        if len(queries) == 1:
-            return self._alone(unit_rows(queries, self.source.dimension)[0], count)
+        if len(queries) <= ALONE:
+            found = [self._alone(query, count) for query in unit_rows(queries, self.source.dimension)]
+            return Nearest(np.stack([row for row, _ in found]), np.stack([score for _, score in found]))
         shaped = as_queries(
             Source(queries), np.arange(len(queries)), "cosine", self.shaped.center, queries.nbytes
         )
         found = best_images(self._gallery, shaped, count, self.machine)
         return Nearest(found.row, found.score)
 
-    def _alone(self, query: Float32[np.ndarray, " dimension"], count: int) -> Nearest:
+    def _alone(
+        self, query: Float32[np.ndarray, " dimension"], count: int
+    ) -> tuple[Int64[np.ndarray, " count"], Float32[np.ndarray, " count"]]:
         """The nearest images of one query of length 1."""
         from lookalike.rank.engine.kernels import best_k
 
@@ -90,7 +95,7 @@ class Exact:
         score, place = np.empty(count, np.float32), np.empty(count, np.int64)
         in_order, room = np.arange(len(places)), np.empty(len(places), np.int64)
         best_k(again, in_order, np.float32(TIE), room, score, place)
-        return Nearest(self.shaped.images[places[place]][None], score[None])
+        return self.shaped.images[places[place]], score
 
     def _scores(self, query: Float32[np.ndarray, " dimension"]) -> Float32[np.ndarray, " rows"]:
         """The cosine of every image with one query."""

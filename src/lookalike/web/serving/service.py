@@ -15,7 +15,7 @@ from lookalike.workflows.start.catalog import Followed
 from lookalike.workflows.start.uploads import NewImage, add_images, bring_up_to_date, remove_images
 
 T = TypeVar("T")
-SEARCHES = 2, 64  # threads, and searches that may wait for them: one search uses all cores
+SEARCHES = 2, 64  # threads, and searches that may wait for them; those that read the vectors are shared
 BATCHES = 1, 16  # the same for searches with many ids
 PHOTOS = 1, 16  # the same for uploads: a photo may take some hundred megabytes while it is decoded
 CHANGES = 256  # images that may wait to be added
