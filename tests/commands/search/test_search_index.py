@@ -8,6 +8,7 @@ import pytest
 from milvus_server import started_milvus
 
 from lookalike.core.errors import SearchError, WorkspaceError
+from lookalike.search.approximate import Approximate
 from lookalike.store.disk import lock
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.search.index import build_index, index_folder, open_engine, update_index
@@ -67,6 +68,20 @@ def test_an_index_of_others_is_refused(workspace, change):
     searcher = Searcher.of(opened, "color")
     assert searcher.engine.name == "exact"
     assert "cannot be used" in searcher.note
+
+
+def test_a_full_disk_is_one_sentence_and_keeps_the_earlier_index(lookalike, workspace, monkeypatch):
+    assert lookalike("index", "color").status == 0
+
+    def full(index, path):
+        raise RuntimeError("Failed to serialize into stream")
+
+    monkeypatch.setattr(Approximate, "save", full)
+    result = lookalike("index", "color")
+    assert result.status == 1
+    assert "writing the index color" in result.err
+    assert "Traceback" not in result.err
+    assert lookalike("search", "bowl/000", "--encoder", "color", "--json").json["engine"] == "usearch"
 
 
 def test_two_writers(workspace):

@@ -97,7 +97,10 @@ def write_index(
         make_folder(temporary)
         np.save(temporary / KEYS, keys)
         if save is not None:
-            save(temporary / GRAPH)
+            try:
+                save(temporary / GRAPH)
+            except RuntimeError as error:  # the library's word for a disk that is full
+                raise OSError(str(error)) from error
         write_file(temporary / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
         take_place(temporary, folder)
 
