@@ -72,8 +72,8 @@ class Exact:
         if count == 0:
             return Nearest(np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32))
         if len(queries) <= ALONE:
-            found = [self._alone(query, count) for query in unit_rows(queries, self.source.dimension)]
-            return Nearest(np.stack([row for row, _ in found]), np.stack([score for _, score in found]))
+            each = [self._alone(query, count) for query in unit_rows(queries, self.source.dimension)]
+            return Nearest(np.stack([row for row, _ in each]), np.stack([score for _, score in each]))
         shaped = as_queries(
             Source(queries), np.arange(len(queries)), "cosine", self.shaped.center, queries.nbytes
         )

@@ -70,7 +70,14 @@ def _why(found: Judgement, one: Comparison, *, is_distrusted: bool) -> tuple[str
         else ""
     )
     difference = f"The difference is {value(k * one.difference, 2)} results per query{around}"
-    chance = "." if is_significant(one) else ", which can be chance."
+    chance = ", which can be chance."
+    if is_significant(one):
+        is_open = one.interval.low <= 0 <= one.interval.high
+        chance = (
+            ". The labels separate the two; the error of the correction could change their order."
+            if is_open
+            else "."
+        )
     return (
         f"Of the first {k} results of {best}, about {value(k * one.values[0], 1)} are similar; "
         f"{second}, the next, has {value(k * one.values[1], 1)}.",
