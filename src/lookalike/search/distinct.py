@@ -73,8 +73,10 @@ class Distinct:
         while len(left):
             if not engine.exact and count > min(MOST, len(engine)):
                 engine, count = everything, least
-            found = self._scored(engine, vectors[left], min(count, len(engine)))
-            row[left], score[left], certain = self._best(found, own_item[left], k, allowed)
+            found = engine.nearest(vectors[left], min(count, len(engine)))
+            row[left], score[left], certain = self._best(
+                found, None if engine.exact else vectors[left], own_item[left], k, allowed
+            )
             fewer = (found.row < 0).any(axis=1)
             if engine.exact and count >= len(engine):
                 exhausted[left] = (row[left] < 0).any(axis=1)
@@ -88,44 +90,46 @@ class Distinct:
         own = int(self.images[own_item[own_item >= 0]].max(initial=0))
         return math.ceil(k * self.per_item) + own + SPARE
 
-    def _scored(self, engine: Engine, vectors: np.ndarray, count: int) -> Nearest:
-        """The nearest images by an engine, with exact scores."""
-        found = engine.nearest(vectors, count)
-        if engine.exact or not found.row.size:
-            return found
-        from lookalike.search.kernels import score_rows
-
-        source = self.exact.source
-        queries = unit_rows(vectors, source.dimension)
-        held, score = np.asarray(source.held), np.empty(found.row.shape, np.float32)
-        place = self.in_order if source.place is None else source.place
-
-        def work(part: slice) -> None:
-            score_rows(held, place, self.norm, queries[part], found.row[part], score[part])
-
-        in_parts(len(vectors), work)
-        return Nearest(found.row, score)
-
     def _best(
-        self, found: Nearest, own_item: np.ndarray, k: int, allowed: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows and scores of the K best distinct items among the images found, and whether more can change them."""
-        from lookalike.search.kernels import distinct_lists
+        self,
+        found: Nearest,
+        vectors: Float32[np.ndarray, "queries dimension"] | None,
+        own_item: Int64[np.ndarray, " queries"],
+        k: int,
+        allowed: Bool[np.ndarray, " images"] | None,
+    ) -> tuple[
+        Int64[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"], Bool[np.ndarray, " queries"]
+    ]:
+        """Rows and scores of the K best distinct items among the images found, and whether more cannot change them.
+
+        The images are scored exactly with the query `vectors`; None: their scores are exact.
+        """
+        from lookalike.search.kernels import distinct_lists, score_rows
 
         row, score = np.empty((len(own_item), k), np.int64), np.empty((len(own_item), k), np.float32)
         certain = np.empty(len(own_item), dtype=bool)
         allowed = EVERYTHING if allowed is None else allowed
-        distinct_lists(
-            found.row,
-            found.score,
-            own_item,
-            self.item,
-            self.first,
-            self.duplicate,
-            allowed,
-            np.float32(TIE),
-            row,
-            score,
-            certain,
-        )
+        source = self.exact.source
+        held, place = np.asarray(source.held), self.in_order if source.place is None else source.place
+        queries = None if vectors is None else unit_rows(vectors, source.dimension)
+        exactly = found.score if queries is None else np.empty(found.row.shape, np.float32)
+
+        def work(part: slice) -> None:
+            if queries is not None:
+                score_rows(held, place, self.norm, queries[part], found.row[part], exactly[part])
+            distinct_lists(
+                found.row[part],
+                exactly[part],
+                own_item[part],
+                self.item,
+                self.first,
+                self.duplicate,
+                allowed,
+                np.float32(TIE),
+                row[part],
+                score[part],
+                certain[part],
+            )
+
+        in_parts(len(own_item), work)
         return row, score, certain

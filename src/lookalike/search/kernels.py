@@ -17,19 +17,29 @@ def score_rows(
     rows: np.ndarray,
     scores: np.ndarray,
 ) -> None:
-    """scores[q, i] = cosine of query q, which has length 1, and the vector of image rows[q, i]; -inf for row -1."""
+    """scores[q, i] = cosine of query q, which has length 1, and the vector of image rows[q, i]; -inf for row -1.
+
+    Four images at a time: the processor waits for their vectors together.
+    """
+    width = rows.shape[1]
     for q in range(len(queries)):
         query = queries[q]
-        for i in range(rows.shape[1]):
-            row = rows[q, i]
-            if row < 0:
-                scores[q, i] = -np.inf
-                continue
-            vector = vectors[place[row]]
-            total = np.float32(0)
-            for d in range(len(query)):
-                total += query[d] * vector[d]
-            scores[q, i] = total / norm[row]
+        for i in range(0, width, 4):
+            a, b = rows[q, i], rows[q, min(i + 1, width - 1)]
+            c, d = rows[q, min(i + 2, width - 1)], rows[q, min(i + 3, width - 1)]
+            one, two = vectors[place[max(a, 0)]], vectors[place[max(b, 0)]]
+            three, four = vectors[place[max(c, 0)]], vectors[place[max(d, 0)]]
+            totals = np.zeros(4, np.float32)
+            first, second, third, fourth = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+            for n in range(len(query)):
+                first += query[n] * one[n]
+                second += query[n] * two[n]
+                third += query[n] * three[n]
+                fourth += query[n] * four[n]
+            totals[0], totals[1], totals[2], totals[3] = first, second, third, fourth
+            for n in range(min(4, width - i)):
+                row = rows[q, i + n]
+                scores[q, i + n] = totals[n] / norm[row] if row >= 0 else -np.inf
 
 
 @compiled
