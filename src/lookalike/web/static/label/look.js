@@ -21,5 +21,6 @@ export class Look {
     }));
   }
 
-  isEarly(at) { return at - this.at < LOOK; }
+  // A sum, as a caller would write it: at - this.at would be 149.99 for this.at + LOOK now and then.
+  isEarly(at) { return at < this.at + LOOK; }
 }
