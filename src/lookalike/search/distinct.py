@@ -20,6 +20,7 @@ SELECTIVE = 10_000  # allowed images up to which all of them are compared, whate
 GROWTH = 4  # how many times as many images are fetched for lists that are not certain
 MOST = 4096  # images fetched from an approximate engine before all allowed images are compared
 EVERYTHING = np.empty(0, dtype=bool)
+IN_ORDER = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +41,15 @@ class Distinct:
     def __init__(self, exact: Exact) -> None:
         catalog = exact.catalog
         self.exact = exact
-        self.item = catalog.item_codes[1].astype(np.int64)
+        self.item = catalog.item_codes[1].astype(np.int32)
         rows = exact.shaped.images
         self.first = np.full(int(self.item.max(initial=-1)) + 1, len(catalog), np.int64)
         np.minimum.at(self.first, self.item[rows], rows)
-        self.duplicate = np.asarray(catalog.duplicate, np.int64)
+        self.duplicate = np.asarray(catalog.duplicate, np.int32)
         self.images = np.bincount(self.item[rows], minlength=len(self.first))
         self.per_item = len(rows) / max(int(np.count_nonzero(self.images)), 1)
         self.norm = np.ones(len(catalog), np.float32)
         self.norm[rows] = exact.shaped.norm
-        self.in_order = np.arange(len(catalog))
 
     def lists(
         self,
@@ -61,7 +61,7 @@ class Distinct:
     ) -> DistinctLists:
         """The lists of some queries. `own` are their catalog rows, -1 for new photos."""
         at_least(k, 1, "k")
-        own_item = np.where(own >= 0, self.item[own], -1)
+        own_item = np.where(own >= 0, self.item[own], np.int64(-1))
         everything = self.exact if allowed is None else self.exact.among(allowed)
         if engine.exact or len(everything) <= (SELECTIVE if allowed is not None else 0):
             engine = everything
@@ -70,12 +70,13 @@ class Distinct:
         least = self._least_count(k, own_item)
         count = least if engine.exact else least * len(engine) // max(len(everything), 1)
         left = np.arange(len(own))
+        unit = vectors if engine.exact else unit_rows(vectors, self.exact.source.dimension)
         while len(left):
             if not engine.exact and count > min(MOST, len(engine)):
                 engine, count = everything, least
             found = engine.nearest(vectors[left], min(count, len(engine)))
             row[left], score[left], certain = self._best(
-                found, None if engine.exact else vectors[left], own_item[left], k, allowed
+                found, None if engine.exact else unit[left], own_item[left], k, allowed
             )
             fewer = (found.row < 0).any(axis=1)
             if engine.exact and count >= len(engine):
@@ -102,7 +103,7 @@ class Distinct:
     ]:
         """Rows and scores of the K best distinct items among the images found, and whether more cannot change them.
 
-        The images are scored exactly with the query `vectors`; None: their scores are exact.
+        The images are scored exactly with the query `vectors` of length 1; None: their scores are exact.
         """
         from lookalike.search.kernels import distinct_lists, score_rows
 
@@ -110,13 +111,12 @@ class Distinct:
         certain = np.empty(len(own_item), dtype=bool)
         allowed = EVERYTHING if allowed is None else allowed
         source = self.exact.source
-        held, place = np.asarray(source.held), self.in_order if source.place is None else source.place
-        queries = None if vectors is None else unit_rows(vectors, source.dimension)
-        exactly = found.score if queries is None else np.empty(found.row.shape, np.float32)
+        held, place = np.asarray(source.held), IN_ORDER if source.place is None else source.place
+        exactly = found.score if vectors is None else np.empty(found.row.shape, np.float32)
 
         def work(part: slice) -> None:
-            if queries is not None:
-                score_rows(held, place, self.norm, queries[part], found.row[part], exactly[part])
+            if vectors is not None:
+                score_rows(held, place, self.norm, vectors[part], found.row[part], exactly[part])
             distinct_lists(
                 found.row[part],
                 exactly[part],

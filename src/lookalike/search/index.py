@@ -40,16 +40,41 @@ class Index(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class KeyTable:
+    """The catalog row of each key. Keys are hashes, so their first bits lead to a few places of a sorted table."""
+
+    held: Int64[np.ndarray, "keys 2"]
+    first: Int64[np.ndarray, " bits"]
+    shift: int
+
+    @classmethod
+    def of(cls, keys: Int64[np.ndarray, " keys"], rows: Int64[np.ndarray, " keys"]) -> "KeyTable":
+        """The table of keys, which are not negative, and their rows."""
+        order = np.argsort(keys, kind="stable")
+        most = int(keys.max(initial=0)).bit_length()
+        shift = max(most - len(keys).bit_length(), 0)
+        first = np.concatenate([[0], np.cumsum(np.bincount(keys >> shift))])
+        return cls(np.stack([keys[order], rows[order]], axis=1), first, shift)
+
+    def rows(self, keys: Int64[np.ndarray, "queries count"]) -> Int64[np.ndarray, "queries count"]:
+        """The rows of keys; -1 for those that the table lacks."""
+        from lookalike.search.kernels import rows_of_keys
+
+        found = np.empty(keys.size, np.int64)
+        rows_of_keys(np.ascontiguousarray(keys).reshape(-1), self.held, self.first, self.shift, found)
+        return found.reshape(keys.shape)
+
+
+@dataclass(frozen=True, eq=False)
 class Indexed:
     """An index as an engine over the catalog as it is now.
 
     Images that the index lacks are compared one by one (`buffer`); what it has of images that are gone is hidden.
-    `keys` and `rows` are the keys of the catalog's images that can be found, in ascending order, and their rows.
+    `found` has the keys of the catalog's images that can be found.
     """
 
     index: Index
-    keys: Int64[np.ndarray, " gallery"]
-    rows: Int64[np.ndarray, " gallery"]
+    found: KeyTable
     buffer: Exact
     missing: Int64[np.ndarray, " missing"]
     gone: Int64[np.ndarray, " gone"]
@@ -66,14 +91,12 @@ class Indexed:
     ) -> "Indexed":
         """The engine for an index that has the keys `held`; `keys` are those of the catalog's images."""
         rows = exact.shaped.images
-        order = np.argsort(keys[rows], kind="stable")
         new = np.zeros(len(keys), dtype=bool)
         new[rows] = ~np.isin(keys[rows], held)
         gone = np.setdiff1d(held, keys[rows])
         return cls(
             index,
-            keys[rows][order],
-            rows[order],
+            KeyTable.of(keys[rows], rows),
             exact.among(new),
             np.flatnonzero(new),
             gone,
@@ -86,7 +109,7 @@ class Indexed:
         return self.index.name
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.found.held)
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
         """The nearest images that the index and the buffer find."""
@@ -96,10 +119,8 @@ class Indexed:
         score = np.empty((len(queries), 0), np.float32)
         if live and len(self):
             found = self.index.nearest(unit_rows(queries, queries.shape[1]), asked)
-            place = np.minimum(np.searchsorted(self.keys, found.key), len(self.keys) - 1)
-            known = (self.keys[place] == found.key) & ~np.isnan(found.score)
-            row = np.where(known, self.rows[place], -1)
-            score = np.where(known, found.score, np.float32(np.nan))
+            row, score = self.found.rows(found.key), found.score.copy()
+            row[np.isnan(score)], score[row < 0] = -1, np.nan
         if len(self.buffer):
             new = self.buffer.nearest(queries, count)
             row = np.concatenate([row, new.row], axis=1)

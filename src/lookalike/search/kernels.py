@@ -19,17 +19,19 @@ def score_rows(
 ) -> None:
     """scores[q, i] = cosine of query q, which has length 1, and the vector of image rows[q, i]; -inf for row -1.
 
-    Four images at a time: the processor waits for their vectors together.
+    The vector of a row is at its `place`; empty: at the row. Four images at a time: the processor waits for their
+    vectors together.
     """
     width = rows.shape[1]
+    totals = np.empty(4, np.float32)
     for q in range(len(queries)):
         query = queries[q]
         for i in range(0, width, 4):
-            a, b = rows[q, i], rows[q, min(i + 1, width - 1)]
-            c, d = rows[q, min(i + 2, width - 1)], rows[q, min(i + 3, width - 1)]
-            one, two = vectors[place[max(a, 0)]], vectors[place[max(b, 0)]]
-            three, four = vectors[place[max(c, 0)]], vectors[place[max(d, 0)]]
-            totals = np.zeros(4, np.float32)
+            a, b = max(rows[q, i], 0), max(rows[q, min(i + 1, width - 1)], 0)
+            c, d = max(rows[q, min(i + 2, width - 1)], 0), max(rows[q, min(i + 3, width - 1)], 0)
+            if len(place):
+                a, b, c, d = place[a], place[b], place[c], place[d]
+            one, two, three, four = vectors[a], vectors[b], vectors[c], vectors[d]
             first, second, third, fourth = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
             for n in range(len(query)):
                 first += query[n] * one[n]
@@ -65,6 +67,7 @@ def _best_of_items(
     order: np.ndarray,
     item: np.ndarray,
     tolerance: np.float32,
+    table: np.ndarray,
     items: np.ndarray,
     best: np.ndarray,
     shown: np.ndarray,
@@ -72,18 +75,22 @@ def _best_of_items(
     """Per item among the candidates, best first: its code, its best score and the row shown; returns how many.
 
     `order` are the places of the candidates, best first. The first row within the tolerance of the best is shown.
+    `table` is room for a hash table of items, a power of two; a dictionary took half of the time of a list.
     """
-    place = dict()
-    place[np.int64(-1)] = 0
+    table[:] = -1
     found = 0
     for i in order:
-        row, one = rows[i], np.int64(item[rows[i]])
-        if one not in place:
-            place[one] = found
+        row, one = rows[i], item[rows[i]]
+        at = one & (len(table) - 1)
+        while table[at] >= 0 and items[table[at]] != one:
+            at = (at + 1) & (len(table) - 1)
+        known = table[at]
+        if known < 0:
+            table[at] = found
             items[found], best[found], shown[found] = one, scores[i], row
             found += 1
-        elif scores[i] >= best[place[one]] - tolerance:
-            shown[place[one]] = min(shown[place[one]], row)
+        elif scores[i] >= best[known] - tolerance:
+            shown[known] = min(shown[known], row)
     return found
 
 
@@ -110,12 +117,14 @@ def _one_list(
 ) -> np.float32:
     """The list of one query from its items, best first; returns the score down to which it depends on all images."""
     filled, start, head = 0, 0, np.float32(np.inf)
+    alone = np.zeros(1, np.int64)
     while start < len(items) and filled < len(top_rows):
         stop = start + 1
         while stop < len(items) and best[start] - best[stop] <= tolerance:
             stop += 1
         head = best[start]
-        for u in start + np.argsort(first[items[start:stop]], kind="mergesort"):
+        among = np.argsort(first[items[start:stop]], kind="mergesort") if stop > start + 1 else alone
+        for u in start + among:
             if filled < len(top_rows) and not _is_repeated(shown[u], top_rows[:filled], duplicate):
                 top_rows[filled], top_scores[filled] = shown[u], best[u]
                 filled += 1
@@ -149,6 +158,10 @@ def distinct_lists(
     """
     width = rows.shape[1]
     items, shown, best = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.float32)
+    size = 1
+    while size < 2 * width:
+        size *= 2
+    table = np.empty(size, np.int64)
     for q in range(len(rows)):
         order = np.argsort(-scores[q], kind="mergesort")
         count = 0
@@ -161,7 +174,7 @@ def distinct_lists(
             if item[row] != own[q] and (len(allowed) == 0 or allowed[row]):
                 order[count] = i
                 count += 1
-        found = _best_of_items(rows[q], scores[q], order[:count], item, tolerance, items, best, shown)
+        found = _best_of_items(rows[q], scores[q], order[:count], item, tolerance, table, items, best, shown)
         down_to = _one_list(
             items[:found],
             best[:found],
@@ -173,3 +186,18 @@ def distinct_lists(
             top_scores[q],
         )
         certain[q] = least < down_to - 3 * tolerance
+
+
+@exactly
+def rows_of_keys(keys: np.ndarray, held: np.ndarray, first: np.ndarray, shift: int, rows: np.ndarray) -> None:
+    """rows[i] = the row of key i; -1 where there is none. `held` are keys in ascending order with their rows.
+
+    Those with the same bits above `shift` begin at first[bits]. A binary search waited for memory 20 times per key.
+    """
+    for i in range(len(keys)):
+        bits = keys[i] >> shift
+        rows[i] = -1
+        if 0 <= bits < len(first) - 1:
+            for at in range(first[bits], first[bits + 1]):
+                if held[at, 0] == keys[i]:
+                    rows[i] = held[at, 1]
