@@ -163,9 +163,18 @@ def lock(folder: Path, name: str, doing: str) -> Iterator[None]:
         try:
             yield
         finally:  # closing alone does not free it while a child process has a copy of the handle
+            os.ftruncate(handle, 0)  # an empty file: nobody has it
             fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
+
+
+def lock_changed(folder: Path, name: str) -> tuple[int, bool]:
+    """When a lock was taken or freed last, in ns, and whether a command has it, or was killed while it had it."""
+    with suppress(FileNotFoundError):
+        about = (folder / f".{name}.lock").stat()
+        return about.st_mtime_ns, about.st_size > 0
+    return 0, False
 
 
 def _holder(handle: int) -> str:

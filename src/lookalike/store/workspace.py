@@ -48,6 +48,7 @@ from lookalike.store.vectors.maps import MAPS
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
+CATALOG = "catalog"  # the lock of commands that change it
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
 
@@ -87,7 +88,7 @@ class Workspace:
         """Create a workspace. The settings file is written last, so a killed `init` leaves no workspace."""
         with disk_errors("making the workspace", folder):
             make_folder(folder)
-        with lock(folder, "catalog", "init"):
+        with lock(folder, CATALOG, "init"):
             if not replace:
                 cls.require_absent(folder)
             clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES, MAPS))
@@ -142,7 +143,7 @@ class Workspace:
     @contextmanager
     def changing_catalog(self, doing: str) -> Iterator[None]:
         """Lock the catalog for one command, from reading to writing."""
-        with lock(self.folder, "catalog", doing):
+        with lock(self.folder, CATALOG, doing):
             self.__dict__.pop("catalog", None)  # another command may have changed it
             yield
 

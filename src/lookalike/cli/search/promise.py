@@ -79,8 +79,7 @@ def sentences(found: PromiseState) -> list[str]:
     if found.answered < found.pairs:
         labelled += " The others count as dissimilar."
     if isnan(found.threshold):
-        why = () if found.notes else (f"No threshold keeps this promise yet: {best.reason}.",)
-        return [f"No promise is made that {what}.", *found.notes, *why, labelled]
+        return [f"No promise is made that {what}.", *(found.notes or (found.why_none,)), labelled]
     first = f"the first {plural(found.k, 'result')}"
     return [
         f"Show results with a score of at least {best.threshold:.4f}: {what}.",

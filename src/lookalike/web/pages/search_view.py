@@ -10,7 +10,8 @@ from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.core.types import Catalog
 from lookalike.store.thumbnails import SIZES
 from lookalike.web.routes.images import image_address
-from lookalike.web.serving.searchers import MOST_LOADED
+from lookalike.web.serving.searchers import MOST_LOADED, STALE
+from lookalike.workflows.release.promise import PromiseState
 from lookalike.workflows.search.searcher import SearchAnswer
 
 K, MOST_K = 10, 100
@@ -64,10 +65,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Column:
-    """The results of one encoder, or why there are none."""
+    """The results of one encoder and its promise, or why there are none."""
 
     encoder: str
     answer: SearchAnswer | None
+    promise: PromiseState | None = None
+    stale: bool = False
     problem: LookalikeError | None = None
 
 
@@ -130,6 +133,7 @@ def columns_shown(
                     **photo_of(catalog, row),
                 }
             )
+        promise = one.promise if one.promise is not None and not one.promise.why_none else None
         judged = [hit["label"] for hit in hits if hit["label"] is not None]
         shown.append(
             {
@@ -139,10 +143,18 @@ def columns_shown(
                 "judged": len(judged),
                 "similar": sum(judged),
                 "only": sum(hit["only"] for hit in hits),
+                "promise": promise,
+                "reached": promise.reached([hit["score"] for hit in hits]) if promise else 0,
+                "notes": [note for note in (one.answer.note if one.answer else "", stale_note(one)) if note],
                 "exhausted": one.answer is not None and one.answer.exhausted,
             }
         )
     return shown
+
+
+def stale_note(column: Column) -> str:
+    """That the vectors of an encoder are older than the catalog; "" if they are not."""
+    return STALE.format(column.encoder) if column.stale else ""
 
 
 def photo_of(catalog: Catalog, row: int) -> dict[str, str]:

@@ -5,6 +5,7 @@ A new served encoder, new vectors and a new index are loaded beside the old ones
 
 import asyncio
 import logging
+import time
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,15 +15,23 @@ from PIL import Image
 
 from lookalike.core.errors import LookalikeError, SearchError
 from lookalike.encode.encoder import encode_photo
+from lookalike.store.disk import lock_changed
 from lookalike.store.served import served
 from lookalike.store.vectors.arrays import MANIFEST
 from lookalike.store.vectors.indexes import INDEXES
-from lookalike.store.workspace import EMBEDDINGS, Workspace
+from lookalike.store.workspace import CATALOG, EMBEDDINGS, Workspace
 from lookalike.web.access.throttle import LaterError
+from lookalike.workflows.release.promise import read_promise
 from lookalike.workflows.search.searcher import Searcher
+from lookalike.workflows.start.embed import stale
 
 LOOK_SECONDS = 2.0  # how often changes by other programs are looked for
 RETRY_SECONDS = 60.0  # after a failed load, for example because memory was short
+FOLLOW_SECONDS = 30.0  # how old a promise may be
+STALE = (
+    "The catalog changed after the vectors of {} were computed: new images are not found, removed ones still are. "
+    "Update them: lookalike embed --stale"
+)
 MOST_LOADED = 4  # encoders in memory, the served one included
 log = logging.getLogger("lookalike.web")
 
@@ -35,6 +44,8 @@ class Searchers:
         self.served = ""
         self.problems: dict[str, str] = {}
         self.loaded: dict[str, Searcher] = {}  # the one that was used last is at the end
+        self.stale: frozenset[str] = frozenset()  # encoders whose vectors are older than the catalog
+        self._compared, self._follow_at = (0, dict[str, Hashable]()), 0.0
         self._seen: dict[str, Hashable] = {}
         self._retry: dict[str, float] = {}  # when a load that failed is tried again
         self._loading: dict[str, asyncio.Task[Searcher]] = {}
@@ -137,10 +148,24 @@ class Searchers:
         workspace = Workspace(self.folder)
         try:
             now, names = workspace.database.fetch(served), workspace.encoders
+            versions = {name: _version(self.folder, name) for name in names}
+            with suppress(LookalikeError):  # of one encoder; the searches tell it
+                self._follow(workspace, versions)
         finally:
             workspace.database.close()
         wanted = now.encoder if now is not None else names[0] if names else ""
-        return wanted, {name: _version(self.folder, name) for name in names}
+        return wanted, versions
+
+    def _follow(self, workspace: Workspace, versions: dict[str, Hashable]) -> None:
+        """Notice that vectors became older than the catalog, and read promises again."""
+        changed, held = lock_changed(self.folder, CATALOG)
+        again, state = time.monotonic() >= self._follow_at, (changed, versions)
+        if state != self._compared or (held and again):
+            self._compared, self.stale = state, frozenset(stale(workspace))
+        if again:
+            self._follow_at = time.monotonic() + FOLLOW_SECONDS
+            for name, searcher in list(self.loaded.items()):
+                searcher.promise = read_promise(workspace, name)
 
 
 def _version(folder: Path, name: str) -> Hashable:

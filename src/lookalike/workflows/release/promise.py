@@ -1,6 +1,7 @@
 """The promise of an encoder: places of its own lists are drawn and asked, and their labels set a threshold."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from pathlib import Path
@@ -60,6 +61,17 @@ class PromiseState:
     def threshold(self) -> float:
         """The threshold that keeps the promise now; NaN: no promise is made."""
         return float("nan") if self.notes else self.found.threshold
+
+    @property
+    def why_none(self) -> str:
+        """Why no promise is made; "" if one is made."""
+        if not isnan(self.threshold):
+            return ""
+        return self.notes[0] if self.notes else f"No threshold keeps this promise yet: {self.found.reason}."
+
+    def reached(self, scores: Sequence[float]) -> int:
+        """How many results of a list, best first, reach the threshold. The promise is of the first `k` places."""
+        return sum(score >= self.threshold for score in scores[: self.k])
 
 
 def read_promise(workspace: Workspace, encoder: str) -> PromiseState | None:

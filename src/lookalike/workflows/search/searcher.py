@@ -27,7 +27,7 @@ from lookalike.search.index import Indexed
 from lookalike.search.results import Result, judged_items, results
 from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.release.promise import read_promise
+from lookalike.workflows.release.promise import PromiseState, read_promise
 from lookalike.workflows.search.index import EngineName, open_engine, update_index
 
 MERGE_SHARE = 0.1  # of an index, from which images that it lacks are merged into it
@@ -165,10 +165,9 @@ class Searcher:
         return judged_items(judged_pairs(self.catalog, self.workspace.labels(), Rule()))
 
     @cached_property
-    def threshold(self) -> float:
-        """The threshold of the encoder's promise, as it was at the first search; NaN if there is none."""
-        found = read_promise(self.workspace, self.name)
-        return nan if found is None else found.threshold
+    def promise(self) -> PromiseState | None:
+        """The encoder's promise, as it was at the first search; None if no labels were drawn for it."""
+        return read_promise(self.workspace, self.name)
 
     def vector_of(self, query: str, *, new: bool) -> np.ndarray:
         """The vector of an image of the catalog, or of a new photo at a path."""
@@ -184,6 +183,7 @@ class Searcher:
         """The K best distinct items for each vector. `rows` are those of the catalog images, -1 for new photos."""
         allowed = matching(self.catalog, where) if where else None
         engine, note = self.engine, self.note
+        threshold = nan if self.promise is None else self.promise.threshold
         found = self.distinct.lists(engine, vectors, rows, k, allowed)
         answers = []
         for at, (name, row) in enumerate(zip(names, rows.tolist(), strict=True)):
@@ -192,7 +192,7 @@ class Searcher:
             hits = results(self.catalog, found.row[at], found.score[at], image, judged)
             exhausted = bool(found.exhausted[at])
             answers.append(
-                SearchAnswer(name, image, self.name, hits, engine.name, exhausted, note, self.threshold)
+                SearchAnswer(name, image, self.name, hits, engine.name, exhausted, note, threshold)
             )
         return answers
 

@@ -11,7 +11,7 @@ from lookalike.store.settings import WorkspaceSettings, read_settings
 from lookalike.store.sql.backup import checked, counts, is_empty, restore_backup, write_backup
 from lookalike.store.sql.database import Database
 from lookalike.store.sql.rows import read_catalog
-from lookalike.store.workspace import DATABASE, Workspace
+from lookalike.store.workspace import CATALOG, DATABASE, Workspace
 
 MAIN_TABLES = (
     "image",
@@ -66,7 +66,7 @@ def restore(folder: Path, path: Path, *, replace: bool = False, progress: Progre
     settings = read_settings(folder)
     database = Database(settings.database or folder / DATABASE)
     with (
-        lock(folder, "catalog", "restore"),
+        lock(folder, CATALOG, "restore"),
         lock(folder, "labels", "restore"),
         checked(path, folder) as (held, was),
     ):

@@ -7,10 +7,13 @@ from pydantic import BaseModel, Field
 from lookalike.core.errors import ArgumentError
 from lookalike.core.settings import Declared
 from lookalike.web.routes.images import image_address
+from lookalike.web.serving.searchers import STALE
+from lookalike.workflows.release.promise import PromiseState
 from lookalike.workflows.search.searcher import SearchAnswer, Searcher
 
 MOST_K, MOST_IMAGES, MOST_FILTERS = 1000, 256, 20
 PHOTO_SIZE = 960
+NONE_TESTED = "No threshold is tested for {0}: lookalike promise {0}"
 PARTS = {"type": "string", "format": "binary"}
 Id = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(max_length=1000)]
@@ -78,12 +81,29 @@ class Found(BaseModel):
     photo: str
 
 
+class Promised(BaseModel):
+    """A threshold that keeps a tested promise, or `why` there is none (`tested` is false).
+
+    Among the first `k` results for images of the catalog, at most a share of `dissimilar` of those that score at least
+    `threshold` are dissimilar, with this `confidence`. `reached` is the number of these results here; 0 means that
+    nothing similar was found.
+    """
+
+    tested: bool
+    why: str = ""
+    threshold: float | None = None
+    dissimilar: float | None = None
+    confidence: float | None = None
+    k: int | None = None
+    reached: int | None = None
+
+
 class SearchFound(BaseModel):
     """The items found, best first.
 
     `exhausted`: there are fewer than K, because the catalog or the filters leave no more. `loaded`: the encoder was
     not in memory, so this request took longer. `note`: what to know about the engine, for example an index that is
-    older than the catalog.
+    older than the catalog. `stale`: the vectors are older than the catalog, so new images are not found.
     """
 
     query: str
@@ -92,6 +112,8 @@ class SearchFound(BaseModel):
     exhausted: bool
     loaded: bool
     note: str
+    stale: bool
+    promise: Promised
     results: list[Found]
 
 
@@ -116,7 +138,21 @@ class CatalogChanged(BaseModel):
     stale: list[str]
 
 
-def search_found(searcher: Searcher, answer: SearchAnswer, *, loaded: bool) -> SearchFound:
+def promised(state: PromiseState | None, encoder: str, scores: list[float]) -> Promised:
+    """What is promised of a list with these scores."""
+    if state is None or state.why_none:
+        return Promised(tested=False, why=NONE_TESTED.format(encoder) if state is None else state.why_none)
+    return Promised(
+        tested=True,
+        threshold=state.threshold,
+        dissimilar=state.terms.dissimilar,
+        confidence=state.terms.confidence,
+        k=state.k,
+        reached=state.reached(scores),
+    )
+
+
+def search_found(searcher: Searcher, answer: SearchAnswer, *, loaded: bool, stale: bool) -> SearchFound:
     """An answer as the API gives it, without labels."""
     catalog, results = searcher.catalog, []
     for one in answer.results:
@@ -130,7 +166,9 @@ def search_found(searcher: Searcher, answer: SearchAnswer, *, loaded: bool) -> S
         engine=answer.engine,
         exhausted=answer.exhausted,
         loaded=loaded,
-        note=answer.note,
+        note=" ".join(filter(None, (answer.note, STALE.format(answer.encoder) if stale else ""))),
+        stale=stale,
+        promise=promised(searcher.promise, answer.encoder, [one.score for one in answer.results]),
         results=results,
     )
 

@@ -43,7 +43,7 @@ async def by_image(sent: Annotated[ImageSearch, Query()], service: ServicePart) 
     where = sent.where
     searcher, loaded = await service.searchers.get(sent.encoder)
     answer = await service.searches.run(partial(searcher.by_image, sent.image, sent.k, where))
-    return search_found(searcher, answer, loaded=loaded)
+    return search_found(searcher, answer, loaded=loaded, stale=searcher.name in service.searchers.stale)
 
 
 @router.post("/search")
@@ -53,7 +53,12 @@ async def by_images(request: Request, sent: BatchSearch, service: ServicePart) -
     where = sent.where
     searcher, loaded = await service.searchers.get(sent.encoder)
     found = await service.batches.run(partial(searcher.many, sent.images, sent.k, where))
-    return BatchFound(answers=[search_found(searcher, one, loaded=loaded) for one in found])
+    return BatchFound(
+        answers=[
+            search_found(searcher, one, loaded=loaded, stale=searcher.name in service.searchers.stale)
+            for one in found
+        ]
+    )
 
 
 @router.post("/search/photo", openapi_extra=upload_body(PhotoSearch))
@@ -73,4 +78,9 @@ async def by_photo(request: Request, service: ServicePart) -> SearchFound:
             require_photo(photo.content, most, box)
             return searcher.by_photo(io.BytesIO(photo.content), sent.k, where, box=box, name="photo")
 
-        return search_found(searcher, await service.photos.run(work), loaded=loaded)
+        return search_found(
+            searcher,
+            await service.photos.run(work),
+            loaded=loaded,
+            stale=searcher.name in service.searchers.stale,
+        )

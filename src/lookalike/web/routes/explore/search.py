@@ -207,9 +207,13 @@ def _found(
     catalog: Catalog,
     opened: Mapping[str, Searcher | LookalikeError],
 ) -> dict[str, Any]:
-    box = box_of(wanted.box)
-    if box is not None and query.width:
-        require_inside(box, query.width, query.height)
+    box, failure = None, None
+    try:
+        box = box_of(wanted.box)
+        if box is not None and query.width:
+            require_inside(box, query.width, query.height)
+    except LookalikeError as error:  # the photo stays, so that another box can be drawn
+        box, failure, opened = None, error, {}
     if wanted.filters:
         matching(catalog, wanted.where)
     began = time.perf_counter()
@@ -221,6 +225,7 @@ def _found(
     return {
         "query": query,
         "box": box,
+        "failure": failure,
         "columns": made,
         "took": round(1000 * took),
         "results": sum(len(one["hits"]) for one in made),
@@ -241,13 +246,14 @@ def _column(
     site: Site, wanted: Wanted, query: Queried, box: Box | None, name: str, found: Searcher | LookalikeError
 ) -> Column:
     if isinstance(found, LookalikeError):
-        return Column(name, None, found)
+        return Column(name, None, problem=found)
     try:
-        return Column(name, _answer(site, wanted, query, box, found))
+        answer, is_stale = _answer(site, wanted, query, box, found), name in site.service.searchers.stale
+        return Column(name, answer, found.promise, is_stale)
     except LookalikeError as error:
         if must_be_raised(error):
             raise
-        return Column(name, None, error)
+        return Column(name, None, problem=error)
 
 
 def _answer(site: Site, wanted: Wanted, query: Queried, box: Box | None, searcher: Searcher) -> SearchAnswer:
