@@ -161,7 +161,7 @@ class Searchers:
         changed, held = lock_changed(self.folder, CATALOG)
         again, state = time.monotonic() >= self._follow_at, (changed, versions)
         if state != self._compared or (held and again):
-            self._compared, self.stale = state, frozenset(stale(workspace))
+            self._compared, self.stale, again = state, frozenset(stale(workspace)), True
         if again:
             self._follow_at = time.monotonic() + FOLLOW_SECONDS
             for name, searcher in list(self.loaded.items()):
