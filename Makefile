@@ -61,6 +61,8 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/adaptation.py
 	$(BIN)/python benchmarks/team.py
 	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/map.py
+	$(BIN)/python benchmarks/explore.py --images 2000
 	$(BIN)/python benchmarks/serve_load.py --pairs 2000
 
 clean: ## remove the environment and the demo
