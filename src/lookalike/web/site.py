@@ -23,7 +23,6 @@ from lookalike.web.access.throttle import Throttle
 from lookalike.web.background import Background
 from lookalike.web.exploring import Exploring
 from lookalike.web.serving.metrics import Metrics
-from lookalike.web.serving.searching import Searching
 from lookalike.web.serving.service import Service
 from lookalike.web.serving.uploads import Uploads
 from lookalike.workflows.label.team import Team
@@ -71,7 +70,6 @@ class Site:
     service: Service = field(init=False)
     digests: dict[str, str] = field(default_factory=dict)  # of photos, by image
     exploring: Exploring = field(init=False)
-    searching: Searching = field(init=False)
     uploads: Uploads = field(init=False)
     rules: Rules = field(init=False)
     writer: Writer = field(init=False)
@@ -90,8 +88,8 @@ class Site:
         self.writer = Writer(self.database)
         self.service = Service(self.workspace.folder, self.options.rate, self._follow)
         self.decoders = ThreadPoolExecutor(DECODERS, thread_name_prefix="decoder")
-        self.exploring = Exploring(Background(self.now), self.workspace)
-        self.searching = Searching(self.workspace, self.now)
+        self.exploring = Exploring(self.workspace.folder, self.workspace.pool_name, Background(self.now))
+        self.exploring.warm()
         self.uploads = Uploads(self.now)
         made = new_secret()
         self.key = self.writer.submit(lambda connection: signing_key(connection, made)).result()
@@ -100,7 +98,7 @@ class Site:
         """Finish what was submitted and close the database."""
         if self.forecaster is not None:
             self.forecaster.shutdown(wait=False, cancel_futures=True)
-        self.exploring.background.close()
+        self.exploring.close()
         self.decoders.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self.database.close()

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from lookalike.cli.app import run
 from lookalike.core.errors import ArgumentError
 from lookalike.store.vectors.maps import map_file, read_map
 from lookalike.store.workspace import Workspace
+from lookalike.web.background import Background
+from lookalike.web.exploring import LOOK_MS, Exploring
 from lookalike.workflows.explore import colours
 from lookalike.workflows.explore.map import make_map, open_map
 from lookalike.workflows.start.catalog import remove
@@ -228,3 +231,34 @@ def test_the_command_writes_what_the_page_shows(workspace, tmp_path, capsys):
     np.testing.assert_allclose([[float(row["x"]), float(row["y"])] for row in rows], found.places, rtol=1e-6)
     assert [row["labels"] for row in rows] == [labels.groups[code] for code in labels.code]
     assert run(asked) != 0  # the file exists
+
+
+def test_pages_see_a_changed_catalog_after_a_few_seconds_and_keep_what_they_had_meanwhile(workspace):
+    now = [1_000]
+    exploring = Exploring(workspace.folder, workspace.pool_name, Background(lambda: now[0]))
+    first = exploring.now()
+    catalog = workspace.catalog
+    shade = np.array(["light", "dark"])[np.arange(len(catalog)) % 2]
+    with workspace.changing_catalog("test"):
+        changed = replace(catalog, columns={**catalog.columns, "shade": shade})
+        workspace.change_catalog(changed, workspace.settings, {})
+    assert exploring.now() is first
+    now[0] += LOOK_MS
+    assert exploring.now() is first  # it is read in a thread
+    exploring.reading.join()
+    assert set(exploring.now().facets["shade"]) == {"light", "dark"}
+    assert exploring.now().version == first.version  # the photos are the same, so maps stay
+    read = exploring.now()
+    now[0] += LOOK_MS
+    exploring.now()
+    exploring.close()
+    assert exploring.now() is read  # nothing has changed, so nothing is read
+
+
+def test_a_server_that_begins_has_the_map_of_the_served_encoder_ready(workspace):
+    make_map(workspace, COLOR)
+    exploring = Exploring(workspace.folder, workspace.pool_name, Background(lambda: 0))
+    exploring.warm()
+    exploring.close()
+    assert exploring.last is not None
+    assert exploring.last[1].encoder == COLOR

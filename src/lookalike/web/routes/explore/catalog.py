@@ -24,7 +24,7 @@ After = Annotated[int, Query(ge=0, le=LARGEST)]
 @router.get("")
 def catalog_page(request: Request, site: SitePart) -> Response:
     """The catalog in figures, each with a link to its pictures."""
-    workspace = site.exploring.workspace()
+    workspace = site.exploring.workspace
     catalog = workspace.catalog
     columns = {
         name: list(zip(found.groups, found.sizes, strict=True))
@@ -54,7 +54,7 @@ def catalog_page(request: Request, site: SitePart) -> Response:
 @router.get("/duplicates")
 def duplicates_page(request: Request, site: SitePart, after: After = 0) -> Response:
     """The groups of photos that are one photo, those across items first."""
-    catalog = site.exploring.workspace().catalog
+    catalog = site.exploring.workspace.catalog
     groups = duplicates(catalog).groups
     shown = [
         (group, pictures(catalog, [catalog.row[one.image] for one in group.photos[:MOST_PHOTOS]]))

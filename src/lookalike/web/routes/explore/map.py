@@ -39,7 +39,7 @@ Rows = Annotated[list[Annotated[int, Field(ge=0, le=LARGEST)]], Query(max_length
 @router.get("")
 def map_page(request: Request, site: SitePart, encoder: Words = "", by: Words = "") -> Response:
     """The page: the map of one encoder. Where it has none yet, principal components are computed in the background."""
-    workspace = site.exploring.workspace()
+    workspace = site.exploring.workspace
     encoders = workspace.encoders
     best = site.service.searchers.served
     chosen = encoder or (best if best in encoders else next(iter(encoders), ""))
@@ -78,7 +78,7 @@ def compute(
     site: SitePart, encoder: Annotated[str, Form()], method: Annotated[str, Form()] = "umap"
 ) -> Response:
     """Begin to compute coordinates in the background."""
-    site.exploring.workspace().manifest(encoder)
+    site.exploring.workspace.manifest(encoder)
     if method not in METHODS:
         raise ArgumentError(f"Unknown method: {method!r}.", fix=f"Use one of: {', '.join(METHODS)}.")
     _begin(site, encoder, method)
@@ -113,7 +113,7 @@ def colouring(site: SitePart, encoder: Words, by: Words, v: Words = "") -> Respo
 def images(request: Request, site: SitePart, encoder: Words, row: Rows, v: Words = "") -> Response:
     """Some images by their rows, as a part of the page."""
     _known(site, encoder, v)
-    catalog = site.exploring.workspace().catalog
+    catalog = site.exploring.workspace.catalog
     listed = [one for one in row if one < len(catalog)]
     return page(request, "explore/map_images.html.j2", images=pictures(catalog, listed))
 
@@ -128,7 +128,7 @@ def listing(
     after: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> Response:
     """The images of a group as a page of its own, without a map."""
-    catalog = site.exploring.workspace().catalog
+    catalog = site.exploring.workspace.catalog
     found = coloured(site, encoder, by)
     if isinstance(found, Job):
         failure = None if found.outcome is None else found.outcome.failure
@@ -161,12 +161,12 @@ def listing(
 
 def coloured(site: Site, encoder: str, by: str) -> colours.Colouring | Job:
     """Images in groups; where these take long, the computation until its end, or one that failed."""
-    workspace = site.exploring.workspace()
+    workspace = site.exploring.workspace
     if by in colours.COLOURS:
         return colours.COLOURS[by](workspace)
     if by != colours.SHOWN:
         return colours.by_column(workspace.catalog, by)
-    key = ("shown", encoder, site.exploring.version, workspace.manifest(encoder))
+    key = ("shown", encoder, site.exploring.now().version, workspace.manifest(encoder))
     work = site.exploring.background.jobs.get(key)
     if work is None:
         given = (workspace.folder, encoder, TOP)

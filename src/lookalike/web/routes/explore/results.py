@@ -42,7 +42,7 @@ Words = Annotated[str, Query(max_length=500)]
 @router.get("")
 def results_page(request: Request, site: SitePart) -> Response:
     """The last results with their age. Results of another catalog, or older than ten minutes, are renewed."""
-    workspace = site.exploring.workspace()
+    workspace = site.exploring.workspace
     found, job = latest(site)
     failure = None if job.outcome is None else job.outcome.failure
     shown: dict[str, Any] = {}
@@ -144,7 +144,7 @@ def address(**asked: object) -> str:
 def latest(site: Site) -> tuple[Results | None, Job]:
     """The last results, None before the first, and the computation that made or renews them."""
     exploring, jobs = site.exploring, site.exploring.background.jobs
-    images = len(exploring.workspace().catalog)
+    images = len(exploring.workspace.catalog)
     job = jobs.get(KEY)
     if job is not None and job.outcome is not None and isinstance(job.outcome.value, Results):
         exploring.results = (job.ended or job.begun, job.outcome.value)
@@ -159,7 +159,7 @@ def strips(
     site: Site, found: Results, measure: str, images: list[str], encoders: list[str]
 ) -> list[dict[str, Any]]:
     """Queries with the items that encoders show for them, each with its label."""
-    workspace, values = site.exploring.workspace(), (found.values or {})[measure]
+    workspace, values = site.exploring.workspace, (found.values or {})[measure]
     catalog, place = workspace.catalog, {image: at for at, image in enumerate(values.query.tolist())}
     images = [image for image in images if image in catalog.row]
     lists = {
@@ -199,7 +199,7 @@ def _previews(site: Site, found: Results) -> list[dict[str, Any]]:
 
 
 def _categories(site: Site) -> list[str]:
-    return sorted(set(site.exploring.workspace().catalog.category) - {""})
+    return sorted(set(site.exploring.workspace.catalog.category) - {""})
 
 
 def _figures(found: Results) -> dict[str, dict[str, str]]:
@@ -224,7 +224,7 @@ def _chosen(
     site: Site, found: Results, measure: str, encoder: str, against: str, group: str, order: str
 ) -> tuple[list[str], int]:
     """The query images of a page in its order, and how many there are."""
-    values, catalog = (found.values or {})[measure], site.exploring.workspace().catalog
+    values, catalog = (found.values or {})[measure], site.exploring.workspace.catalog
     other = found.encoders.index(against) if against else None
     labelled = (found.values or {}).get(f"coverage@{TOP}")
     places = ordered(values, found.encoders.index(encoder), order, other, labelled)
@@ -235,6 +235,6 @@ def _chosen(
 
 
 def _begin(site: Site) -> Job:
-    workspace = site.exploring.workspace()
+    workspace = site.exploring.workspace
     given = (workspace.folder, workspace.pool_name)
     return site.exploring.background.start(KEY, results_beside, *given)

@@ -123,7 +123,7 @@ async def label_first(
     site: SitePart, by: ActorPart, wanted: WantedPart, candidate: Annotated[list[str], Form()]
 ) -> Response:
     """For leads: put the pairs of a query and some of its results in front of the labelling queue."""
-    catalog = (await run_in_threadpool(site.searching.catalog))[0]
+    catalog = (await run_in_threadpool(site.exploring.now)).workspace.catalog
     shown = [one for one in map(unquote, candidate) if one in catalog.row][: MOST_K * MOST_ENCODERS]
     if wanted.image not in catalog.row or not shown:
         raise ArgumentError(
@@ -184,8 +184,8 @@ def _rendered(
     opened: Mapping[str, Searcher | LookalikeError],
     values: dict[str, Any],
 ) -> Response:
-    catalog, facets = site.searching.catalog()
-    values["filters"] = filter_chips(wanted, facets)
+    now = site.exploring.now()
+    catalog, values["filters"] = now.workspace.catalog, filter_chips(wanted, now.facets)
     try:
         require_sensible(wanted)
         query = queried(site, catalog, wanted)
@@ -238,7 +238,7 @@ def labels_for(site: Site, catalog: Catalog, image: str, reader: int | None) -> 
     """The labels of a query image by item. Annotators do not see those that would answer their hidden checks."""
     blind = site.database.fetch(lambda connection: blind_images(connection, image, reader))
     hidden = {str(catalog.item[catalog.row[one]]) for one in blind if one in catalog.row}
-    judged = site.searching.judged().items()
+    judged = site.exploring.judged().items()
     return {item: label for (query, item), label in judged if query == image and item not in hidden}
 
 
