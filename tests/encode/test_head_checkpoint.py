@@ -322,8 +322,8 @@ def test_a_folder_that_is_no_checkpoint(tmp_path, content):
 
 
 def test_a_newer_format_is_refused(home):
-    (home / "models/run/checkpoint.json").write_text('{"format": 6}')
-    with pytest.raises(EncoderError, match=r"newer Lookalike .*format 6"):
+    (home / "models/run/checkpoint.json").write_text('{"format": 7}')
+    with pytest.raises(EncoderError, match=r"newer Lookalike .*format 7"):
         opened("checkpoint:run", home)
 
 

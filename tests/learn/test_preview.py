@@ -7,10 +7,10 @@ import numpy as np
 from learning_worlds import world
 
 from lookalike.learn.batches import anchors
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.learn.similar_pairs import similar_pairs
 from lookalike.positive.graph import label_graph
-from lookalike.workflows.learn.preview import preview
+from lookalike.workflows.learn.preview import pairs_preview
 
 
 def warnings_of(**changed: np.ndarray) -> str:
@@ -19,7 +19,7 @@ def warnings_of(**changed: np.ndarray) -> str:
     graph = label_graph(catalog, made.labels, nodes="item")
     around = anchors(graph, np.flatnonzero(catalog.split == "train"))
     pairs = similar_pairs(catalog, made.labels, graph, "train")
-    return " ".join(preview(catalog, around, pairs, TrainingRequest(), 0).warnings)
+    return " ".join(pairs_preview(catalog, around, pairs, TrainingRequest(), 0).warnings)
 
 
 def test_items_and_duplicates_in_several_splits_are_warned_of():

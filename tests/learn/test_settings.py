@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.core.errors import ArgumentError, MeasureError
-from lookalike.learn.settings import TrainingRequest, TrainingSettings
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import TrainingSettings
 from lookalike.positive.positiveness import Softness
 
 

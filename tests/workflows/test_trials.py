@@ -16,7 +16,8 @@ from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Unkept, finetune
-from lookalike.learn.settings import TrainingRequest, TrainingSettings
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph
 from lookalike.research.bias.ground_truths import as_if_encoders

@@ -6,7 +6,7 @@ from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import ArgumentError, LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Labels
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 
 if TYPE_CHECKING:
     from lookalike.api.training_verdict import TrainedEmbeddings

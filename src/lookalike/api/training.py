@@ -1,26 +1,29 @@
-"""Training a head on cached vectors, from frozen values and without a workspace: its data and its result."""
+"""The data and the result of a training, and a head trained on cached vectors, without a workspace."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, first_line
 from lookalike.core.progress import Progress, part
-from lookalike.core.types import Catalog, Labels
+from lookalike.core.types import Catalog, Labels, Origin
 from lookalike.encode.heads.adaptation import AdaptationHead, DiagonalHead
 from lookalike.encode.heads.head import Head
 from lookalike.encode.heads.pca import PcaHead
 from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
+from lookalike.encode.sources.checkpoint import head_files
 from lookalike.learn.batches import Anchors, anchors, plan_of
 from lookalike.learn.bootstrap import ChosenEpoch, ResampleKeeper, bootstrap_epochs
 from lookalike.learn.components import fit_components
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Finetuned, Keeper, finetune
-from lookalike.learn.settings import ADAPTED, COMPONENTS, PROJECTION, TrainingRequest
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import ADAPTED, COMPONENTS, PROJECTION
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs, similar_pairs
 from lookalike.learn.validation import SLICE, Validation, validator
 from lookalike.positive.graph import label_graph
@@ -31,13 +34,21 @@ TRAINING, VALIDATION = "train", "validation"
 class Material(NamedTuple):
     """The data of a run: the anchors and similar pairs of the training split, and the measure on the validation split.
 
-    `training` are the catalog rows of the training split.
+    `training` are the catalog rows of the training split. A loss that needs no labelled pairs has neither anchors nor
+    pairs.
     """
 
-    around: Anchors
+    around: Anchors | None
     validation: Validation
-    pairs: SimilarPairs
+    pairs: SimilarPairs | None
     training: np.ndarray
+
+    @property
+    def labelled(self) -> tuple[Anchors, SimilarPairs]:
+        """The anchors and pairs of a loss that learns from them."""
+        assert self.around is not None  # noqa: S101 - `material` made both
+        assert self.pairs is not None  # noqa: S101
+        return self.around, self.pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +64,24 @@ class Trained:
     run: Finetuned
     chosen: ChosenEpoch | None = None
 
+    def as_model(self, base: Origin) -> "TrainedModel":
+        """The result as files; `base` is the origin of the vectors."""
+        files = None if self.head is None else partial(head_files, base, self.head)
+        return TrainedModel(self.run, self.before, files, self.chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """The result of a run as files of a checkpoint: `files` makes them from the record of training.
+
+    It is None if the run stopped before the end of the first epoch.
+    """
+
+    run: Finetuned
+    before: float
+    files: Callable[[Mapping[str, Any]], dict[str, bytes]] | None
+    chosen: ChosenEpoch | None = None
+
     @property
     def best(self) -> Epoch | None:
         """The chosen epoch."""
@@ -61,12 +90,19 @@ class Trained:
 
 def material(catalog: Catalog, labels: Labels, features: np.ndarray, request: TrainingRequest) -> Material:
     """The data of a run. Raises LabelsError if no label can be used."""
+    rows = np.flatnonzero(catalog.split == TRAINING)
+    if not request.relates:
+        if len(rows) < 2:
+            raise LabelsError(
+                "The training split has fewer than two photos.",
+                fix="Divide the catalog again: lookalike init",
+            )
+        return Material(None, validator(catalog, labels, features, request.measure), None, rows)
     if not len(labels):
         raise LabelsError(
             "There are no labels, so there is nothing to learn from.",
             fix="Import some: lookalike labels import FILE. `lookalike discover` selects pairs to label.",
         )
-    rows = np.flatnonzero(catalog.split == TRAINING)
     graph = label_graph(catalog, labels, nodes=request.nodes, split=TRAINING)
     around = anchors(graph, rows)
     validation = validator(catalog, labels, features, request.measure, split=VALIDATION)
@@ -92,6 +128,7 @@ def train(
     Equal arguments give equal bytes on one kind of processor, however often the run is stopped and resumed.
     """
     require_learnable(given, views)
+    around, pairs = given.labelled
     head = new_head(views[0], given.training, request)
     inputs = Cached([_fixed(head, view) for view in views], device)
     validation = replace(given.validation, features=_fixed(head, given.validation.features))
@@ -99,7 +136,7 @@ def train(
     if request.keep == "bootstrap":
         chosen = bootstrap_epochs(
             lambda seed: _seeded(head.features, request, seed, getattr(head, "pca", None)).learned,
-            given.pairs,
+            pairs,
             inputs,
             request,
             keeper,
@@ -108,9 +145,9 @@ def train(
         )
         settings, progress = request.changed(epochs=chosen.epochs, keep="last"), part(progress, 1, 2)
     examples = (
-        PairExamples(given.pairs, inputs, request.seed, device)
+        PairExamples(pairs, inputs, request.seed, device)
         if request.in_pairs
-        else Examples(given.around, plan_of(request), request.soft, inputs, request.seed, device)
+        else Examples(around, plan_of(request), request.soft, inputs, request.seed, device)
     )
     model = head.learned.to(device)
     run = finetune(model, examples, settings, validation, keeper, on_epoch=on_epoch, progress=progress)
@@ -158,7 +195,7 @@ def require_learnable(given: Material, views: Sequence[np.ndarray]) -> None:
             fix="Make them with one encoder.",
         )
     for number, view in enumerate(views, 1):
-        rows = given.around.photos.node
+        rows = given.labelled[0].photos.node
         if not np.isfinite(view[rows]).all():
             raise EmbeddingsError(
                 f"View {number} contains NaN or infinite numbers.",

@@ -86,6 +86,12 @@ class Network:
             made.prepare = WithRegion(preprocessing)
         return made
 
+    def on(self, device: torch.device) -> "Network":
+        """The network on a device."""
+        if device == self.device:
+            return self
+        return Network(self.origin, self.module, self.preprocessing, device)
+
     @cached_property
     def dimension(self) -> int:
         """The length of a vector, measured on a blank photo, which also checks that the network runs."""
@@ -107,7 +113,7 @@ class Network:
                 AssertionError,
                 ValueError,
             ) as error:  # the layers of networks raise all of these
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise self._fails(error) from error
                 if limit == 1:
                     raise EmbeddingsError(
@@ -119,15 +125,12 @@ class Network:
                 torch.cuda.empty_cache()
 
     def _run(self, pixels: np.ndarray) -> np.ndarray:
-        """The vectors of one batch that fits. Pixels are sent as uint8 and scaled on the device."""
+        """The vectors of one batch that fits."""
         with (
             torch.inference_mode(),
             torch.autocast(self.device.type, torch.bfloat16, enabled=self.origin.precision == "bfloat16"),
         ):
-            sent = torch.from_numpy(np.ascontiguousarray(pixels)).to(self.device, non_blocking=True)
-            x = sent[..., :3].permute(0, 3, 1, 2).float() * self.scale - self.shift
-            region = [sent[..., 3:].permute(0, 3, 1, 2)] if sent.shape[3] == 4 else []  # of region=pool
-            found = self.module(x.contiguous(memory_format=torch.channels_last), *region)
+            found = self.features(torch.from_numpy(np.ascontiguousarray(pixels)))
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
             shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
             raise EncoderError(
@@ -135,6 +138,17 @@ class Network:
                 fix="Use a network that ends in pooled features.",
             )
         return np.asarray(found.float().cpu().numpy())
+
+    def features(self, pixels: UInt8[torch.Tensor, "photos height width channels"]) -> torch.Tensor:
+        """What the network makes of photos. They are sent as uint8 and scaled on the device.
+
+        A fourth channel is the region of `region=pool`.
+        """
+        sent = pixels.to(self.device, non_blocking=True)
+        x = sent[..., :3].permute(0, 3, 1, 2).float() * self.scale - self.shift
+        region = [sent[..., 3:].permute(0, 3, 1, 2)] if sent.shape[3] == 4 else []
+        found: torch.Tensor = self.module(x.contiguous(memory_format=torch.channels_last), *region)
+        return found
 
     def _fails(self, error: Exception) -> EncoderError:
         height, width = self.preprocessing.size
@@ -150,5 +164,6 @@ def share_cores(device: torch.device) -> None:
         torch.set_num_threads(1)  # of this thread alone
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -11,7 +11,7 @@ from torch import nn
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress, part
 from lookalike.evaluate.measures.asymmetric_recall import PairPlaces, asymmetric_recall, pair_places
-from lookalike.learn.examples import FeatureViews
+from lookalike.learn.examples import Cached
 from lookalike.learn.finetune import Unkept, finetune
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs
@@ -40,7 +40,7 @@ class ChosenEpoch(NamedTuple):
 def bootstrap_epochs(
     new_model: Callable[[int], nn.Module],
     pairs: SimilarPairs,
-    views: FeatureViews,
+    views: Cached,
     settings: TrainingSettings,
     keeper: ResampleKeeper,
     device: torch.device,
@@ -86,7 +86,7 @@ def bootstrap_epochs(
 class HeldOutPairs:
     """aR@k of a model on pairs that it is not trained on."""
 
-    def __init__(self, pairs: SimilarPairs, views: FeatureViews, device: torch.device) -> None:
+    def __init__(self, pairs: SimilarPairs, views: Cached, device: torch.device) -> None:
         _, (self.batch,) = PairExamples(pairs, views, 0, device).epoch(0)
 
     def places(self, model: nn.Module) -> PairPlaces:

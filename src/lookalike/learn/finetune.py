@@ -12,10 +12,10 @@ from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import TrainingBatches
-from lookalike.learn.losses import LOSSES
+from lookalike.learn.networks.step import GradientStep
+from lookalike.learn.objectives.objective import Objective, PairObjective
 from lookalike.learn.settings import TrainingSettings
-from lookalike.learn.state import Progress, Sums, Tensors, copied, restore, state_bytes
-from lookalike.learn.symmetric import symmetric
+from lookalike.learn.state import Progress, Sums, Tensors, copied, learned, restore, state_bytes
 
 LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
 
@@ -60,6 +60,8 @@ class Unkept:
 class Finetuned:
     """The outcome of a run: the parameters of the best epoch, all epochs, and why it stopped before its time ("": not).
 
+    `remark` is what the objective has to say of the run.
+
     `best` is 0, and there are no parameters, where it stopped before the first epoch was done.
     """
 
@@ -67,6 +69,7 @@ class Finetuned:
     best: int
     history: tuple[Epoch, ...]
     stopped: str
+    remark: str = ""
 
 
 def finetune(  # noqa: C901 - to be read from top to bottom
@@ -76,24 +79,29 @@ def finetune(  # noqa: C901 - to be read from top to bottom
     validate: Callable[[nn.Module], float],
     keeper: Keeper,
     *,
+    objective: Objective | None = None,
+    gradients: GradientStep | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     progress: Tell | None = None,
 ) -> Finetuned:
     """Train a model in place, and choose the epoch by `validate` (higher is better), from epoch 1 on (VSD E).
+
+    `objective` is by default the loss of pairs that the settings name, `gradients` that of a batch in one piece.
 
     AdamW at PyTorch's defaults but for the rate, which falls by a cosine to a tenth; with the symmetric loss Adam,
     which is AdamW without decay, at one rate (ADAPT). Where `validate` is undefined
     (NaN) at every epoch the last one is chosen. A loss or a parameter that is not finite, and vectors
     that `validate` refuses (EmbeddingsError), end the run before it does harm.
     """
-    loss_of = symmetric if settings.in_pairs else LOSSES[settings.loss]
+    objective, gradients = objective or PairObjective(settings), gradients or GradientStep()
+    learning = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=settings.rate, weight_decay=0.0 if settings.in_pairs else 0.01, fused=True
+        learning, lr=settings.rate, weight_decay=0.0 if settings.in_pairs else 0.01, fused=True
     )
     best: Tensors = {}
     at = Progress()
     if (state := keeper.last()) is not None:
-        best, at = restore(state, model, optimizer)
+        best, at = restore(state, model, optimizer, objective)
 
     while at.done < settings.epochs and not at.stopped and not _waited_enough(at, settings):
         model.train()
@@ -104,15 +112,14 @@ def finetune(  # noqa: C901 - to be read from top to bottom
             rate = settings.rate * cosine(share)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            loss = loss_of(model(batch.inputs), *batch.relation, **settings.objective)
+            loss = gradients(model, objective, batch, hash((settings.seed, at.done, step)))
             if not torch.isfinite(loss.value):
                 at.stopped = (
                     f"the loss is {loss.value} in epoch {at.done + 1}, batch {step + 1} of {steps} ({batch})"
                 )
                 break
-            optimizer.zero_grad()
-            loss.value.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
+            objective.follow(model, (at.done + (step + 1) / steps) / settings.epochs)
             sums.add(loss, batch)
             if progress is not None:
                 progress(at.done * steps + step + 1, settings.epochs * steps)
@@ -136,10 +143,10 @@ def finetune(  # noqa: C901 - to be read from top to bottom
         if on_epoch is not None:
             on_epoch(epoch)
         if keeper.due():
-            keeper.keep(state_bytes(model, optimizer, best, at))
+            keeper.keep(state_bytes(model, optimizer, best, at, objective))
 
-    keeper.keep(state_bytes(model, optimizer, best, at))
-    return Finetuned(best, at.best, tuple(at.history), at.stopped)
+    keeper.keep(state_bytes(model, optimizer, best, at, objective))
+    return Finetuned(best, at.best, tuple(at.history), at.stopped, objective.remark())
 
 
 def cosine(share: float) -> float:
@@ -168,5 +175,5 @@ def _waited_enough(at: Progress, settings: TrainingSettings) -> bool:
 
 def _finite(model: nn.Module) -> bool:
     """By the ends of each parameter: NaN is an end too. A mask of all of them took as long as the optimizer's step."""
-    ends = (torch.stack(torch.aminmax(value)) for value in model.state_dict().values() if value.numel())
+    ends = (torch.stack(torch.aminmax(value)) for value in learned(model).values() if value.numel())
     return all(bool(torch.isfinite(two).all()) for two in ends)

@@ -13,6 +13,9 @@ from lookalike.core.settings import CheckedSettings
 from lookalike.evaluate.measures.table import Measure, parse
 from lookalike.positive.positiveness import Beta, MaxDistance, Softness
 
+Loss = Literal["supcon", "con", "trpl", "symmetric", "simclr", "dino", "item", "category", "item+category"]
+UNLABELLED = ("simclr", "dino")  # losses of photos alone; labels only choose the epoch
+CLASSES = ("item", "category", "item+category")  # losses that classify
 Positives = Literal["soft", "full", "labels"]
 PAPER = Softness()
 PROJECTION = 2048  # dimensions (VSD E)
@@ -22,6 +25,7 @@ ADAPTING = ("adaptation", "diagonal")  # heads that are trained on pairs, as in 
 SYMMETRIC = "symmetric"
 BY_LOSS: Any = None  # the default depends on the loss, and the loss on the head
 IN_BATCHES = {"loss": "supcon", "epochs": 100, "rate": 3e-4, "keep": "best"}
+IN_NETWORKS = {"epochs": 30, "rate": 1e-4}
 IN_PAIRS = {"loss": SYMMETRIC, "epochs": 150, "rate": 1e-3, "keep": "bootstrap"}
 DIAGONAL_RATE = 1e-2  # a weight begins at 1, and Adam moves it by about the rate in a step
 ONLY_IN_PAIRS = ("sigma", "resamples")
@@ -30,12 +34,13 @@ ONLY_IN_PAIRS = ("sigma", "resamples")
 class TrainingSettings(CheckedSettings):
     """How a model is trained (VSD E where it gives a value)."""
 
-    loss: Literal["supcon", "con", "trpl", "symmetric"] = Field(
+    loss: Loss = Field(
         BY_LOSS,
         description="supcon: contrast similar images with all others of the batch; con: pull similar images together "
         "and keep others a margin apart; trpl: triplets, others farther than similar images by a margin; symmetric: "
-        "each image of a similar pair finds the other among all pairs at once (default: supcon, or symmetric for an "
-        "adaptation or diagonal head).",
+        "each image of a similar pair finds the other among all pairs at once. For networks also simclr and dino, "
+        "which learn from photos without labels, and item, category and item+category, which classify (default: "
+        "supcon, or symmetric for an adaptation or diagonal head).",
     )
     sigma: float = Field(
         15.0,
@@ -56,7 +61,7 @@ class TrainingSettings(CheckedSettings):
     temperature: float = Field(
         0.1,
         gt=0,
-        description="For supcon: the lower the temperature, the more the nearest dissimilar images count.",
+        description="For supcon and simclr: the lower the temperature, the more the nearest dissimilar images count.",
     )
     margin: float | None = Field(
         None,
@@ -72,15 +77,16 @@ class TrainingSettings(CheckedSettings):
     epochs: int = Field(
         BY_LOSS,
         ge=1,
-        description="Number of epochs: passes over all images with a similar image (default: 100, or 150 for "
-        "symmetric).",
+        description="Number of epochs: passes over all images with a similar image, or over all images where the loss "
+        "needs no labelled pairs (default: 100, 150 for symmetric, 30 for networks).",
     )
     batch: int = Field(256, ge=2, description="Images in a batch.")
     rate: float = Field(
         BY_LOSS,
         gt=0,
         description="Initial learning rate. It falls by a cosine to a tenth of this value; for symmetric it is "
-        "constant (default: 0.0003, or 0.001 for symmetric, 0.01 with a diagonal head).",
+        "constant (default: 0.0003, or 0.001 for symmetric, 0.01 with a diagonal head, "
+        "0.0001 for networks).",
     )
     measure: str = Field(
         "DCS(alpha=10)",
@@ -110,7 +116,8 @@ class TrainingSettings(CheckedSettings):
         given = {name: one for name, one in values.items() if one is not None or name not in IN_BATCHES}
         in_pairs = given.get("loss", SYMMETRIC if given.get("head") in ADAPTING else "") == SYMMETRIC
         diagonal = {"rate": DIAGONAL_RATE} if given.get("head") == "diagonal" else {}
-        return (IN_PAIRS | diagonal if in_pairs else IN_BATCHES) | given
+        network = IN_NETWORKS if given.get("part", "head") != "head" else {}
+        return (IN_PAIRS | diagonal if in_pairs else IN_BATCHES | network) | given
 
     @field_validator("measure")
     @classmethod
@@ -143,6 +150,11 @@ class TrainingSettings(CheckedSettings):
         return self.loss == SYMMETRIC
 
     @property
+    def relates(self) -> bool:
+        """Whether the loss learns from labelled pairs."""
+        return self.loss not in (*UNLABELLED, *CLASSES)
+
+    @property
     def soft(self) -> Softness | None:
         """The soft positives; None for the labels alone. Full weight for every chain is beta = 0 (NSPA)."""
         if self.positives == "labels":
@@ -154,78 +166,16 @@ class TrainingSettings(CheckedSettings):
         """The keywords of the loss function itself."""
         if self.in_pairs:
             return {"sigma": self.sigma}
+        if self.loss == "simclr":
+            return {"temperature": self.temperature}
+        if self.loss in (*UNLABELLED, *CLASSES):
+            return {}
         options: dict[str, Any] = {"unjudged": self.unjudged}
         if self.loss == "supcon":
             return options | {"temperature": self.temperature}
         if self.loss == "trpl":
             options |= {"triplets": self.triplets}
         return options | ({} if self.margin is None else {"margin": self.margin})
-
-
-class TrainingRequest(TrainingSettings):
-    """What `finetune` trains a head with: the settings of the loop, and what the head is and learns from.
-
-    With items as `nodes` all photos of an item share its labels: a label of one photo holds for the item (VSD 4), and a
-    similar item must not be pushed away by its other photo.
-    """
-
-    nodes: Literal["item", "image"] = Field(
-        "item",
-        description="item: a label holds for all photos of its two items; image: only for its two photos.",
-    )
-    views: int = Field(
-        1,
-        ge=1,
-        le=100,
-        description="1: use the vectors that exist. More: encode this number of augmented views of each photo first.",
-    )
-    head: Literal["residual", "projection", "adaptation", "diagonal"] | None = Field(
-        None,
-        examples=["residual"],
-        description="residual: begins as the encoder itself and learns a correction; projection: begins at random, as "
-        "in the paper; adaptation: principal components, a matrix and a ReLU; diagonal: a weight for each number of "
-        f"the vector (default: {DEFAULT_HEAD}, or projection if --projection is given).",
-    )
-    dimensions: int | None = Field(
-        None,
-        ge=1,
-        examples=[COMPONENTS],
-        description="For an adaptation head: number of principal components of the encoder's vectors "
-        f"(default: {COMPONENTS}).",
-    )
-    # A wider head is larger than memory.
-    projection: int | None = Field(
-        None,
-        ge=1,
-        le=65_536,
-        examples=[PROJECTION],
-        description=f"Dimension of the vectors of a projection head (default: {PROJECTION:,}) or an adaptation head "
-        f"(default: {ADAPTED:,}). Other heads keep the dimension of the encoder.",
-    )
-
-    @model_validator(mode="after")
-    def _sizes_fit_the_head(self) -> "TrainingRequest":
-        if self.head in ("residual", "diagonal") and self.projection is not None:
-            raise ArgumentError(
-                f"projection is {self.projection}, but a {self.head} head keeps the encoder's dimension.",
-                fix="Leave out projection, or set head to projection.",
-            )
-        if self.dimensions is not None and self.head != "adaptation":
-            raise ArgumentError(
-                f"dimensions is {self.dimensions}, but only an adaptation head has principal components.",
-                fix="Leave out dimensions, or set head to adaptation.",
-            )
-        return self
-
-    def as_values(self) -> dict[str, Any]:
-        """The settings as JSON holds them, without sizes that the head does not have."""
-        values = super().as_values()
-        return values if self.head == "adaptation" else {k: v for k, v in values.items() if k != "dimensions"}
-
-    @property
-    def kind(self) -> str:
-        """The kind of the head."""
-        return self.head or (DEFAULT_HEAD if self.projection is None else "projection")
 
 
 def choosing_measure(measure: str) -> Measure:

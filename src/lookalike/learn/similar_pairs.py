@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, identity
 from torch import Tensor
 
 from lookalike.core.types import Catalog, Labels
-from lookalike.learn.examples import FeatureViews
+from lookalike.learn.examples import Cached
 from lookalike.positive.graph import Graph
 from lookalike.rank.pairs import MatchedLabels
 
@@ -98,7 +98,7 @@ class PairBatch(NamedTuple):
 class PairExamples:
     """One batch an epoch, which holds every pair. With several views of an image, two of each are drawn."""
 
-    def __init__(self, pairs: SimilarPairs, views: FeatureViews, seed: int, device: torch.device) -> None:
+    def __init__(self, pairs: SimilarPairs, views: Cached, seed: int, device: torch.device) -> None:
         self.pairs, self.views, self.seed = pairs, views, seed
         apart = pairs.apart(views.of_each)
         self.apart = None if apart is None else torch.from_numpy(apart).to(device)

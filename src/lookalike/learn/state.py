@@ -56,10 +56,17 @@ class Sums:
 Tensors = dict[str, Tensor]
 
 
-def state_bytes(model: nn.Module, optimizer: Optimizer, best: Tensors, at: Progress) -> bytes:
-    """Everything a run goes on from: parameters, the optimizer's moments, the best parameters, the history."""
-    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+def state_bytes(
+    model: nn.Module, optimizer: Optimizer, best: Tensors, at: Progress, objective: nn.Module | None = None
+) -> bytes:
+    """Everything a run goes on from: what learns, the optimizer's moments, the best parameters, the history.
+
+    And the state of the objective, if it has one.
+    """
+    tensors = {f"model.{name}": value for name, value in learned(model).items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
+    if objective is not None:
+        tensors |= {f"objective.{name}": value for name, value in objective.state_dict().items()}
     for place, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{place}.{name}": value for name, value in moments.items()}
     kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
@@ -68,20 +75,30 @@ def state_bytes(model: nn.Module, optimizer: Optimizer, best: Tensors, at: Progr
     )
 
 
-def restore(state: bytes, model: nn.Module, optimizer: Optimizer) -> tuple[Tensors, Progress]:
+def restore(
+    state: bytes, model: nn.Module, optimizer: Optimizer, objective: nn.Module | None = None
+) -> tuple[Tensors, Progress]:
     """Put a run back where `state_bytes` found it; returns the best parameters so far and how far it is.
 
     Raises LearningError for a state that is damaged or of another model.
     """
     with _damage():
         tensors, at = load(state), _progress(state)
-        model.load_state_dict(_under(tensors, "model."))
+        fill(model, _under(tensors, "model."))
+        if objective is not None:
+            objective.load_state_dict(_under(tensors, "objective."))
         moments: dict[int, Tensors] = {}
+        learning = [one for group in optimizer.param_groups for one in group["params"]]
         for name, value in _under(tensors, "optimizer.").items():
             place, _, moment = name.partition(".")
-            moments.setdefault(int(place), {})[moment] = value
+            moments.setdefault(int(place), {})[moment] = _laid_out(value, learning[int(place)])
         optimizer.load_state_dict(optimizer.state_dict() | {"state": moments})
     return _under(tensors, "best."), at
+
+
+def _laid_out(value: Tensor, like: Tensor) -> Tensor:
+    """A moment in the memory layout of its parameter: fused kernels walk through both side by side."""
+    return torch.empty_like(like, dtype=value.dtype).copy_(value) if value.shape == like.shape else value
 
 
 def progress_of(state: bytes) -> Progress:
@@ -113,7 +130,20 @@ def _progress(state: bytes) -> Progress:
     return Progress([Epoch(**one) for one in told["history"]], told["best"], told["stopped"])
 
 
+def learned(model: nn.Module) -> Tensors:
+    """The parameters that learn and the buffers, as they are now; parameters that are frozen never change."""
+    frozen = {name for name, value in model.named_parameters() if not value.requires_grad}
+    return {name: value for name, value in model.state_dict().items() if name not in frozen}
+
+
+def fill(model: nn.Module, known: Tensors) -> None:
+    """Put what `learned` found back. Raises KeyError for the state of another model."""
+    if known.keys() != learned(model).keys():
+        raise KeyError("it is the state of another model")
+    model.load_state_dict(known, strict=False)
+
+
 def copied(model: nn.Module) -> Tensors:
-    """The parameters as they are now."""
+    """What `learned` finds, as a copy."""
     with torch.no_grad():
-        return {name: value.detach().clone() for name, value in model.state_dict().items()}
+        return {name: value.detach().clone() for name, value in learned(model).items()}

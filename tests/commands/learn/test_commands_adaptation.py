@@ -13,7 +13,7 @@ from lookalike.catalog.read import catalog_from
 from lookalike.core.types import Embeddings
 from lookalike.encode.heads.head import apply_head
 from lookalike.encode.sources.checkpoint import read_head
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as recipe

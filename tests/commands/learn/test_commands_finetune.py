@@ -19,7 +19,7 @@ from lookalike.cli.lazy import shown
 from lookalike.cli.learn.finetune import finetune as command
 from lookalike.encode.heads.head import apply_head
 from lookalike.encode.sources.checkpoint import read_head
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.disk import lock
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.vectors import models
@@ -305,7 +305,7 @@ def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
 
 def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike, shop, monkeypatch):
     """The loss of a later batch is made infinite, as an overflow would."""
-    from lookalike.learn import finetune as loop
+    from lookalike.learn import losses as loop
 
     supcon, calls = loop.LOSSES["supcon"], []
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from test_commands_finetune import ON, bare, flat, head_of, shop, stopped_after  # noqa: F401 - fixtures by name
 
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as recipe
 

@@ -12,7 +12,7 @@ from lookalike.cli.lazy import result
 from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences, verdict_step
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as workflow
 from lookalike.workflows.learn.preview import TrainingPreview
@@ -36,17 +36,19 @@ def finetune(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Train a better encoder from labels: a small head on the vectors of an encoder you have.
+    """Train a better encoder from labels: a small head on the vectors of an encoder, or more of its network (--part).
 
     Labels of the training split are used for training, and labels of the validation split choose the epoch. Labels of
     drawn pairs of the test split tell whether it helped: `compare` draws them, and the same command again has the
-    verdict. A stopped run is resumed by the same command. No GPU is needed.
+    verdict. A stopped run is resumed by the same command. A head needs no GPU.
     """
     opened = Workspace(workspace)
     require_learning()
     options.require_new(onnx, force=force)
     with progress(f"Training {name}", quiet=json) as bar:
-        callbacks = workflow.TrainingCallbacks(begin=None if json else _begin, step=bar, views=bar)
+        callbacks = workflow.TrainingCallbacks(
+            begin=None if json else _begin, step=bar, views=bar, say=None if json else say
+        )
         found = workflow.finetune(
             opened, encoder, name, request, device=device, onnx=onnx, replace=replace, callbacks=callbacks
         )

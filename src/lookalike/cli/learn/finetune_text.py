@@ -12,6 +12,14 @@ from lookalike.workflows.learn.verdict import verdict_sentence
 def preview_sentences(preview: TrainingPreview) -> list[str]:
     """What is printed before a run begins, warnings last."""
     views = "1 view" if preview.views == 1 else f"{preview.views:,} augmented views"
+    if preview.learns_from != "labelled pairs":
+        sentences = [
+            f"Training data: {plural(preview.images, 'photo')} of the training split, {views} of each, "
+            f"{plural(preview.batches, 'batch', 'batches')} per epoch. It learns from {preview.learns_from}.",
+            _choice(preview),
+            *(f"Warning: {one}" for one in preview.warnings),
+        ]
+        return [folded(one) for one in sentences]
     sampled = "all batches" if preview.sampled == preview.batches else f"the first {preview.sampled} batches"
     sentences = [
         f"Training data: {plural(preview.anchors, 'anchor')}, {plural(preview.positives, 'similar pair')}, "
@@ -52,6 +60,8 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
         )
     sentences = [f"{found.encoder}: {chosen}", _against(found)]
     skipped = sum(epoch.skipped for epoch in found.history)
+    if found.remark:
+        sentences.append(f"Warning: {found.remark}")
     if skipped:
         sentences.append(f"{plural(skipped, 'image')} skipped in batches that had no pair to learn from.")
     sentences.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")

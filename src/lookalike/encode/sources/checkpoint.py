@@ -4,7 +4,7 @@
 
     checkpoint.json       of a network its encoder string, of a head the encoder it is on (checkpoint_file.py)
     weights.safetensors   a network's parameters, without a classifier
-    head.safetensors      a head's parameters
+    head.safetensors      a head's parameters; a network that was trained here may have one too
 """
 
 import json
@@ -31,7 +31,9 @@ from lookalike.encode.sources.checkpoint_file import (
     HEADS,
     NETWORK,
     OTHER_HEAD,
+    TRAINED,
     HeadAbout,
+    head_about,
     headed_origin,
     made_about,
     not_ours,
@@ -109,6 +111,32 @@ def head_files(
     return {HEAD: _tensors(head), ABOUT: _json(about | ({"fitted": dict(fitted)} if fitted else {}))}
 
 
+def network_files(
+    network: str,
+    module: nn.Module,
+    preprocessing: Preprocessing,
+    head: Head | None,
+    base: Origin,
+    learned: Mapping[str, Any],
+) -> dict[str, bytes]:
+    """The files of a network that was trained here, from the encoder `base`; checkpoint.json is last."""
+    started = {
+        "encoder": base.spec,
+        "weights": base.weights,
+        "preprocessing": base.preprocessing,
+        "precision": base.precision,
+    }
+    about = {
+        "format": TRAINED,
+        "network": network,
+        "preprocessing": asdict(preprocessing),
+        "started": started,
+    }
+    sizes = {} if head is None else {"head": {"kind": head.kind, **head.sizes}}
+    files = {WEIGHTS: _tensors(module)} | ({} if head is None else {HEAD: _tensors(head)})
+    return files | {ABOUT: _json(about | sizes | {"learned": dict(learned)})}
+
+
 def read_head(folder: Path, label: str = "") -> HeadCheckpoint:
     """The head in a checkpoint folder; `label` is its name in errors.
 
@@ -135,6 +163,8 @@ def open_checkpoint(spec: EncoderSpec, base: Path, opener: Callable[[EncoderSpec
     about = read_about(folder, str(spec))
     if about["format"] <= NETWORK:
         return _open_network(spec, folder, about)
+    if about["format"] == TRAINED:
+        return _open_trained(spec, folder, about)
     require_plain(spec, base)
     held = read_head(folder, str(spec))
     return Headed(spec, held, opener(parse(held.base.spec), base))
@@ -153,6 +183,19 @@ def _open_network(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> 
 
     network, preprocessing = _network_about(spec, folder, about)
     return Network.of(spec, backbone_of(network, folder / WEIGHTS).module, preprocessing, options)
+
+
+def _open_trained(spec: EncoderSpec, folder: Path, about: Mapping[str, Any]) -> Encoder:
+    """A network that was trained here, with its head."""
+    network = _open_network(spec, folder, about)
+    if "head" not in about:
+        return network
+    try:
+        described = head_about(about)
+    except (ValueError, KeyError, TypeError, EncoderError) as error:
+        raise not_ours(folder, str(spec), error) from None
+    head = _filled(_empty_head(described, folder, str(spec)), folder / HEAD, str(spec))
+    return Headed(spec, HeadCheckpoint(network.origin, head, described.learned), network)
 
 
 def _network_about(

@@ -9,6 +9,9 @@ of any other kind, which programs that know only earlier formats must refuse:
     fitted                                        what it was fitted with without labels, if it was
 
 Format 5 is a blend: `encoders` lists the `Origin` of each with its `weight`, and `learned` is as for a head.
+
+Format 6 is a network that was trained here, with `network` and `preprocessing` as in format 1: `started` is the
+`Origin` of the encoder that it was trained from, and `head`, if it has one, is as in format 4.
 """
 
 import hashlib
@@ -25,9 +28,9 @@ from lookalike.core.text import quoted
 from lookalike.core.types import Origin
 from lookalike.encode.spec import ABOUT, MODELS, RUN, EncoderSpec, checkpoint_folder, parse
 
-NETWORK, OTHER_HEAD, BLEND = 1, 4, 5
+NETWORK, OTHER_HEAD, BLEND, TRAINED = 1, 4, 5, 6
 HEADS = MappingProxyType({"projection": 2, "residual": 3})  # the formats of kinds that have one of their own
-NEWEST = BLEND
+NEWEST = TRAINED
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,22 @@ class BlendAbout:
     bases: tuple[Origin, ...]
     weights: tuple[float, ...]
     learned: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TrainedAbout:
+    """A network that was trained here: the encoder it was trained from, and how."""
+
+    base: Origin
+    learned: Mapping[str, Any]
+
+    @property
+    def bases(self) -> tuple[Origin, ...]:
+        """The encoder that it was trained from."""
+        return (self.base,)
+
+
+About = HeadAbout | BlendAbout | TrainedAbout
 
 
 def require_folder(spec: EncoderSpec, base: Path) -> Path:
@@ -93,8 +112,8 @@ def read_about(folder: Path, label: str) -> dict[str, Any]:
     return dict(about)
 
 
-def made_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout | BlendAbout | None:
-    """The description of a head or a blend, None for a whole network."""
+def made_about(about: Mapping[str, Any], folder: Path, label: str) -> About | None:
+    """The description of what was made of other encoders, None for any other network."""
     if about["format"] <= NETWORK:
         return None
     try:
@@ -104,16 +123,26 @@ def made_about(about: Mapping[str, Any], folder: Path, label: str) -> HeadAbout 
         if about["format"] == BLEND:
             bases = tuple(_origin(one) for one in about["encoders"])
             return BlendAbout(bases, tuple(_weight(one["weight"]) for one in about["encoders"]), learned)
-        named = {number: kind for kind, number in HEADS.items()}
-        kind = named.get(about["format"]) or _text(about["head"], "kind")
-        names = ["features", "projection", *(set(about["head"]) - {"kind", "features", "projection"})]
-        return HeadAbout(_origin(about), kind, {name: _side(about["head"], name) for name in names}, learned)
+        if about["format"] == TRAINED:
+            return TrainedAbout(_origin(about["started"]), learned)
+        return head_about(about)
     except (ValueError, KeyError, TypeError, EncoderError) as error:
         raise not_ours(folder, label, error) from None
 
 
-def made_of(spec: EncoderSpec, base: Path) -> HeadAbout | BlendAbout | None:
-    """The head or blend that an encoder string names, None for any other encoder."""
+def head_about(about: Mapping[str, Any]) -> HeadAbout:
+    """The head that checkpoint.json describes. Raises ValueError, KeyError or TypeError for an edited file."""
+    named = {number: kind for kind, number in HEADS.items()}
+    kind = named.get(about["format"]) or _text(about["head"], "kind")
+    names = ["features", "projection", *(set(about["head"]) - {"kind", "features", "projection"})]
+    origin = about["started"] if about["format"] == TRAINED else about
+    return HeadAbout(
+        _origin(origin), kind, {name: _side(about["head"], name) for name in names}, about["learned"]
+    )
+
+
+def made_of(spec: EncoderSpec, base: Path) -> About | None:
+    """The head, blend or trained network that an encoder string names, None for any other encoder."""
     if spec.source != "checkpoint":
         return None
     folder = require_folder(spec, base)
@@ -121,9 +150,9 @@ def made_of(spec: EncoderSpec, base: Path) -> HeadAbout | BlendAbout | None:
 
 
 def ancestry(spec: EncoderSpec, base: Path, above: tuple[Path, ...] = ()) -> tuple[EncoderSpec, ...]:
-    """An encoder, and every encoder that it is made of, each once. A circle is refused."""
+    """An encoder, and every encoder that its vectors are computed with, each once. A circle is refused."""
     about, found = made_of(spec, base), [spec]
-    if about is None:
+    if about is None or isinstance(about, TrainedAbout):
         return (spec,)
     folder = require_folder(spec, base).resolve()
     if folder in above:

@@ -26,7 +26,8 @@ from lookalike.evaluate.measures.table import parse
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
 from lookalike.learn.finetune import Unkept, better, finetune
-from lookalike.learn.settings import PROJECTION, TrainingRequest, TrainingSettings
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import PROJECTION, TrainingSettings
 from lookalike.learn.validation import encode
 from lookalike.positive.graph import Graph, label_graph
 from lookalike.rank.judged import judged_ranks

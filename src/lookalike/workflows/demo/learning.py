@@ -46,7 +46,7 @@ def learn(workspace: Workspace, drawn: Studio, bar: Bar, tell: Tell) -> Learned 
     except LearningError as error:
         tell(f"5. The learning step was left out: {error.problem} {error.fix}")
         return None
-    from lookalike.learn.settings import TrainingRequest
+    from lookalike.learn.request import TrainingRequest
 
     request = TrainingRequest(epochs=EPOCHS, seed=workspace.settings.seed, projection=PROJECTION)
     try:

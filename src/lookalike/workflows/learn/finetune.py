@@ -1,4 +1,4 @@
-"""`finetune`: train a head on an encoder's cached vectors from the workspace's labels, and keep it as an encoder."""
+"""`finetune`: train a head or a whole network from the workspace's labels, and keep it as an encoder."""
 
 import hashlib
 import math
@@ -20,7 +20,7 @@ from lookalike.encode.sources.checkpoint_file import encodes_photos, read_about,
 from lookalike.encode.spec import MODELS, check_name, parse
 from lookalike.learn.batches import plan_of
 from lookalike.learn.epoch import Epoch
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.disk import write_file
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import Manifest, images_fingerprint
@@ -33,7 +33,9 @@ from lookalike.workflows.learn.views import augmented_views
 from lookalike.workflows.start.embed import embed
 
 if TYPE_CHECKING:
-    from lookalike.api.training import Trained
+    import torch
+
+    from lookalike.api.training import Material, RunKeeper, TrainedModel
     from lookalike.positive.graph import Graph
 
 
@@ -65,11 +67,12 @@ class TrainingOutcome:
     history: tuple[Epoch, ...]
     folder: str
     onnx: str | None
+    remark: str = ""
 
 
 @dataclass(frozen=True)
 class TrainingCallbacks:
-    """What a run reports: its preview (with the epochs done before), each epoch, each step; and its clock.
+    """What a run reports: its preview (with the epochs done before), each epoch, each step, sentences; and its clock.
 
     `every` is the number of seconds between two saved states.
     """
@@ -78,6 +81,7 @@ class TrainingCallbacks:
     epoch: Callable[[Epoch], None] | None = None
     step: Progress | None = None
     views: Progress | None = None
+    say: Callable[[str], None] | None = None
     clock: Callable[[], float] = time.monotonic
     every: float | None = None
 
@@ -93,37 +97,31 @@ def finetune(
     replace: bool = False,
     callbacks: TrainingCallbacks | None = None,
 ) -> TrainingOutcome:
-    """Train a head on an encoder's vectors, choose an epoch, and keep it as the encoder `name` with its vectors.
+    """Train a head on an encoder's vectors, or its network, choose an epoch, and keep it as the encoder `name`.
 
     A stopped run is resumed if the request is the same and its data has not changed. A finished run with the same
     request is not repeated: its outcome is read, with what labels of the test split say by now. Where the loss becomes
     infinite, the best epoch so far is kept, and LearningError says so.
     """
     require_learning()
-    from lookalike.api.training import chosen_device, material, require_learnable, train
+    from lookalike.api.training import chosen_device, material
     from lookalike.workflows.learn.preview import preview
 
     callbacks = callbacks or TrainingCallbacks()
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_trainable(workspace, encoder, name, spec, onnx, replace=replace)
     on = chosen_device(device)
-    vectors, manifest, labels = (
-        workspace.embeddings(encoder).vectors,
-        workspace.manifest(encoder),
-        workspace.labels(),
-    )
-    given = material(workspace.catalog, labels, vectors, request)
-    run_id = identity(workspace, manifest, labels, given.around.graph, request)
-    previewed = preview(workspace.catalog, given.around, given.pairs, request, len(given.validation.pairs))
+    manifest, labels = workspace.manifest(encoder), workspace.labels()
+    given = material(workspace.catalog, labels, workspace.embeddings(encoder).vectors, request)
+    around = given.around
+    run_id = identity(workspace, manifest, labels, None if around is None else around.graph, request)
+    previewed = preview(workspace.catalog, given, request)
 
     with models.running(workspace.folder, name):
         if not replace and _is_complete(workspace, name, run_id):
             return _outcome(workspace, encoder, name, request, previewed, None, onnx)
         models.require_startable(workspace.folder, name, run_id, replace=replace)
-        views = [vectors]
-        if request.views > 1:
-            views = augmented_views(workspace, encoder, request.views, request.seed, progress=callbacks.views)
-        require_learnable(given, views)
+        prepared = _prepared(workspace, encoder, given, request, on, callbacks)
         if replace and name in workspace.encoders:
             workspace.remove_embeddings(name)
         run = models.begin(
@@ -138,11 +136,11 @@ def finetune(
             if callbacks.epoch:
                 callbacks.epoch(epoch)
 
-        trained = train(given, views, request, run, device=on, on_epoch=record, progress=callbacks.step)
-        if trained.head is None:
+        trained = prepared(run, record)
+        if trained.files is None:
             run.forget()
             raise _stopped(trained, name, encoder)
-        run.write(_files(manifest, trained, run_id))
+        run.write(trained.files(_record(trained, run_id)))
         embed(workspace, spec, name=name, stored=True, replace=True)
         run.finish()
 
@@ -151,8 +149,32 @@ def finetune(
     return _outcome(workspace, encoder, name, request, previewed, resumed, onnx)
 
 
+def _prepared(
+    workspace: Workspace,
+    encoder: str,
+    given: "Material",
+    request: TrainingRequest,
+    device: "torch.device",
+    callbacks: TrainingCallbacks,
+) -> "Callable[[RunKeeper, Callable[[Epoch], None]], TrainedModel]":
+    """The training of a request, when all that it needs is there and before anything is written."""
+    if request.part != "head":
+        from lookalike.workflows.learn.networks import prepared_network
+
+        return prepared_network(workspace, encoder, given, request, device, callbacks)
+    from lookalike.api.training import require_learnable, train
+
+    views = [workspace.embeddings(encoder).vectors]
+    if request.views > 1:
+        views = augmented_views(workspace, encoder, request.views, request.seed, progress=callbacks.views)
+    require_learnable(given, views)
+    return lambda run, record: train(
+        given, views, request, run, device=device, on_epoch=record, progress=callbacks.step
+    ).as_model(workspace.manifest(encoder).origin)
+
+
 def identity(
-    workspace: Workspace, manifest: Manifest, labels: Labels, graph: "Graph", request: TrainingRequest
+    workspace: Workspace, manifest: Manifest, labels: Labels, graph: "Graph | None", request: TrainingRequest
 ) -> dict[str, Any]:
     """Everything that a run's result depends on, as JSON: equal exactly when a stopped run can be resumed."""
     catalog = workspace.catalog
@@ -162,7 +184,7 @@ def identity(
         "images": images_fingerprint(catalog),
         "split": fingerprint(catalog.split),
         "labels": seen_labels(catalog, labels),
-        "graph": _hash(graph.node, *graph.positive, *graph.negative),
+        "graph": "" if graph is None else _hash(graph.node, *graph.positive, *graph.negative),
         "settings": request.as_values(),
         "plan": asdict(plan_of(request)),
     }
@@ -204,13 +226,10 @@ def _recorded(epoch: Epoch, request: TrainingRequest) -> tuple[dict[str, Any], M
     return epoch._asdict(), scalars
 
 
-def _files(manifest: Manifest, trained: "Trained", run_id: Mapping[str, Any]) -> dict[str, bytes]:
-    """The checkpoint's files; they are the same however often the run was stopped."""
-    from lookalike.encode.sources.checkpoint import head_files
-
+def _record(trained: "TrainedModel", run_id: Mapping[str, Any]) -> dict[str, Any]:
+    """What the checkpoint keeps of its training; it is the same however often the run was stopped."""
     best = trained.best
-    if trained.head is None or best is None:
-        return {}
+    assert best is not None  # noqa: S101 - a checkpoint has an epoch
     learned = {
         **{key: run_id[key] for key in ("settings", "labels", "split", "vectors")},
         "epochs": len(trained.run.history),
@@ -219,9 +238,11 @@ def _files(manifest: Manifest, trained: "Trained", run_id: Mapping[str, Any]) ->
         "before": None if math.isnan(trained.before) else trained.before,
         "stopped": trained.run.stopped,
     }
+    if trained.run.remark:
+        learned["remark"] = trained.run.remark
     if trained.chosen is not None:
         learned["bootstrap"] = {"epochs": trained.chosen.epochs, "recall": trained.chosen.recall}
-    return head_files(manifest.origin, trained.head, learned)
+    return learned
 
 
 def _export(workspace: Workspace, spec: str, file: Path) -> None:
@@ -238,11 +259,11 @@ def _export(workspace: Workspace, spec: str, file: Path) -> None:
     write_file(file, exported)
 
 
-def _stopped(trained: "Trained", name: str, encoder: str) -> LearningError:
+def _stopped(trained: "TrainedModel", name: str, encoder: str) -> LearningError:
     """The error of a run that ended early, and what is kept of it."""
     best = trained.best
     kept = (
-        f"The head of epoch {best.number}, the best so far, is kept as {name} (checkpoint:{name})."
+        f"What epoch {best.number} gave, the best so far, is kept as {name} (checkpoint:{name})."
         if best
         else f"No epoch was finished, so nothing is kept under {name}."
     )
@@ -292,4 +313,5 @@ def _outcome(
         history=history,
         folder=str(folder),
         onnx=None if onnx is None else str(onnx),
+        remark=learned.get("remark", ""),
     )

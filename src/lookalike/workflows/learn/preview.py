@@ -13,12 +13,15 @@ from lookalike.catalog.split import crossing_items
 from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, epoch_batches, plan_of
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.objectives.classes import COLUMNS
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import CLASSES
 from lookalike.positive.graph import Neighbours
 from lookalike.positive.positiveness import relations
 from lookalike.rank.pairs import Unusable
 
 if TYPE_CHECKING:
+    from lookalike.api.training import Material
     from lookalike.learn.similar_pairs import SimilarPairs
 
 SAMPLE = 8  # batches that are counted
@@ -53,6 +56,7 @@ class TrainingPreview:
     crossing: int = 0
     crossing_duplicates: int = 0
     resamples: int = 0
+    learns_from: str = "labelled pairs"
 
     @property
     def few_negatives(self) -> bool:
@@ -68,6 +72,8 @@ class TrainingPreview:
             found.append(f"{plural(self.crossing, 'item')} with photos {leak}")
         if self.crossing_duplicates:
             found.append(f"{plural(self.crossing_duplicates, 'group')} of duplicates {leak}")
+        if self.learns_from != "labelled pairs":
+            return tuple(found)
         if not self.negatives:
             found.append("No pair of the training split is labelled dissimilar.")
         if not self.pushed:
@@ -89,10 +95,34 @@ class TrainingPreview:
         return "none" if not count else f"{100 * share:.2g}%" if share < 0.01 else percent(share)
 
 
-def preview(
+def preview(catalog: Catalog, given: "Material", request: TrainingRequest) -> TrainingPreview:
+    """Count what a run learns from, in its own first batches."""
+    validation = len(given.validation.pairs)
+    if request.relates:
+        return pairs_preview(catalog, *given.labelled, request, validation)
+    images = len(given.training)
+    batches = -(-images // request.batch)
+    counted = {"joined": 0, "sampled": 0, "pairs": 0, "similar": 0, "made": 0, "zero": 0, "pushed": 0}
+    return TrainingPreview(
+        views=1 if request.loss in CLASSES else 2,
+        images=images,
+        anchors=0,
+        positives=0,
+        negatives=0,
+        batches=batches,
+        **counted,
+        validation=validation,
+        unusable=(),
+        crossing=crossing_items(catalog.item, catalog.split),
+        crossing_duplicates=count_duplicates(catalog).across_splits,
+        learns_from=", ".join(COLUMNS.get(request.loss, ("photos alone",))),
+    )
+
+
+def pairs_preview(
     catalog: Catalog, around: Anchors, of_pairs: "SimilarPairs", request: TrainingRequest, validation: int
 ) -> TrainingPreview:
-    """Count what a run learns from, in its own first batches."""
+    """The same for a loss of labelled pairs."""
     counts = np.zeros(5, np.int64)
     if request.in_pairs:
         batches = [of_pairs.left]
@@ -104,7 +134,7 @@ def preview(
     pairs, similar, made, zero, pushed = counts.tolist()
     graph = around.graph
     return TrainingPreview(
-        views=request.views,
+        views=request.views if request.part == "head" else 2,
         images=len(around.photos.node),
         anchors=len(around),
         positives=graph.positive.pairs,

@@ -4,7 +4,7 @@ import shlex
 from contextlib import suppress
 
 from lookalike.core.errors import EmbeddingsError
-from lookalike.learn.settings import TrainingRequest
+from lookalike.learn.request import TrainingRequest
 from lookalike.store.vectors import models
 from lookalike.store.workspace import Workspace
 

@@ -17,6 +17,7 @@ from lookalike.encode.run import SHARD, Workload, bytes_on_disk
 from lookalike.encode.sources.checkpoint_file import (
     BlendAbout,
     HeadAbout,
+    TrainedAbout,
     ancestry,
     encodes_photos,
     headed_origin,
@@ -50,7 +51,7 @@ def base_vectors(workspace: Workspace, spec: EncoderSpec) -> tuple[BaseVectors, 
     Raises EmbeddingsError where there are neither vectors nor photos to encode.
     """
     about = made_of(spec, workspace.folder)
-    if about is None:
+    if about is None or isinstance(about, TrainedAbout):
         return ()
     names = [embedded(workspace, base) for base in about.bases]
     if all(names):

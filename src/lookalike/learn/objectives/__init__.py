@@ -1,0 +1,1 @@
+"""What training minimises, one module for each kind of loss."""
