@@ -15,7 +15,8 @@ from lookalike.positive.positiveness import Beta, MaxDistance, Softness
 
 Loss = Literal["supcon", "con", "trpl", "symmetric", "simclr", "dino", "item", "category", "item+category"]
 UNLABELLED = ("simclr", "dino")  # losses of photos alone; labels only choose the epoch
-CLASSES = ("item", "category", "item+category")  # losses that classify
+CLASSES = {"item": ("item",), "category": ("category",), "item+category": ("item", "category")}
+"""Losses that classify, each with the columns of the catalog whose values are its classes."""
 Positives = Literal["soft", "full", "labels"]
 PAPER = Softness()
 PROJECTION = 2048  # dimensions (VSD E)

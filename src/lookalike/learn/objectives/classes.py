@@ -13,9 +13,9 @@ from lookalike.core.types import Catalog
 from lookalike.learn.losses import Loss
 from lookalike.learn.networks.photo_batches import PhotoBatch
 from lookalike.learn.objectives.objective import Objective, of_all
+from lookalike.learn.settings import CLASSES
 
 NONE = -1
-COLUMNS = {"item": ("item",), "category": ("category",), "item+category": ("item", "category")}
 
 
 class Classes:
@@ -30,7 +30,7 @@ def classes_of(catalog: Catalog, rows: Int64[np.ndarray, " rows"], loss: str) ->
 
     Raises LabelsError where one class is all there is, or where every item has one photo.
     """
-    return tuple(_classes(catalog, rows, column) for column in COLUMNS[loss])
+    return tuple(_classes(catalog, rows, column) for column in CLASSES[loss])
 
 
 def _classes(catalog: Catalog, rows: np.ndarray, column: str) -> Classes:

@@ -13,7 +13,6 @@ from lookalike.catalog.split import crossing_items
 from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog
 from lookalike.learn.batches import Anchors, epoch_batches, plan_of
-from lookalike.learn.objectives.classes import COLUMNS
 from lookalike.learn.request import TrainingRequest
 from lookalike.learn.settings import CLASSES
 from lookalike.positive.graph import Neighbours
@@ -115,7 +114,7 @@ def preview(catalog: Catalog, given: "Material", request: TrainingRequest) -> Tr
         unusable=(),
         crossing=crossing_items(catalog.item, catalog.split),
         crossing_duplicates=count_duplicates(catalog).across_splits,
-        learns_from=", ".join(COLUMNS.get(request.loss, ("photos alone",))),
+        learns_from=", ".join(CLASSES.get(request.loss, ("photos alone",))),
     )
 
 
