@@ -21,7 +21,8 @@ from torch.nn.functional import normalize
 from lookalike.encode.heads.adaptation import Adapter
 from lookalike.learn.bootstrap import HeldOutPairs
 from lookalike.learn.examples import Cached
-from lookalike.learn.finetune import Unkept, finetune
+from lookalike.learn.finetune import finetune
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs
 from lookalike.positive.graph import Graph, neighbours

@@ -8,7 +8,7 @@ from lookalike.core.errors import LabelsError
 from lookalike.core.types import Labels
 from lookalike.learn.bootstrap import bootstrap_epochs
 from lookalike.learn.examples import Cached
-from lookalike.learn.finetune import Unkept
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs, similar_pairs
 from lookalike.positive.graph import label_graph

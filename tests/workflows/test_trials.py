@@ -15,7 +15,8 @@ from lookalike.encode.heads.head import apply_head
 from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import Unkept, finetune
+from lookalike.learn.finetune import finetune
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.request import TrainingRequest
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.validation import validator

@@ -36,7 +36,7 @@ def finetune(
 
     from lookalike.api.training import chosen_device, material, train
     from lookalike.api.training_verdict import with_verdict
-    from lookalike.learn.finetune import Unkept
+    from lookalike.learn.keeper import Unkept
     from lookalike.learn.validation import encode
 
     on: torch.device = chosen_device(device)

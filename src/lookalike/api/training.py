@@ -21,7 +21,8 @@ from lookalike.learn.bootstrap import ChosenEpoch, ResampleKeeper, bootstrap_epo
 from lookalike.learn.components import fit_components
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import Finetuned, Keeper, finetune
+from lookalike.learn.finetune import Finetuned, finetune
+from lookalike.learn.keeper import Keeper
 from lookalike.learn.request import TrainingRequest
 from lookalike.learn.settings import ADAPTED, COMPONENTS, PROJECTION
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs, similar_pairs

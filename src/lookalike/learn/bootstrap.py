@@ -12,7 +12,8 @@ from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress, part
 from lookalike.evaluate.measures.asymmetric_recall import PairPlaces, asymmetric_recall, pair_places
 from lookalike.learn.examples import Cached
-from lookalike.learn.finetune import Unkept, finetune
+from lookalike.learn.finetune import finetune
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs
 from lookalike.learn.symmetric import pair_cosines

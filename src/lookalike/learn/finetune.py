@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -12,48 +11,13 @@ from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress as Tell
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import TrainingBatches
+from lookalike.learn.keeper import Keeper
 from lookalike.learn.networks.step import GradientStep
 from lookalike.learn.objectives.objective import Objective, PairObjective
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.state import Progress, Sums, Tensors, copied, learned, restore, state_bytes
 
 LEAST_RATE = 0.1  # of the first, at the end of the cosine (VSD E)
-
-
-@runtime_checkable
-class Keeper(Protocol):
-    """Where the state of a run is kept. How often is its own business: every state leads to the same end."""
-
-    def last(self) -> bytes | None:
-        """The state that was kept last, None of a run that begins."""
-
-    def due(self) -> bool:
-        """Whether it is time to keep the state again."""
-
-    def keep(self, state: bytes) -> None:
-        """Keep a state for good."""
-
-
-class Unkept:
-    """A keeper for a run in memory: it saves nothing."""
-
-    def last(self) -> bytes | None:
-        """There is no earlier state."""
-        return None
-
-    def due(self) -> bool:
-        """Never."""
-        return False
-
-    def keep(self, state: bytes) -> None:
-        """Nothing is kept."""
-
-    def resample(self, number: int) -> list[float] | None:
-        """No resample was finished earlier."""
-        return None
-
-    def keep_resample(self, number: int, curve: list[float]) -> None:
-        """Nothing is kept."""
 
 
 @dataclass(frozen=True, eq=False)

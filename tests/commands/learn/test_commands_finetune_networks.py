@@ -1,48 +1,19 @@
 """`lookalike finetune --part`: networks, their last blocks and adapters learn, by every loss, and become encoders."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-import timm
 import torch
 from PIL import Image
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from lookalike.core.types import Labels
 from lookalike.learn.request import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as workflow
 
 NETWORK = "timm:test_resnet?weights=models/mine.safetensors&size=32"
 TINY = ("--epochs", 2, "--batch", 12, "--projection", 8)
-
-
-@pytest.fixture
-def shop(lookalike, photos, tmp_path) -> Path:
-    """A workspace of 36 photos with labels by category, and vectors of a small network."""
-    torch.manual_seed(1)
-    (tmp_path / "models").mkdir()
-    save_file(
-        timm.create_model("test_resnet", num_classes=3).state_dict(), tmp_path / "models/mine.safetensors"
-    )
-    assert lookalike("init", photos).status == 0
-    assert lookalike("embed", NETWORK, "--name", "base").status == 0
-    opened = Workspace(tmp_path)
-    catalog = opened.catalog
-    pairs = [
-        (a, b)
-        for a in range(len(catalog))
-        for b in range(a + 1, len(catalog))
-        if catalog.item[a] != catalog.item[b] and catalog.split[a] == catalog.split[b]
-    ]
-    ends = ([str(catalog.image[pair[end]]) for pair in pairs] for end in (0, 1))
-    opened.add_labels(
-        Labels.of(*ends, [catalog.category[a] == catalog.category[b] for a, b in pairs]), "test"
-    )
-    opened.database.close()
-    return tmp_path
 
 
 def flat(text: str) -> str:
@@ -60,20 +31,21 @@ def flat(text: str) -> str:
         (("--part", "network", "--loss", "item+category"), False),
     ],
 )
-def test_every_method_trains_and_is_an_encoder_of_photos(lookalike, shop, photos, asked, head):
+def test_every_method_trains_and_is_an_encoder_of_photos(lookalike, network_shop, photos, asked, head):
     tiny = TINY if head or "simclr" in asked else TINY[:4]
     result = lookalike("finetune", "base", "--name", "better", *asked, *tiny)
     assert result.status == 0, result.err
     assert "better: 2 epochs" in flat(result.out)
-    about = json.loads((shop / "models/better/checkpoint.json").read_text())
+    about = json.loads((network_shop / "models/better/checkpoint.json").read_text())
     assert (about["format"], "head" in about, about["network"]) == (6, head, "timm:test_resnet?size=32")
-    opened = Workspace(shop)
+    opened = Workspace(network_shop)
     base, better = (opened.embeddings(name).vectors for name in ("base", "better"))
     assert better.shape[1] == (8 if head else base.shape[1])
     if not head:
         assert not np.allclose(base, better, atol=1e-3)
     before, after = (
-        load_file(shop / place) for place in ("models/mine.safetensors", "models/better/weights.safetensors")
+        load_file(network_shop / place)
+        for place in ("models/mine.safetensors", "models/better/weights.safetensors")
     )
     changed = {name for name in after if not torch.allclose(before[name].float(), after[name].float())}
     assert changed
@@ -89,12 +61,12 @@ def test_every_method_trains_and_is_an_encoder_of_photos(lookalike, shop, photos
 
 
 @pytest.mark.parametrize("loss", ["supcon", "dino", "category"])
-def test_a_stopped_run_goes_on_where_it_was(shop, loss):
+def test_a_stopped_run_goes_on_where_it_was(network_shop, loss):
     """It ends with the same weights as one that was not stopped."""
     request = TrainingRequest(
         part="network", loss=loss, epochs=3, batch=12, **({"prototypes": 16} if loss == "dino" else {})
     )
-    opened, seen = Workspace(shop), []
+    opened, seen = Workspace(network_shop), []
 
     def stop(epoch):
         seen.append(epoch.number)
@@ -110,15 +82,17 @@ def test_a_stopped_run_goes_on_where_it_was(shop, loss):
     assert (resumed.resumed, whole.resumed, len(resumed.history)) == (1, 0, 3)
     for a, b in zip(resumed.history, whole.history, strict=True):
         assert a.loss == pytest.approx(b.loss, rel=1e-4)
-    one, other = (load_file(shop / f"models/{name}/weights.safetensors") for name in ("stopped", "whole"))
+    one, other = (
+        load_file(network_shop / f"models/{name}/weights.safetensors") for name in ("stopped", "whole")
+    )
     for name, value in one.items():
         torch.testing.assert_close(value, other[name], rtol=1e-4, atol=1e-5)
 
 
-def test_a_photo_that_cannot_be_read_is_left_out_and_said(lookalike, shop, photos, monkeypatch):
+def test_a_photo_that_cannot_be_read_is_left_out_and_said(lookalike, network_shop, photos, monkeypatch):
     from lookalike.learn.networks import photo_views
 
-    catalog = Workspace(shop).catalog
+    catalog = Workspace(network_shop).catalog
     broken = str(catalog.image[np.flatnonzero(catalog.split == "train")[0]])
     real = photo_views.make_ready
 
@@ -150,14 +124,14 @@ def test_a_photo_that_cannot_be_read_is_left_out_and_said(lookalike, shop, photo
         (("--part", "blocks", "--blocks", 99), "fewer than 99"),
     ],
 )
-def test_what_does_not_fit_together_is_refused(lookalike, shop, asked, words):
+def test_what_does_not_fit_together_is_refused(lookalike, network_shop, asked, words):
     result = lookalike("finetune", "base", "--name", "better", *asked)
     assert result.status != 0
     assert words in flat(result.err)
-    assert not (shop / "models/better/checkpoint.json").exists()
+    assert not (network_shop / "models/better/checkpoint.json").exists()
 
 
-def test_what_is_no_network_is_refused(lookalike, shop):
+def test_what_is_no_network_is_refused(lookalike, network_shop):
     assert lookalike("embed", "descriptor:color").status == 0
     assert lookalike("embed", NETWORK + "&layers=layer2", "--name", "second").status == 0
     for name, words in (("color", "is no network"), ("second", "takes layers out of a network")):
@@ -166,11 +140,11 @@ def test_what_is_no_network_is_refused(lookalike, shop):
         assert words in flat(result.err)
 
 
-def test_a_trained_network_is_trained_further(lookalike, shop):
+def test_a_trained_network_is_trained_further(lookalike, network_shop):
     asked = ("--part", "network", *TINY)
     assert lookalike("finetune", "base", "--name", "first", *asked).status == 0
     result = lookalike("finetune", "first", "--name", "second", *asked)
     assert result.status == 0, result.err
-    about = json.loads((shop / "models/second/checkpoint.json").read_text())
+    about = json.loads((network_shop / "models/second/checkpoint.json").read_text())
     assert about["network"] == "timm:test_resnet?size=32"
     assert about["started"]["encoder"] == "checkpoint:models/first"

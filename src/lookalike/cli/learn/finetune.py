@@ -40,18 +40,36 @@ def finetune(
 
     Labels of the training split are used for training, and labels of the validation split choose the epoch. Labels of
     drawn pairs of the test split tell whether it helped: `compare` draws them, and the same command again has the
-    verdict. A stopped run is resumed by the same command. A head needs no GPU.
+    verdict. A stopped run is resumed by the same command. A head needs no GPU. Several GPUs train one network:
+    `torchrun --nproc-per-node 4 -m lookalike finetune ...`.
     """
     opened = Workspace(workspace)
     require_learning()
     options.require_new(onnx, force=force)
-    with progress(f"Training {name}", quiet=json) as bar:
-        callbacks = workflow.TrainingCallbacks(
-            begin=None if json else _begin, step=bar, views=bar, say=None if json else say
-        )
-        found = workflow.finetune(
-            opened, encoder, name, request, device=device, onnx=onnx, replace=replace, callbacks=callbacks
-        )
+    from lookalike.api.training import chosen_device
+    from lookalike.learn.networks.processes import launched
+
+    on = chosen_device(device)
+    with launched(on) as processes:
+        if not processes.first:
+            from lookalike.workflows.learn.networks import assist
+
+            assist(opened, encoder, request, on, processes)
+            return
+        with progress(f"Training {name}", quiet=json) as bar:
+            found = workflow.finetune(
+                opened,
+                encoder,
+                name,
+                request,
+                device=device,
+                onnx=onnx,
+                replace=replace,
+                callbacks=workflow.TrainingCallbacks(
+                    begin=None if json else _begin, step=bar, views=bar, say=None if json else say
+                ),
+                processes=processes,
+            )
     if json:
         print_json(found)
         return

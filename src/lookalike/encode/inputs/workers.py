@@ -29,6 +29,7 @@ CHUNK = 16  # photos a worker takes at a time
 AHEAD = 4  # chunks in progress or waiting per worker; limits memory for any catalog size
 IDLE_SECONDS = 10  # how long workers wait for more work
 WATCH_SECONDS = 0.5  # how often a worker checks that its command still runs
+KILLED = "worker_killed"  # the code of the error
 
 
 class Chunk(NamedTuple):
@@ -112,6 +113,7 @@ def workers(count: int, photos: int) -> Iterator[Executor]:
         raise EmbeddingsError(
             "A worker process was killed, most likely because memory ran out.",
             fix="Run the same command again with fewer workers (--workers 1); finished photos are kept.",
+            code=KILLED,
         ) from None
 
 

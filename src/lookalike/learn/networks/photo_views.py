@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,10 +14,20 @@ from jaxtyping import Int64, UInt8
 from PIL import Image
 from torch import Tensor
 
+from lookalike.core.errors import EmbeddingsError, LearningError
 from lookalike.core.parallel import in_order
 from lookalike.core.types import Catalog
 from lookalike.encode.inputs.augment import Augment
-from lookalike.encode.inputs.workers import AHEAD, CHUNK, FEW, Chunk, PreparedChunk, make_ready, workers
+from lookalike.encode.inputs.workers import (
+    AHEAD,
+    CHUNK,
+    FEW,
+    KILLED,
+    Chunk,
+    PreparedChunk,
+    make_ready,
+    workers,
+)
 from lookalike.learn.examples import Drawn
 from lookalike.learn.networks.lightly_views import LightlyView
 
@@ -92,7 +103,7 @@ class PhotoViews:
             photos = max(
                 photos, FEW
             )  # its generators are those of a process, so threads would disturb each other
-        with workers(self.processors, photos) as pool:
+        with resumable(), workers(self.processors, photos) as pool:
             made = in_order(pool, _made, pieces, AHEAD * self.processors)
             for rows in planned:
                 yield self._drawn(rows, made)
@@ -127,6 +138,21 @@ class PhotoViews:
     @property
     def _bytes(self) -> int:
         return sum(3 * group.each * group.size[0] * group.size[1] for group in self.groups)
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Where a worker process is killed, say that the run can be resumed."""
+    try:
+        yield
+    except EmbeddingsError as error:
+        if error.code != KILLED:
+            raise
+        raise LearningError(
+            error.problem,
+            fix="Run the same command again: it resumes from the last saved state. If memory is short, use a smaller "
+            "--batch and --micro.",
+        ) from None
 
 
 class _Piece(NamedTuple):

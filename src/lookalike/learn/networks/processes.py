@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor, distributed, nn
 
+from lookalike.learn.keeper import Keeper
+
 T = TypeVar("T")
 PATIENCE = timedelta(minutes=30)  # others wait while the first process measures an epoch and writes
 
@@ -54,7 +56,11 @@ class Processes:
 
     def from_first(self, value: T) -> T:
         """What the first process has."""
-        return self.told(value)[0]
+        if self.count == 1:
+            return value
+        found = [value]
+        distributed.broadcast_object_list(found, src=0)
+        return found[0]
 
     def add_gradients(self, model: nn.Module) -> None:
         """Replace each gradient by its sum over the processes."""
@@ -68,6 +74,25 @@ class Processes:
 
 
 ALONE = Processes()
+
+
+class SharedKeeper:
+    """A keeper whose last state all processes get from the first one."""
+
+    def __init__(self, keeper: Keeper, processes: Processes) -> None:
+        self.keeper, self.processes = keeper, processes
+
+    def last(self) -> bytes | None:
+        """The state that the first process kept last."""
+        return self.processes.from_first(self.keeper.last())
+
+    def due(self) -> bool:
+        """Whether it is time to keep the state again."""
+        return self.keeper.due()
+
+    def keep(self, state: bytes) -> None:
+        """Keep a state."""
+        self.keeper.keep(state)
 
 
 def is_launched() -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
+from lookalike.core.errors import LearningError
 from lookalike.encode.network import out_of_memory
 from lookalike.learn.examples import TrainingBatch
 from lookalike.learn.losses import Loss
@@ -27,7 +28,9 @@ Objective = Callable[[Tensor, TrainingBatch], Loss]
 class GradientStep:
     """Computes the gradient of each batch. `micro` inputs are in memory at once; None: all of a batch.
 
-    Where memory runs out, `micro` is halved and `told` hears of it. The result stays the same up to rounding.
+    Where memory runs out, `micro` is halved and `told` hears of it. The result stays the same up to rounding. With
+    several processes the others wait for this one's vectors, so the run ends instead (LearningError), as it does where
+    not even one input fits.
     """
 
     def __init__(
@@ -51,8 +54,8 @@ class GradientStep:
                 if not out_of_memory(error):
                     raise
                 held = min(self.micro or _size(batch), _size(batch))
-                if held == 1:
-                    raise
+                if held == 1 or self.processes.count > 1:
+                    raise _does_not_fit(held) from error
             self.micro = held // 2
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
@@ -87,6 +90,18 @@ class GradientStep:
         """The rows of this process."""
         before = sum(self.processes.told(count)[: self.processes.rank]) if self.processes.count > 1 else 0
         return slopes[before : before + count]
+
+
+def _does_not_fit(held: int) -> LearningError:
+    if held == 1:
+        return LearningError(
+            "The network does not fit into memory, even with one photo at a time.",
+            fix="Train less of it (--part adapters, or blocks), use a smaller network, or stop other programs.",
+        )
+    return LearningError(
+        f"Memory ran out with {held} photos at once.",
+        fix=f"Run the command again with --micro {held // 2}. The gradient stays that of the whole batch.",
+    )
 
 
 def _forward(model: nn.Module, inputs: Tensor, seed: int) -> Tensor:

@@ -11,8 +11,10 @@ from torch.nn import functional
 from lookalike.encode.heads.two_layers import ProjectionHead
 from lookalike.learn.losses import Loss
 from lookalike.learn.networks.photo_batches import PhotoBatch
+from lookalike.learn.networks.processes import ALONE, Processes
 from lookalike.learn.objectives.lightly import lightly_part
 from lookalike.learn.objectives.objective import Objective, of_all
+from lookalike.learn.request import MICRO
 from lookalike.learn.settings import PROJECTION
 
 MOMENTUM = 0.996  # of the teacher at the start; it rises to 1 by a cosine (3.1)
@@ -51,8 +53,9 @@ class DinoObjective(Objective):
     vectors: the views of the batch one after another, global ones first.
     """
 
-    def __init__(self, student: nn.Module, prototypes: int) -> None:
+    def __init__(self, student: nn.Module, prototypes: int, processes: Processes = ALONE) -> None:
         super().__init__()
+        self.processes = processes
         self.teacher = copy.deepcopy(student).requires_grad_(False)
         self.loss = lightly_part("lightly.loss", "DINOLoss")(output_dim=prototypes)
         self.said: Tensor
@@ -62,14 +65,19 @@ class DinoObjective(Objective):
         """The loss of a batch."""
         self.teacher.eval()
         images = len(batch.rows)
+        own = batch.shares[self.processes.rank] if self.processes.count > 1 else images
         groups = batch.inputs if isinstance(batch.inputs, tuple) else (batch.inputs,)
-        views = [view for group in groups for view in torch.split(group, images)][:GLOBAL_VIEWS]
-        with torch.no_grad():
-            told = [self.teacher(view) for view in views]
+        views = [view for group in groups for view in torch.split(group, own)][:GLOBAL_VIEWS]
+        told = [self.processes.gathered(self._taught(view)) for view in views]
         shares = torch.softmax((torch.cat(told) - self.loss.center[0]) / self.loss.teacher_temp, dim=-1)
         self.said = torch.stack([_entropy(shares.mean(0)), _entropy(shares).mean()]).detach()
-        value = self.loss(told, list(torch.split(vectors, images)))
+        value = self.loss(told, list(torch.split(batch.by_view(vectors), images)))
         return of_all(value, len(vectors))
+
+    @torch.no_grad()
+    def _taught(self, view: Tensor) -> Tensor:
+        """The teacher's outputs of a view, a piece at a time, so that they need little memory."""
+        return torch.cat([self.teacher(piece) for piece in torch.split(view, MICRO)])
 
     @torch.no_grad()
     def follow(self, model: nn.Module, share: float) -> None:

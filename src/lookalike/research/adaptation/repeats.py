@@ -21,7 +21,8 @@ from lookalike.evaluate.measures.asymmetric_recall import recall_curve
 from lookalike.learn.bootstrap import HeldOutPairs, bootstrap_epochs
 from lookalike.learn.components import fit_components
 from lookalike.learn.examples import Cached
-from lookalike.learn.finetune import Unkept, finetune
+from lookalike.learn.finetune import finetune
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.settings import ADAPTED, COMPONENTS, TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs
 from lookalike.positive.graph import Graph, neighbours

@@ -25,7 +25,8 @@ from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.evaluate.measures.table import parse
 from lookalike.learn.batches import BatchPlan, anchors
 from lookalike.learn.examples import Cached, Examples
-from lookalike.learn.finetune import Unkept, better, finetune
+from lookalike.learn.finetune import better, finetune
+from lookalike.learn.keeper import Unkept
 from lookalike.learn.request import TrainingRequest
 from lookalike.learn.settings import PROJECTION, TrainingSettings
 from lookalike.learn.validation import encode

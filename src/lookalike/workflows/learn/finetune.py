@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import torch
 
     from lookalike.api.training import Material, RunKeeper, TrainedModel
+    from lookalike.learn.networks.processes import Processes
     from lookalike.positive.graph import Graph
 
 
@@ -96,18 +97,21 @@ def finetune(
     onnx: Path | None = None,
     replace: bool = False,
     callbacks: TrainingCallbacks | None = None,
+    processes: "Processes | None" = None,
 ) -> TrainingOutcome:
     """Train a head on an encoder's vectors, or its network, choose an epoch, and keep it as the encoder `name`.
 
     A stopped run is resumed if the request is the same and its data has not changed. A finished run with the same
     request is not repeated: its outcome is read, with what labels of the test split say by now. Where the loss becomes
-    infinite, the best epoch so far is kept, and LearningError says so.
+    infinite, the best epoch so far is kept, and LearningError says so. This is the first of the `processes`; the others
+    call `networks.assist`.
     """
     require_learning()
     from lookalike.api.training import chosen_device, material
+    from lookalike.learn.networks.processes import ALONE
     from lookalike.workflows.learn.preview import preview
 
-    callbacks = callbacks or TrainingCallbacks()
+    callbacks, processes = callbacks or TrainingCallbacks(), processes or ALONE
     spec = f"checkpoint:{MODELS}/{check_name(name)}"
     require_trainable(workspace, encoder, name, spec, onnx, replace=replace)
     on = chosen_device(device)
@@ -119,9 +123,10 @@ def finetune(
 
     with models.running(workspace.folder, name):
         if not replace and _is_complete(workspace, name, run_id):
+            processes.from_first(False)
             return _outcome(workspace, encoder, name, request, previewed, None, onnx)
         models.require_startable(workspace.folder, name, run_id, replace=replace)
-        prepared = _prepared(workspace, encoder, given, request, on, callbacks)
+        prepared = _prepared(workspace, encoder, given, request, on, callbacks, processes)
         if replace and name in workspace.encoders:
             workspace.remove_embeddings(name)
         run = models.begin(
@@ -130,6 +135,7 @@ def finetune(
         resumed = _restore_history(run, request)
         if callbacks.begin:
             callbacks.begin(previewed, resumed)
+        processes.from_first(True)
 
         def record(epoch: Epoch) -> None:
             run.note(*_recorded(epoch, request))
@@ -156,12 +162,18 @@ def _prepared(
     request: TrainingRequest,
     device: "torch.device",
     callbacks: TrainingCallbacks,
+    processes: "Processes",
 ) -> "Callable[[RunKeeper, Callable[[Epoch], None]], TrainedModel]":
     """The training of a request, when all that it needs is there and before anything is written."""
     if request.part != "head":
         from lookalike.workflows.learn.networks import prepared_network
 
-        return prepared_network(workspace, encoder, given, request, device, callbacks)
+        return prepared_network(workspace, encoder, given, request, device, callbacks, processes)
+    if processes.count > 1:
+        raise LearningError(
+            f"{processes.count} processes were started, but a head is trained by one.",
+            fix="Run the command without torchrun, or train more than the head with --part.",
+        )
     from lookalike.api.training import require_learnable, train
 
     views = [workspace.embeddings(encoder).vectors]

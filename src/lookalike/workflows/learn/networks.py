@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from lookalike.api.training import Material, RunKeeper, TrainedModel
+from lookalike.api.training import Material, TrainedModel, material
 from lookalike.core.cores import cores
-from lookalike.core.errors import EncoderError, LearningError
+from lookalike.core.errors import EmbeddingsError, EncoderError, LearningError
 from lookalike.core.types import Catalog
 from lookalike.encode.heads.two_layers import ProjectionHead, ResidualHead
 from lookalike.encode.network import Network
@@ -25,10 +25,11 @@ from lookalike.learn.batches import plan_of
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import Examples, TrainingBatches
 from lookalike.learn.finetune import finetune
+from lookalike.learn.keeper import Keeper, Unkept
 from lookalike.learn.networks.lightly_views import LightlyView
 from lookalike.learn.networks.photo_batches import PhotoBatches
-from lookalike.learn.networks.photo_views import Group, KhoslaView, PhotoViews
-from lookalike.learn.networks.processes import ALONE, Processes
+from lookalike.learn.networks.photo_views import Group, KhoslaView, PhotoViews, resumable
+from lookalike.learn.networks.processes import ALONE, Processes, SharedKeeper
 from lookalike.learn.networks.step import GradientStep
 from lookalike.learn.networks.trainee import Trainee
 from lookalike.learn.objectives.classes import ClassObjective, classes_of, classifier
@@ -55,13 +56,20 @@ class _Measured:
     processes: Processes
 
     def __call__(self, model: nn.Module) -> float:
-        value = float("nan")
+        value, refused = float("nan"), ""
         if self.processes.first and len(self.validation.pairs):
             assert isinstance(model, Trainee)  # noqa: S101 - what this module trains
             sink = InMemory()
-            encode_catalog(self.validation.inside, self.root, _Encoder(model, self.network), sink)
-            value = self.validation.of(sink.vectors)
-        return self.processes.from_first(value)
+            try:
+                with resumable():
+                    encode_catalog(self.validation.inside, self.root, _Encoder(model, self.network), sink)
+                value = self.validation.of(sink.vectors)
+            except EmbeddingsError as error:
+                refused = error.problem
+        value, refused = self.processes.from_first((value, refused))
+        if refused:
+            raise EmbeddingsError(refused, fix="Train with a lower rate.")
+        return value
 
 
 class _Encoder:
@@ -81,7 +89,7 @@ def prepared_network(
     device: torch.device,
     callbacks: TrainingCallbacks,
     processes: Processes = ALONE,
-) -> Callable[[RunKeeper, Callable[[Epoch], None]], TrainedModel]:
+) -> Callable[[Keeper, Callable[[Epoch], None]], TrainedModel]:
     """The training of a network, once it is opened and what it learns from is known.
 
     Raises LearningError for an encoder that is no network, and for a workspace without photos.
@@ -95,7 +103,7 @@ def prepared_network(
     manifest = workspace.manifest(encoder)
     structure, network = opened_network(parse(manifest.spec), workspace.folder)
     network = network.on(device)
-    model, objective, groups = _methods(network, given, workspace.catalog, request)
+    model, objective, groups = _methods(network, given, workspace.catalog, request, processes)
     views = PhotoViews(
         workspace.catalog, root, groups, network.size_hint, processors=max(1, cores() // processes.count)
     )
@@ -105,13 +113,13 @@ def prepared_network(
         if callbacks.say:
             callbacks.say(f"Memory ran out. From now on {size} photos are in memory at once: --micro {size}")
 
-    def train(keeper: RunKeeper, record: Callable[[Epoch], None]) -> TrainedModel:
+    def train(keeper: Keeper, record: Callable[[Epoch], None]) -> TrainedModel:
         run = finetune(
             model,
             _batches(given, views, request, device, processes),
             request,
             _Measured(given.validation, root, network, processes),
-            keeper,
+            SharedKeeper(keeper, processes),
             objective=objective,
             gradients=GradientStep(micro, processes, smaller),
             on_epoch=record,
@@ -127,6 +135,16 @@ def prepared_network(
         return TrainedModel(run, given.validation.untrained(), files)
 
     return train
+
+
+def assist(
+    workspace: Workspace, encoder: str, request: TrainingRequest, device: torch.device, processes: Processes
+) -> None:
+    """Compute this process's share of every batch of a run that the first process keeps (`finetune`)."""
+    given = material(workspace.catalog, workspace.labels(), workspace.embeddings(encoder).vectors, request)
+    train = prepared_network(workspace, encoder, given, request, device, TrainingCallbacks(), processes)
+    if processes.from_first(False):
+        train(Unkept(), lambda _: None)
 
 
 def opened_network(spec: EncoderSpec, folder: Path) -> tuple[str, Network]:
@@ -155,7 +173,7 @@ def opened_network(spec: EncoderSpec, folder: Path) -> tuple[str, Network]:
 
 
 def _methods(
-    network: Network, given: Material, catalog: Catalog, request: TrainingRequest
+    network: Network, given: Material, catalog: Catalog, request: TrainingRequest, processes: Processes
 ) -> tuple[Trainee, Objective, tuple[Group, ...]]:
     """What is trained, what it minimises, and the views that it sees."""
     features, side = network.dimension, max(network.preprocessing.size)
@@ -183,7 +201,7 @@ def _methods(
         model = Trainee(network, PrototypeHead(features, prototypes, seed=request.seed), request, kept=False)
         return (
             model,
-            DinoObjective(model, prototypes),
+            DinoObjective(model, prototypes, processes),
             (
                 Group(1, LightlyView("global", side, network.prepare), (height, width)),
                 Group(1, LightlyView("second", side, network.prepare), (height, width)),

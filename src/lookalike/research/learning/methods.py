@@ -1,0 +1,86 @@
+"""The methods of the papers' tables by their names there, each as settings of a training (VSD 6, 7.2.3, C; EDS 6.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from lookalike.core.errors import ArgumentError
+from lookalike.core.text import quoted
+from lookalike.learn.request import TrainingRequest
+from lookalike.learn.settings import CLASSES, UNLABELLED
+
+Kind = Literal["pretrained", "supervised", "self-supervised", "classification"]
+PRETRAINED = "Pre"
+ONLY = MappingProxyType(
+    {  # settings that make sense for some losses only; others ignore them in a table of several methods
+        "prototypes": ("dino",),
+        "head": ("supcon", "con", "trpl"),
+        "projection": ("supcon", "con", "trpl", "simclr"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a table. `settings` are the fields of `TrainingRequest` that make it; none for an encoder as it is.
+
+    >>> METHODS["SupCon_SPA"].encoder("dino2"), METHODS["ID+C"].encoder("argus"), METHODS["Pre"].encoder("clip")
+    ('dino2-supcon-spa', 'argus-id+c', 'clip')
+    """
+
+    name: str
+    kind: Kind
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def encoder(self, base: str) -> str:
+        """The name of the encoder that it makes from another."""
+        if self.kind == "pretrained":
+            return base
+        return f"{base}-{self.name.lower().replace('_', '-')}"
+
+    def request(self, overrides: Mapping[str, Any]) -> TrainingRequest:
+        """The request of a training. `overrides` are those of all methods; what this one has no use for is left out."""
+        loss = self.settings["loss"]
+        used = {name: one for name, one in overrides.items() if loss in ONLY.get(name, (loss,))}
+        return TrainingRequest(**{**used, **self.settings})
+
+
+def _supervised(loss: str, positives: str, suffix: str) -> Method:
+    printed = {"supcon": "SupCon", "con": "Con", "trpl": "TRPL"}[loss]
+    return Method(printed + suffix, "supervised", {"loss": loss, "positives": positives})
+
+
+SUPERVISED = tuple(
+    _supervised(loss, positives, suffix)
+    for positives, suffix in (("soft", "_SPA"), ("labels", ""), ("full", "_NSPA"))
+    for loss in ("supcon", "con", "trpl")
+)
+SELF_SUPERVISED = tuple(
+    Method(name, "self-supervised", {"loss": loss})
+    for name, loss in zip(("SimCLR", "DINO"), UNLABELLED, strict=True)
+)
+BEFORE_LABELS = (
+    *(
+        Method(name, "classification", {"loss": loss, "keep": "last"})
+        for name, loss in zip(("ID", "CAT", "ID+C"), CLASSES, strict=True)
+    ),
+    Method("FT", "self-supervised", {"loss": "dino", "keep": "last"}),
+)
+"""The methods of EDS. Labels choose nothing, so that their encoders can feed the pool; FT is DINO."""
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        one.name: one
+        for one in (Method(PRETRAINED, "pretrained"), *SUPERVISED, *SELF_SUPERVISED, *BEFORE_LABELS)
+    }
+)
+
+
+def method(name: str) -> Method:
+    """A method by its name in a paper, in any case. Raises ArgumentError where there is none."""
+    found = {one.casefold(): each for one, each in METHODS.items()}.get(name.casefold())
+    if found is None:
+        raise ArgumentError(
+            f"There is no method {name!r}.", fix=f"Name one of these: {quoted(tuple(METHODS), len(METHODS))}."
+        )
+    return found
