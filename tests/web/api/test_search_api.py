@@ -10,6 +10,7 @@ import pytest
 from api_shop import as_file, photo_of, with_token
 from labelling_app import ANN, serving_shop
 from PIL import Image
+from prometheus_client.parser import text_string_to_metric_families
 
 from lookalike.web.access.throttle import LaterError, Rate
 from lookalike.web.serving.pool import BoundedPool
@@ -237,24 +238,33 @@ def test_health_ready_and_metrics(shop, client):
         == 401
     )
 
-    def counted() -> dict[str, float]:
-        lines = client.get("/metrics").text.splitlines()
-        return {name: float(value) for name, value in (one.rsplit(" ", 1) for one in lines if one[0] != "#")}
+    def counted() -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+        answer = client.get("/metrics")
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        families = text_string_to_metric_families(answer.text)
+        return {
+            (one.name, frozenset(one.labels.items())): one.value
+            for family in families
+            for one in family.samples
+        }
+
+    def series(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]:
+        return f"lookalike_{name}", frozenset(labels.items())
 
     before = counted()
     image = str(shop.workspace.catalog.image[0])
     for _ in range(3):
         client.get("/api/v1/search", params={"image": image})
     after = counted()
-    series = 'lookalike_http_requests_total{method="GET",route="/api/v1/search",status="200"}'
-    assert after[series] - before.get(series, 0) == 3
-    times = '{method="GET",route="/api/v1/search"'
-    assert (
-        after[f"lookalike_http_request_seconds_count{times}}}"]
-        == after[f'lookalike_http_request_seconds_bucket{times},le="+Inf"}}']
-    )
-    assert after["lookalike_ready"] == 1
-    assert after['lookalike_loaded_images{encoder="color",served="true"}'] == len(shop.workspace.catalog)
+    search = {"method": "GET", "route": "/api/v1/search"}
+    requests_of = series("http_requests_total", **search, status="200")
+    assert after[requests_of] - before.get(requests_of, 0) == 3
+    times = after[series("http_request_seconds_count", **search)]
+    assert times == after[series("http_request_seconds_bucket", **search, le="+Inf")] >= 3
+    assert after[series("http_request_seconds_sum", **search)] > 0
+    assert after[series("ready")] == 1
+    assert {after[series("busy", work=work)] for work in ("search", "batch", "photo", "upload")} == {0}
+    assert after[series("loaded_images", encoder="color", served="true")] == len(shop.workspace.catalog)
 
 
 def test_a_workspace_without_an_encoder_is_not_ready_and_labelling_works(tmp_path, team):

@@ -5,15 +5,9 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
 from lookalike.web.access.dependencies import SIGNED_IN, SitePart
-from lookalike.web.serving.metrics import MEDIA_TYPE, Labels
 
 open_router = APIRouter(tags=["server"])
 router = APIRouter(dependencies=SIGNED_IN, tags=["server"])
-GAUGES = {
-    "lookalike_ready": "1: the served encoder is loaded.",
-    "lookalike_busy": "Searches, photos and uploads that run or wait.",
-    "lookalike_loaded_images": "Images that a loaded encoder searches.",
-}
 
 
 class Health(BaseModel):
@@ -43,20 +37,13 @@ async def ready(site: SitePart) -> Response:
 @router.get("/metrics", response_class=Response)
 async def metrics(site: SitePart) -> Response:
     """Requests, their times, and the state of search, in the text format of Prometheus."""
-    service = site.service
-    loaded: dict[Labels, float] = {
-        (("encoder", name), ("served", str(name == service.searchers.served).lower())): len(one.catalog)
-        for name, one in service.searchers.loaded.items()
-    }
-    busy = {
-        "search": service.searches.busy,
-        "batch": service.batches.busy,
-        "photo": service.photos.busy,
-        "upload": service.uploads,
-    }
-    gauges: dict[str, dict[Labels, float]] = {
-        "lookalike_ready": {(): float(not service.searchers.problem)},
-        "lookalike_busy": {(("work", name),): count for name, count in busy.items()},
-        "lookalike_loaded_images": loaded,
-    }
-    return Response(site.metrics.text(gauges, GAUGES), media_type=MEDIA_TYPE)
+    service, shown = site.service, site.metrics
+    shown.ready.set(not service.searchers.problem)
+    for work, pool in (("search", service.searches), ("batch", service.batches), ("photo", service.photos)):
+        shown.busy.labels(work).set(pool.busy)
+    shown.busy.labels("upload").set(service.uploads)
+    shown.loaded.clear()
+    for name, one in service.searchers.loaded.items():
+        served = str(name == service.searchers.served).lower()
+        shown.loaded.labels(name, served).set(len(one.catalog))
+    return shown.answer()
