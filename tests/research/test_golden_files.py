@@ -20,7 +20,8 @@ SHAPES = {  # rows and figures per row, counted in the papers
     "adapt-table-1": (37, 9), "adapt-figure-3": (0, 0), "adapt-figure-4": (0, 0),
     "eds-table-1": (2, 2), "eds-table-2": (6, 6), "eds-table-3": (6, 6), "eds-table-4": (6, 4),
     "eds-table-5": (14, 12), "eds-table-6": (14, 12),
-    "vsd-figure-1": (0, 0), "vsd-table-1": (20, 14), "vsd-table-5": (24, 3), "vsd-table-6": (24, 3),
+    "vsd-figure-1": (0, 0), "vsd-table-1": (20, 14), "vsd-table-2": (34, 10),
+    "vsd-table-3": (16, 10), "vsd-table-4": (30, 10), "vsd-table-5": (24, 3), "vsd-table-6": (24, 3),
 }  # fmt: skip
 GOOD = {
     "paper": "EDS", "number": "Table 0", "section": "0", "title": "t", "gist": "g", "data": [],
@@ -66,6 +67,9 @@ def test_figures_stay_as_printed():
     assert table.cell("DCS", "DINO", column="Fashion / Bias / SC") == "1.0"
     assert table.cell("BPF", "AS", column="Furniture / FC / r") == "0.04"
     assert published("vsd-table-5").cell("0.0", "EHR@5", column="r") == "nan"
+    assert published("vsd-table-2").cell("OC", "TRPL_SPA", column="Furniture / AUC / mic") == "77.23"
+    assert published("vsd-table-3").cell("BEiT", "SupCon_NSPA", column="Fashion / AUC / mic") == "83.08"
+    assert published("vsd-table-4").cell("7", "0.70", column="Furniture / DCS") == "87.92"
     assert published("eds-table-3").cell("AS ID+C", column="Micro ROC-AUC / p-value") == "0.000"
 
 

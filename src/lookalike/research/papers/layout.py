@@ -60,12 +60,12 @@ def text_of(published: PublishedTable, ours: ComputedTable | None, width: int | 
 def cells_of(published: PublishedTable, ours: ComputedTable | None) -> list[CellPair]:
     """Every cell of both sides; cells of one row and column are together."""
     theirs = {
-        (_key(row.names), column): (row.names, cell)
+        (published.key_of(row.names), column): (row.names, cell)
         for row in (*published.rows, *published.means)
         for column, cell in zip(published.columns, row.cells, strict=True)
     }
     mine = {
-        (_key(row.names), column): (row.names, figure)
+        (published.key_of(row.names), column): (row.names, figure)
         for row in (ours.rows if ours is not None else ())
         for column, figure in zip(ours.columns if ours is not None else (), row.figures, strict=True)
         if figure is not None
@@ -76,11 +76,6 @@ def cells_of(published: PublishedTable, ours: ComputedTable | None) -> list[Cell
     return found + [
         CellPair(names, at[1], None, figure) for at, (names, figure) in mine.items() if at not in theirs
     ]
-
-
-def _key(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Rows are the same where their names differ by case only: an encoder called dino is the paper's DINO."""
-    return tuple(name.casefold() for name in names)
 
 
 def _beside(published: PublishedTable, ours: ComputedTable) -> bool:
@@ -96,22 +91,35 @@ def _joined(
 ) -> tuple[list[str], list[tuple[tuple[str, ...], list[str]]]]:
     """Columns and rows of both sides on one grid, rows of one group (a measure, a coverage) together."""
     columns = [PAPER + LEVEL + column for column in published.columns]
-    mine = {_key(row.names): row for row in ours.rows}
+    mine = {published.key_of(row.names): row for row in ours.rows}
     none_theirs, none_mine = [""] * len(published.columns), [""] * len(ours.columns)
     rows = [
-        (names, [*cells, *(_printed(ours, mine[_key(names)].figures) if _key(names) in mine else none_mine)])
+        (
+            names,
+            [
+                *cells,
+                *(
+                    _printed(ours, mine[published.key_of(names)].figures)
+                    if published.key_of(names) in mine
+                    else none_mine
+                ),
+            ],
+        )
         for names, cells in _marked(published)
     ]
-    known = {_key(names) for names, _ in rows}
+    known = {published.key_of(names) for names, _ in rows}
     rows += [
         (row.names, [*none_theirs, *_printed(ours, row.figures)])
         for row in ours.rows
-        if _key(row.names) not in known
+        if published.key_of(row.names) not in known
     ]
     groups = {
-        group: at for at, group in reversed(list(enumerate(_key(_group(published, row)) for row, _ in rows)))
+        group: at
+        for at, group in reversed(
+            list(enumerate(published.key_of(_group(published, row)) for row, _ in rows))
+        )
     }
-    rows.sort(key=lambda row: (groups[_key(_group(published, row[0]))], row[0][-1] == MEAN))
+    rows.sort(key=lambda row: (groups[published.key_of(_group(published, row[0]))], row[0][-1] == MEAN))
     deeper = deepest(published.columns) - deepest(ours.columns)  # a dataset's name is between
     return columns + [OURS + LEVEL * (1 + max(0, deeper)) + column for column in ours.columns], rows
 

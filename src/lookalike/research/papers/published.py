@@ -1,8 +1,8 @@
 """The golden files: each table of the papers as printed, checked when it is read."""
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from statistics import fmean
@@ -55,6 +55,7 @@ class PublishedTable:
 
     `labels` are the heads of the columns that name a row; `alphas` are a figure's curves (VSD Figure 1 prints
     no numbers, so it has no rows). `means` are rows that the paper concludes on and does not print, computed here.
+    `ours` are names of encoders here by the paper's names of models, where these differ by more than case.
     """
 
     key: str
@@ -70,6 +71,16 @@ class PublishedTable:
     sources: tuple[DataSource, ...]
     means: tuple[PrintedRow, ...] = ()
     alphas: tuple[float, ...] = ()
+    ours: Mapping[str, str] = field(default_factory=dict)
+
+    def key_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What makes rows the same: `dino` is the paper's DINO, `argus-id` its Argus ID, `dinov2` its DINO2.
+
+        >>> published("vsd-table-2").key_of(["DINO2", "SupCon_SPA"])
+        ('dinov2', 'supcon_spa')
+        """
+        known = {_folded(printed): _folded(name) for printed, name in self.ours.items()}
+        return tuple(known.get(_folded(name), _folded(name)) for name in names)
 
     def cell(self, *names: str, column: str) -> str:
         """One figure as printed.
@@ -130,7 +141,12 @@ def checked(key: str, given: dict[str, Any], sources: dict[str, DataSource]) -> 
         sources=tuple(sources[name] for name in given["data"]),
         means=_means(rows, labels.index(given["mean_over"])) if "mean_over" in given else (),
         alphas=tuple(map(float, given.get("alphas", ()))),
+        ours=given.get("ours", {}),
     )
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace(" ", "-")
 
 
 def _means(rows: Sequence[PrintedRow], over: int) -> tuple[PrintedRow, ...]:
