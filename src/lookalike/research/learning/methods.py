@@ -11,7 +11,7 @@ from lookalike.learn.request import TrainingRequest
 from lookalike.learn.settings import CLASSES, UNLABELLED
 
 Kind = Literal["pretrained", "supervised", "self-supervised", "classification"]
-PRETRAINED = "Pre"
+PRETRAINED, MEASURE = "Pre", "DCS(alpha=10)"  # chooses the epoch in the papers (VSD E)
 ONLY = MappingProxyType(
     {  # settings that make sense for some losses only; others ignore them in a table of several methods
         "prototypes": ("dino",),
@@ -43,7 +43,7 @@ class Method:
         """The request of a training. `overrides` are those of all methods; what this one has no use for is left out."""
         loss = self.settings["loss"]
         used = {name: one for name, one in overrides.items() if loss in ONLY.get(name, (loss,))}
-        return TrainingRequest(**{**used, **self.settings})
+        return TrainingRequest(**{"measure": MEASURE, **used, **self.settings})
 
 
 def _supervised(loss: str, positives: str, suffix: str) -> Method:

@@ -1,10 +1,13 @@
 """Encoders trained on this workspace's labels, and what that means for every number.
 
-The rule, in one place: an encoder is *trained* if it, or an encoder that it is based on, is a checkpoint with a record
-of its training, and is in models/ of this workspace or was trained on its data: a head keeps this record wherever its
-folder is copied to. Such an encoder has seen the answers of the training split, and its
-checkpoint was selected by those of the validation split: it is scored on the test split only, and so is whatever is
+The rule, in one place: an encoder is *trained* if it, or an encoder that it is based on or started from, is a
+checkpoint with a record of its training on labels, and is in models/ of this workspace or was trained on its data: a
+head keeps this record wherever its folder is copied to. Such an encoder has seen the answers of the training split, and
+its checkpoint was selected by those of the validation split: it is scored on the test split only, and so is whatever is
 compared with it. On all labels only the other encoders are judged.
+
+Classification and self-supervision that keep the last epoch use no label, not even to choose the epoch (`uses_labels`).
+Their encoders are not trained in this sense: they can be made before pooling, and feed the pool (EDS 6.1).
 """
 
 import os
@@ -20,8 +23,15 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Catalog, Labels, Rule, Split
 from lookalike.discover.splitting import is_within_splits
-from lookalike.encode.sources.checkpoint_file import BlendAbout, ancestry, made_of, read_about
+from lookalike.encode.sources.checkpoint_file import (
+    BlendAbout,
+    TrainedAbout,
+    ancestry,
+    made_of,
+    read_about,
+)
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
+from lookalike.learn.settings import CLASSES, UNLABELLED
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.heads import embedded
 
@@ -35,19 +45,37 @@ def is_trained(workspace: Workspace, name: str) -> bool:
     """
     spec = parse(workspace.manifest(name).spec)
     try:
-        chain = ancestry(spec, workspace.folder)
+        chain = _lineage(spec, workspace.folder)
         return any(learned(workspace, one) for one in chain if one.source == "checkpoint")
     except EncoderError:
         return True
 
 
+def _lineage(spec: EncoderSpec, folder: Path) -> list[EncoderSpec]:
+    """An encoder and all that it was made from: those that its vectors need, and those that training started from."""
+    found = list(ancestry(spec, folder))
+    for one in found:  # it grows
+        about = made_of(one, folder)
+        if isinstance(about, TrainedAbout):
+            found += [before for before in ancestry(parse(about.base.spec), folder) if before not in found]
+    return found
+
+
+def uses_labels(settings: Mapping[str, Any]) -> bool:
+    """Whether a training with these settings uses labels: to learn from, or to choose the epoch."""
+    return settings.get("loss") not in (*UNLABELLED, *CLASSES) or settings.get("keep") != "last"
+
+
 def learned(workspace: Workspace, spec: EncoderSpec) -> Mapping[str, Any]:
-    """What a checkpoint was trained with; {} for a silent one, and for one elsewhere that learned from others."""
+    """What a checkpoint was trained with on labels of this workspace; {} where it was trained without or on others."""
     folder = checkpoint_folder(spec.name, workspace.folder)
     if folder is None:
         return {}
     found = read_about(folder, str(spec)).get("learned")
     if not isinstance(found, dict):
+        return {}
+    settings = found.get("settings")
+    if isinstance(settings, dict) and not uses_labels(settings):
         return {}
     return found if _is_within(folder, workspace.folder / MODELS) or _from_here(workspace, found) else {}
 

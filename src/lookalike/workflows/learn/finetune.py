@@ -25,7 +25,7 @@ from lookalike.store.disk import write_file
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import Manifest, images_fingerprint
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.trained import seen_labels
+from lookalike.workflows.decide.trained import seen_labels, uses_labels
 from lookalike.workflows.learn.preview import TrainingPreview
 from lookalike.workflows.learn.requirements import require_trainable
 from lookalike.workflows.learn.verdict import verdict_on
@@ -195,7 +195,7 @@ def identity(
         "vectors": f"{manifest.sum:08x}",
         "images": images_fingerprint(catalog),
         "split": fingerprint(catalog.split),
-        "labels": seen_labels(catalog, labels),
+        "labels": seen_labels(catalog, labels) if uses_labels(request.as_values()) else "",
         "graph": "" if graph is None else _hash(graph.node, *graph.positive, *graph.negative),
         "settings": request.as_values(),
         "plan": asdict(plan_of(request)),
