@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
     journal = Journal(asked.journal)
     found: dict[tuple[str, str], list[Entry]] = {}
     for seed in range(FIRST, FIRST + asked.catalogs):
-        settings = TrainingSettings(epochs=asked.epochs)
+        settings = TrainingSettings(epochs=asked.epochs, measure="DCS(alpha=10)")
         trials = [Trial(seed, settings, width, CHOOSERS, MEASURES) for width in HEADS.values()]
         for encoder, ground in grounds(fresh(seed, asked.items)).items():
             for head, entry in zip(HEADS, run_trials(ground, trials, journal), strict=True):

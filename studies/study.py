@@ -18,7 +18,9 @@ from lookalike.store.journal import Entry, Journal
 
 LOSSES = tuple(FORMULAS)
 WAYS = tuple(
-    TrainingSettings(loss=loss, positives=kind) for loss in LOSSES for kind in ("labels", "soft", "full")
+    TrainingSettings(loss=loss, positives=kind, measure="DCS(alpha=10)")
+    for loss in LOSSES
+    for kind in ("labels", "soft", "full")
 )
 CHOOSERS = ("DCS(alpha=10)", "AUC_mic")
 SHOWN = ("AUC_mic", "AUC_mac", "HR@5", "DCS(alpha=10)")

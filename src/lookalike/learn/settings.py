@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from lookalike.audit.depth import ADVISED
 from lookalike.core.errors import ArgumentError, MeasureError
 from lookalike.core.settings import CheckedSettings
 from lookalike.evaluate.measures.table import Measure, parse
@@ -90,9 +91,9 @@ class TrainingSettings(CheckedSettings):
         "0.0001 for networks).",
     )
     measure: str = Field(
-        "DCS(alpha=10)",
+        ADVISED,
         description="Measure on the validation split that chooses the epoch. It must need labels only, no sampled "
-        "negatives.",
+        "negatives. The papers use DCS(alpha=10), which looks deeper the larger the catalog is.",
     )
     keep: Literal["best", "last", "bootstrap"] = Field(
         BY_LOSS,

@@ -98,7 +98,7 @@ def test_a_head_is_trained_and_is_an_encoder_at_once(lookalike, shop):
     assert "positiveness 0." in words
     assert re.search(r"Left out: \d+ labels[^.]* train\.", words)
     assert re.search(r"\d+ labelled pairs of the validation split", words)
-    assert re.search(r"epoch \d is kept\.[^:]* DCS\(alpha=10\) [^:]*: 0\.\d", words)
+    assert re.search(r"epoch \d is kept\.[^:]* DCS\(half=7\) [^:]*: 0\.\d", words)
     assert "base has 0." in words
     assert "Next: lookalike compare better base --labels " in words
     folder = shop / "models/better"
@@ -139,7 +139,7 @@ def test_the_last_epoch_is_kept_with_keep_last(lookalike, shop):
     result = lookalike(*ON, "--keep", "last")
     assert result.status == 0, result.err
     assert "better: 6 epochs; the last " in flat(result.out)
-    assert re.search(r"DCS\(alpha=10\) [^:]*: better has 0\.\d+, base has 0\.\d+", flat(result.out))
+    assert re.search(r"DCS\(half=7\) [^:]*: better has 0\.\d+, base has 0\.\d+", flat(result.out))
     learned = json.loads((shop / "models/better/checkpoint.json").read_text())["learned"]
     assert (learned["best"], learned["settings"]["keep"]) == (6, "last")
 
@@ -297,7 +297,7 @@ def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
     words = flat(result.out)
     assert "no labelled pair" in words
     assert "6 epochs; the last " in words
-    assert "DCS(alpha=10) is undefined" in words
+    assert "DCS(half=7) is undefined" in words
     assert "base has" not in words
     learned = json.loads((tmp_path / "models/better/checkpoint.json").read_text())["learned"]
     assert (learned["best"], learned["value"], learned["before"]) == (6, None, None)

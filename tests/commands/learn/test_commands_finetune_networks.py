@@ -148,3 +148,28 @@ def test_a_trained_network_is_trained_further(lookalike, network_shop):
     about = json.loads((network_shop / "models/second/checkpoint.json").read_text())
     assert about["network"] == "timm:test_resnet?size=32"
     assert about["started"]["encoder"] == "checkpoint:models/first"
+
+
+def test_a_licence_goes_on_to_what_is_trained_from_the_weights(lookalike, network_shop, monkeypatch):
+    """It is said before training, and the gate of serving knows it."""
+    from lookalike.encode.zoo.networks import Licence
+    from lookalike.workflows.release import gate
+
+    def licence_of(spec, _base):
+        return Licence("research", derivatives="no", serving="no") if spec.startswith("timm:") else None
+
+    monkeypatch.setattr(workflow, "licence_of", licence_of)
+    monkeypatch.setattr(gate, "licence_of", licence_of)
+    asked = ("--part", "network", *TINY)
+    for base, name in (("base", "first"), ("first", "second")):
+        found = lookalike("finetune", base, "--name", name, *asked, "--json").json
+        assert "the licence does not allow training on" in found["warnings"][0]
+        passed = {
+            one.name: one.passed
+            for one in gate.gate(Workspace(network_shop), name, "", gate.GateTerms()).checks
+        }
+        assert not passed["licence"]
+    assert (
+        lookalike("finetune", "base", "--name", "head", "--epochs", 1, "--json").json["preview"]["licence"]
+        == ""
+    )

@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,7 +28,9 @@ from lookalike.encode.inputs.regions import load_photo, pools_regions
 FEW = 256  # with fewer photos, starting processes takes longer than it saves
 CHUNK = 16  # photos a worker takes at a time
 AHEAD = 4  # chunks in progress or waiting per worker; limits memory for any catalog size
-IDLE_SECONDS = 10  # how long workers wait for more work
+IDLE_SECONDS = (
+    600  # how long workers wait for more work: a batch of a large network takes minutes on a processor
+)
 WATCH_SECONDS = 0.5  # how often a worker checks that its command still runs
 KILLED = "worker_killed"  # the code of the error
 
@@ -104,8 +107,11 @@ def workers(count: int, photos: int) -> Iterator[Executor]:
     from loky import get_reusable_executor
     from loky.process_executor import BrokenProcessPool
 
+    # loky starts a worker again that waited long or grew. No work is lost, so the user need not know.
+    warnings.filterwarnings("ignore", "A worker ", UserWarning, "loky")
+
     processes = get_reusable_executor(
-        count, timeout=IDLE_SECONDS, initializer=_belong_to, initargs=(os.getpid(),)
+        count, timeout=IDLE_SECONDS, initializer=belong_to, initargs=(os.getpid(),)
     )
     try:
         yield processes
@@ -117,7 +123,7 @@ def workers(count: int, photos: int) -> Iterator[Executor]:
         ) from None
 
 
-def _belong_to(command: int) -> None:
+def belong_to(command: int) -> None:
     """In a worker: leave Ctrl-C to the command, and end with it however it ends.
 
     A worker waits for work on a pipe that the other workers hold open too, so it would not notice by itself.

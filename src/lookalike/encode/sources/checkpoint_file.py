@@ -166,6 +166,17 @@ def ancestry(spec: EncoderSpec, base: Path, above: tuple[Path, ...] = ()) -> tup
     return tuple(found)
 
 
+def lineage(spec: EncoderSpec, base: Path) -> tuple[EncoderSpec, ...]:
+    """An encoder and all that it was made from: what its vectors need, and what networks were trained from."""
+    found = list(ancestry(spec, base))
+    for one in found:  # it grows
+        about = made_of(one, base)
+        if isinstance(about, TrainedAbout):
+            before = ancestry(parse(about.base.spec), base)
+            found += [each for each in before if each not in found]
+    return tuple(found)
+
+
 def encodes_photos(spec: EncoderSpec, base: Path) -> bool:
     """Whether an encoder can encode a photo: none that it is made of is a file of vectors."""
     return all(one.source != "precomputed" for one in ancestry(spec, base))

@@ -65,6 +65,18 @@ class Licence:
             f"serving: {self.serving}; {since}).{question}"
         )
 
+    @property
+    def doubt(self) -> str:
+        """Why training on from the weights may not be allowed; "" where it is.
+
+        >>> licence("mit").doubt, licence("gemma").doubt[:70]
+        ('', 'the licence may not allow training on from the weights: gemma (commerc')
+        """
+        if self.derivatives == "yes":
+            return ""
+        verb = "does" if self.derivatives == "no" else "may"
+        return f"the licence {verb} not allow training on from the weights: {self.sentence}"
+
 
 @cache
 def networks() -> tuple[ZooNetwork, ...]:

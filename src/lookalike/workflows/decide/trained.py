@@ -23,13 +23,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError
 from lookalike.core.types import Catalog, Labels, Rule, Split
 from lookalike.discover.splitting import is_within_splits
-from lookalike.encode.sources.checkpoint_file import (
-    BlendAbout,
-    TrainedAbout,
-    ancestry,
-    made_of,
-    read_about,
-)
+from lookalike.encode.sources.checkpoint_file import BlendAbout, lineage, made_of, read_about
 from lookalike.encode.spec import MODELS, EncoderSpec, checkpoint_folder, parse
 from lookalike.learn.settings import CLASSES, UNLABELLED
 from lookalike.store.workspace import Workspace
@@ -45,20 +39,10 @@ def is_trained(workspace: Workspace, name: str) -> bool:
     """
     spec = parse(workspace.manifest(name).spec)
     try:
-        chain = _lineage(spec, workspace.folder)
+        chain = lineage(spec, workspace.folder)
         return any(learned(workspace, one) for one in chain if one.source == "checkpoint")
     except EncoderError:
         return True
-
-
-def _lineage(spec: EncoderSpec, folder: Path) -> list[EncoderSpec]:
-    """An encoder and all that it was made from: those that its vectors need, and those that training started from."""
-    found = list(ancestry(spec, folder))
-    for one in found:  # it grows
-        about = made_of(one, folder)
-        if isinstance(about, TrainedAbout):
-            found += [before for before in ancestry(parse(about.base.spec), folder) if before not in found]
-    return found
 
 
 def uses_labels(settings: Mapping[str, Any]) -> bool:

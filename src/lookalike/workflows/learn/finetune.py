@@ -1,5 +1,6 @@
 """`finetune`: train a head or a whole network from the workspace's labels, and keep it as an encoder."""
 
+import dataclasses
 import hashlib
 import math
 import time
@@ -16,7 +17,7 @@ from lookalike.core.checks import fingerprint
 from lookalike.core.errors import LearningError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Labels
-from lookalike.encode.sources.checkpoint_file import encodes_photos, read_about, require_folder
+from lookalike.encode.sources.checkpoint_file import encodes_photos, lineage, read_about, require_folder
 from lookalike.encode.spec import MODELS, check_name, parse
 from lookalike.learn.batches import plan_of
 from lookalike.learn.epoch import Epoch
@@ -31,6 +32,7 @@ from lookalike.workflows.learn.requirements import require_trainable
 from lookalike.workflows.learn.verdict import verdict_on
 from lookalike.workflows.learn.views import augmented_views
 from lookalike.workflows.start.embed import embed
+from lookalike.workflows.start.encoders import licence_of
 
 if TYPE_CHECKING:
     import torch
@@ -119,14 +121,15 @@ def finetune(
     given = material(workspace.catalog, labels, workspace.embeddings(encoder).vectors, request)
     around = given.around
     run_id = identity(workspace, manifest, labels, None if around is None else around.graph, request)
-    previewed = preview(workspace.catalog, given, request)
+    licence = "" if request.part == "head" else _licence_doubts(workspace, encoder)
+    previewed = dataclasses.replace(preview(workspace.catalog, given, request), licence=licence)
 
     with models.running(workspace.folder, name):
         if not replace and _is_complete(workspace, name, run_id):
             processes.from_first(False)
             return _outcome(workspace, encoder, name, request, previewed, None, onnx)
         models.require_startable(workspace.folder, name, run_id, replace=replace)
-        prepared = _prepared(workspace, encoder, given, request, on, callbacks, processes)
+        prepared = prepared_training(workspace, encoder, given, request, on, callbacks, processes)
         if replace and name in workspace.encoders:
             workspace.remove_embeddings(name)
         run = models.begin(
@@ -155,7 +158,7 @@ def finetune(
     return _outcome(workspace, encoder, name, request, previewed, resumed, onnx)
 
 
-def _prepared(
+def prepared_training(
     workspace: Workspace,
     encoder: str,
     given: "Material",
@@ -183,6 +186,13 @@ def _prepared(
     return lambda run, record: train(
         given, views, request, run, device=device, on_epoch=record, progress=callbacks.step
     ).as_model(workspace.manifest(encoder).origin)
+
+
+def _licence_doubts(workspace: Workspace, encoder: str) -> str:
+    """What to know of the licences of the weights that are trained on; "" where they allow derivatives."""
+    chain = lineage(parse(workspace.manifest(encoder).spec), workspace.folder)
+    found = {str(one): licence_of(str(one), workspace.folder) for one in chain}
+    return " ".join(f"{spec}: {one.doubt}" for spec, one in found.items() if one is not None and one.doubt)
 
 
 def identity(

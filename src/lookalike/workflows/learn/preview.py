@@ -34,7 +34,8 @@ class TrainingPreview:
     similar: labelled similar (or of one item); made: similar by their distance; zero: with P = 0; pushed: the part of
     these that is pushed apart. `joined` is the size of the largest component of anchors that positives connect.
     `resamples` is above 0 where resamples of the pairs choose the number of epochs. `crossing` counts
-    items with photos in more than one split, `crossing_duplicates` groups of duplicates.
+    items with photos in more than one split, `crossing_duplicates` groups of duplicates. `licence` says what to know of
+    the licence of the weights, where it may not allow training on from them.
     """
 
     views: int
@@ -56,6 +57,7 @@ class TrainingPreview:
     crossing_duplicates: int = 0
     resamples: int = 0
     learns_from: str = "labelled pairs"
+    licence: str = ""
 
     @property
     def few_negatives(self) -> bool:
@@ -65,7 +67,7 @@ class TrainingPreview:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes a run doubtful before it begins."""
-        found = []
+        found = [self.licence] if self.licence else []
         leak = "in more than one split: measures on the test split include pairs that were used for training."
         if self.crossing:
             found.append(f"{plural(self.crossing, 'item')} with photos {leak}")

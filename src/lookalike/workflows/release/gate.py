@@ -13,7 +13,7 @@ from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
 from lookalike.core.progress import Progress
 from lookalike.core.text import bracketed, value
 from lookalike.core.types import Rule
-from lookalike.encode.sources.checkpoint_file import ancestry
+from lookalike.encode.sources.checkpoint_file import lineage
 from lookalike.encode.spec import parse
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.significance.sentence import is_significant
@@ -105,7 +105,7 @@ def _vectors(workspace: Workspace, encoder: str) -> GateCheck:
 def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
     """The licences of an encoder and of all that it is made of."""
     try:
-        chain = ancestry(parse(workspace.manifest(encoder).spec), workspace.folder)
+        chain = lineage(parse(workspace.manifest(encoder).spec), workspace.folder)
     except (EncoderError, EmbeddingsError) as error:
         return GateCheck("licence", False, error.problem, error.fix)
     found = [(str(one), licence_of(str(one), workspace.folder)) for one in chain]
