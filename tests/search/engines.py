@@ -26,6 +26,7 @@ class Careless:
     exact_engine: Exact
     name: str = "careless"
     exact: bool = False
+    error: float = np.inf
 
     def __len__(self) -> int:
         return len(self.exact_engine)

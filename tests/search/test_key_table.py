@@ -11,7 +11,9 @@ def test_rows_of_keys_are_those_of_a_slow_search(most):
     random = np.random.default_rng(most % 7)
     keys = np.unique(random.integers(0, most + 1, 500))
     rows = random.permutation(len(keys))
-    asked = np.concatenate([keys, random.integers(0, 2**63 - 1, 100), [0, 1, 2**63 - 1]]).reshape(-1, 1)
+    asked = np.concatenate(
+        [keys, random.integers(0, 2**63 - 1, 100), [-(2**63), -1, 0, 1, 2**63 - 1]]
+    ).reshape(-1, 1)
     known = dict(zip(keys.tolist(), rows.tolist(), strict=True))
     expected = [[known.get(key, -1)] for key in asked[:, 0].tolist()]
     np.testing.assert_array_equal(KeyTable.of(keys, rows).rows(asked), expected)

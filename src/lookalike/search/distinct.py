@@ -74,9 +74,11 @@ class Distinct:
         while len(left):
             if not engine.exact and count > min(MOST, len(engine)):
                 engine, count = everything, least
-            found = engine.nearest(vectors[left], min(count, len(engine)))
+            asked = vectors if engine.exact else unit
+            asked = asked if len(left) == len(own) else asked[left]
+            found = engine.nearest(asked, min(count, len(engine)))
             row[left], score[left], certain = self._best(
-                found, None if engine.exact else unit[left], own_item[left], k, allowed
+                found, engine.error, asked[:0] if engine.exact else asked, own_item[left], k, allowed
             )
             fewer = (found.row < 0).any(axis=1)
             if engine.exact and count >= len(engine):
@@ -94,7 +96,8 @@ class Distinct:
     def _best(
         self,
         found: Nearest,
-        vectors: Float32[np.ndarray, "queries dimension"] | None,
+        error: float,
+        vectors: Float32[np.ndarray, "some dimension"],
         own_item: Int64[np.ndarray, " queries"],
         k: int,
         allowed: Bool[np.ndarray, " images"] | None,
@@ -103,23 +106,27 @@ class Distinct:
     ]:
         """Rows and scores of the K best distinct items among the images found, and whether more cannot change them.
 
-        The images are scored exactly with the query `vectors` of length 1; None: their scores are exact.
+        The scores found differ from cosines by `error` at most. Images that matter are scored with the query `vectors`
+        of length 1; none: the scores found are cosines.
         """
-        from lookalike.search.kernels import distinct_lists, score_rows
+        from lookalike.search.kernels import distinct_lists
 
         row, score = np.empty((len(own_item), k), np.int64), np.empty((len(own_item), k), np.float32)
         certain = np.empty(len(own_item), dtype=bool)
         allowed = EVERYTHING if allowed is None else allowed
         source = self.exact.source
         held, place = np.asarray(source.held), IN_ORDER if source.place is None else source.place
-        exactly = found.score if vectors is None else np.empty(found.row.shape, np.float32)
+        scores = found.score.copy()
 
         def work(part: slice) -> None:
-            if vectors is not None:
-                score_rows(held, place, self.norm, vectors[part], found.row[part], exactly[part])
             distinct_lists(
                 found.row[part],
-                exactly[part],
+                scores[part],
+                np.float32(error),
+                vectors[part],
+                held,
+                place,
+                self.norm,
                 own_item[part],
                 self.item,
                 self.first,

@@ -33,7 +33,14 @@ class Engine(Protocol):
     def exact(self) -> bool:
         """Whether every image is compared."""
 
+    @property
+    def error(self) -> float:
+        """The most that a score differs from the cosine; infinite if unknown."""
+
     def __len__(self) -> int: ...
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
-        """The nearest images of each query: `count` of them, or all images where these are fewer."""
+        """The nearest images of each query: `count` of them, or all images where these are fewer.
+
+        Queries of an engine that is not exact have length 1.
+        """

@@ -6,7 +6,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float32, Int64
 
-from lookalike.rank.engine.vectors import unit_rows
 from lookalike.search.engine import Nearest
 from lookalike.search.exact import Exact
 
@@ -28,6 +27,10 @@ class Index(Protocol):
     @property
     def name(self) -> str:
         """The name that commands and pages show."""
+
+    @property
+    def error(self) -> float:
+        """The most that a score differs from the cosine; infinite if unknown."""
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> NearestKeys:
         """The keys of the nearest vectors of each query, which has length 1."""
@@ -108,6 +111,11 @@ class Indexed:
         """The name of the index."""
         return self.index.name
 
+    @property
+    def error(self) -> float:
+        """The most that a score differs from the cosine: that of the index, as the buffer's are cosines."""
+        return self.index.error
+
     def __len__(self) -> int:
         return len(self.found.held)
 
@@ -118,7 +126,7 @@ class Indexed:
         row = np.empty((len(queries), 0), np.int64)
         score = np.empty((len(queries), 0), np.float32)
         if live and len(self):
-            found = self.index.nearest(unit_rows(queries, queries.shape[1]), asked)
+            found = self.index.nearest(queries, asked)
             row, score = self.found.rows(found.key), found.score.copy()
             row[np.isnan(score)], score[row < 0] = -1, np.nan
         if len(self.buffer):

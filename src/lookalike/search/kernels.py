@@ -139,6 +139,11 @@ def _one_list(
 def distinct_lists(
     rows: np.ndarray,
     scores: np.ndarray,
+    error: np.float32,
+    queries: np.ndarray,
+    vectors: np.ndarray,
+    place: np.ndarray,
+    norm: np.ndarray,
     own: np.ndarray,
     item: np.ndarray,
     first: np.ndarray,
@@ -155,6 +160,9 @@ def distinct_lists(
     equals, in the order of `first`; of an item, the first image within the tolerance of its best is shown; an image
     that duplicates one shown above is passed over. Not `allowed` rows (empty: all are) and the own item are left out.
     `certain[q]`: no image that scores below all of `rows[q]` can change the list.
+
+    `scores` are best first and differ from the cosine by at most `error`. Images that could change the list are scored
+    with the `queries` until none is left, so the list is that of all cosines. No queries: the scores are cosines.
     """
     width = rows.shape[1]
     items, shown, best = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.float32)
@@ -163,41 +171,63 @@ def distinct_lists(
         size *= 2
     table = np.empty(size, np.int64)
     for q in range(len(rows)):
-        order = np.argsort(-scores[q], kind="mergesort")
-        count = 0
-        least = np.float32(np.inf)
-        for i in order:
-            row = rows[q, i]
-            if row < 0:
-                continue
-            least = min(least, scores[q, i])
-            if item[row] != own[q] and (len(allowed) == 0 or allowed[row]):
-                order[count] = i
-                count += 1
-        found = _best_of_items(rows[q], scores[q], order[:count], item, tolerance, table, items, best, shown)
-        down_to = _one_list(
-            items[:found],
-            best[:found],
-            shown[:found],
-            first,
-            duplicate,
-            tolerance,
-            top_rows[q],
-            top_scores[q],
-        )
+        done = 0
+        while True:
+            order, least = _candidates(rows[q], scores[q], own[q], item, allowed)
+            found = _best_of_items(rows[q], scores[q], order, item, tolerance, table, items, best, shown)
+            down_to = _one_list(
+                items[:found],
+                best[:found],
+                shown[:found],
+                first,
+                duplicate,
+                tolerance,
+                top_rows[q],
+                top_scores[q],
+            )
+            until = done if len(queries) else width
+            while until < width and not scores[q, until] + error < down_to - 3 * tolerance:
+                until += 1
+            if until == done or len(queries) == 0:
+                break
+            some = slice(done, until)
+            score_rows(
+                vectors, place, norm, queries[q : q + 1], rows[q : q + 1, some], scores[q : q + 1, some]
+            )
+            done = until
         certain[q] = least < down_to - 3 * tolerance
+
+
+@exactly
+def _candidates(
+    rows: np.ndarray, scores: np.ndarray, own: np.int64, item: np.ndarray, allowed: np.ndarray
+) -> tuple[np.ndarray, np.float32]:
+    """The places of the images that may be shown, best first, and the least score of all images."""
+    order = np.argsort(-scores, kind="mergesort")
+    count, least = 0, np.float32(np.inf)
+    for i in order:
+        row = rows[i]
+        if row < 0:
+            continue
+        least = min(least, scores[i])
+        if item[row] != own and (len(allowed) == 0 or allowed[row]):
+            order[count] = i
+            count += 1
+    return order[:count], least
 
 
 @exactly
 def rows_of_keys(keys: np.ndarray, held: np.ndarray, first: np.ndarray, shift: int, rows: np.ndarray) -> None:
     """rows[i] = the row of key i; -1 where there is none. `held` are keys in ascending order with their rows.
 
-    Those with the same bits above `shift` begin at first[bits]. A binary search waited for memory 20 times per key.
+    Those with the same bits above `shift` begin at first[bits]. A binary search waited for memory 20 times per key;
+    the beginnings are looked up before the keys, so that the processor waits for many of them together.
     """
+    begins = np.empty(len(keys), np.int64)
     for i in range(len(keys)):
-        bits = keys[i] >> shift
-        rows[i] = -1
-        if 0 <= bits < len(first) - 1:
-            for at in range(first[bits], first[bits + 1]):
-                if held[at, 0] == keys[i]:
-                    rows[i] = held[at, 1]
+        begins[i] = first[min(max(keys[i] >> shift, 0), len(first) - 1)]
+    for i in range(len(keys)):
+        at = begins[i]
+        while at < len(held) and held[at, 0] < keys[i]:
+            at += 1
+        rows[i] = held[at, 1] if at < len(held) and held[at, 0] == keys[i] else -1

@@ -23,6 +23,7 @@ class Milvus:
     """A collection in a Milvus server."""
 
     name = "milvus"
+    error = float("inf")  # a server's index may round as it likes
 
     def __init__(self, address: str, collection: str, expansion: int) -> None:
         if missing := not_installed(["pymilvus"]):
