@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 PAGES = (
     "/label", "/discuss", "/discuss?state=settled", "/discuss/{pair}", "/guidelines", "/guidelines/edit",
     "/guidelines/versions", "/guidelines/versions/0", "/guidelines/examples", "/guidelines/gold", "/plan/campaign",
-    "/plan/left-out", "/api/docs", "/team", "/answers",
+    "/catalog/left-out", "/api/docs", "/team", "/answers",
 )  # fmt: skip
 BOTH = 8  # pairs that two people answer; others are left, so that /label shows some
 

@@ -9,7 +9,7 @@ from lookalike.store.sql.schema import left_out
 
 HEIC = "HEIC: reading it needs pillow-heif. Or convert it: heif-convert '/shop/a b.heic' '/shop/a b.jpg'"
 REASONS = ("damaged: broken data", HEIC, "removed by `catalog remove`")
-PAGE = "/plan/left-out"
+PAGE = "/catalog/left-out"
 
 
 @pytest.fixture
@@ -38,7 +38,8 @@ def shown(lead, address: str) -> list[tuple[str, str]]:
     while address:
         page = lead.get(address)
         assert page.status == 200
-        rows += re.findall(r'<tr><td class="long">(.*?)</td><td class="long">(.*?)</td></tr>', page.text)
+        text = page.text.replace("<code>", "`").replace("</code>", "`")
+        rows += re.findall(r'<tr><td class="long">(.*?)</td><td class="long">(.*?)</td></tr>', text)
         address = "".join(re.findall(rf'href="({PAGE}\?[^"]*)"', page.text))
     return rows
 

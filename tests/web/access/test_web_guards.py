@@ -52,7 +52,7 @@ LEADS = {
     ("GET", "/guidelines/versions/{version}"),
     ("POST", "/guidelines/versions/{version}/restore"),
     ("GET", "/plan/campaign"),
-    ("GET", "/plan/left-out"),
+    ("GET", "/catalog/left-out"),
     ("POST", "/plan/campaign"),
     ("POST", "/plan/queue"),
     ("POST", "/api/v1/images"),

@@ -116,7 +116,7 @@ def test_a_browser_without_webgl_has_the_lists(page, shop):
     page.locator("#legend button").first.click()
     page.locator("#found > li").first.wait_for()
     assert page.locator("#plane").is_hidden()
-    assert "WebGL" in page.locator("#legend-hint").inner_text()
+    assert "WebGL" in page.locator("#about").inner_text()
 
 
 def test_another_colour_keeps_the_page(page, shop):

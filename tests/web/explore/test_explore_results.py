@@ -105,7 +105,7 @@ def test_the_pictures_behind_a_number_are_those_of_the_rank_engine(shop, found):
     catalog, client = shop.workspace.catalog, shop.client(LEA)
     page = client.get("/results/queries?measure=HR@5&encoder=color&order=worst").text
     first = page.split('<article class="asked">')[1].split("</article>")[0]
-    query = re.search(r'<span class="of">([^<]*)<', first)[1]
+    query = re.search(r'title="Search with ([^"]*)"', first)[1]
     values = found.values["HR@5"]
     at = ordered(values, found.encoders.index("color"), WORST, None, found.values["coverage@5"])[0]
     assert query == values.query[at]
@@ -120,7 +120,7 @@ def test_the_queries_of_a_category(shop):
     catalog = shop.workspace.catalog
     group = catalog.category[catalog.row[shop.workspace.labels().query[0]]]
     page = shop.client(LEA).get(f"/results/queries?measure=HR@5&encoder=color&group={group}").text
-    queries = re.findall(r'<a class="query"[^>]*><img[^>]*><span class="of">([^<]*)<', page)
+    queries = re.findall(r'<a class="query"[^>]* title="Search with ([^"]*)"', page)
     assert queries
     assert {catalog.category[catalog.row[query]] for query in queries} == {group}
 
@@ -160,10 +160,26 @@ def test_the_catalog_page_counts_and_says_what_is_stale(place, tmp_path):
         page = stale.client(ANN).get("/catalog").text
         assert "lookalike embed --stale" in page
         assert "<li>1 photo: removed" in page
-        assert "/plan/left-out" not in page
+        assert "/catalog/left-out" not in page
         listed = dict(re.findall(r'by=split&amp;group=(\w+)">\w+ <span>(\d+)<', page))
         kept = catalog.split[1:]
         assert listed == {name: str((kept == name).sum()) for name in ("train", "validation", "test")}
+
+
+def test_what_old_vectors_stopped_names_the_command_and_can_be_begun_again(place, tmp_path):
+    workspace = Workspace(shutil.copytree(place, tmp_path / "old"))
+    image = str(workspace.catalog.image[1])
+    remove(workspace, [str(workspace.catalog.image[0])])
+    with serving_shop(Workspace(workspace.folder)) as old:
+        client = old.client(LEA)
+        for path, button in (("/map", "Compute with PCA"), ("/results", "Compute again")):
+            when(lambda to=path: "<code>lookalike embed --stale</code>" in client.get(to).text)
+            assert button in client.get(path).text
+        when(lambda: "being loaded" not in client.get("/search", params={"image": image}).text)
+        page = client.get("/search", params={"image": image}).text
+        assert page.count("<code>lookalike embed --stale</code>") == 2  # the served encoder, too
+        assert "Judged" not in page
+        assert "Every list has results" not in page
 
 
 def test_duplicates_are_shown_by_group(place, tmp_path):

@@ -75,7 +75,7 @@ def test_page_and_api_say_how_many_results_reach_the_threshold_or_that_nothing_i
         assert first == (f"{reached} of 10 results" if some else "Nothing similar:")
         assert second.endswith(f"the threshold of {state.threshold:.2f}")
         assert page.count('class="below"') == 10 - reached
-        assert "at most 10 % are dissimilar, with 95 % confidence" in page
+        assert "at most 10% are dissimilar, with 95% confidence" in page
     long = lea.get("/api/v1/search", params={"image": queries[True], "encoder": "color", "k": 400}).json()
     assert long["promise"]["reached"] <= 10  # the promise is of the first 10 places
 

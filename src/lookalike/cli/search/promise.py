@@ -38,7 +38,7 @@ def promise(
 ) -> None:
     """Find the score below which a search should say "nothing similar".
 
-    The threshold keeps a promise: at most 10 % of the results that it shows are dissimilar, with 95 % confidence.
+    The threshold keeps a promise: at most 10% of the results that it shows are dissimilar, with 95% confidence.
     --labels draws places of the encoder's own lists, one of each query, and puts their pairs in front of the queue of
     the labelling app. Without such labels, no promise is made.
     """

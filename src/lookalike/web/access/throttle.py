@@ -26,10 +26,10 @@ ADDRESS = Limit(20, 15 * 60_000)  # many people may share an address
 
 
 class LaterError(AccessError):
-    """A request that can succeed later; `seconds` is how long to wait."""
+    """A request that can succeed later; `seconds` is how long to wait, `fix` what else to do first."""
 
-    def __init__(self, problem: str, seconds: int, code: str) -> None:
-        super().__init__(problem, fix=f"Wait {plural(seconds, 'second')} and try again.", code=code)
+    def __init__(self, problem: str, seconds: int, code: str, *, fix: str = "") -> None:
+        super().__init__(problem, fix=fix or f"Wait {plural(seconds, 'second')} and try again.", code=code)
         self.seconds = seconds
 
 

@@ -11,9 +11,9 @@ from lookalike.store.sql.left_out import left_out_kinds, left_out_page
 from lookalike.web.access.dependencies import LARGEST, LEADS, SitePart
 from lookalike.web.pages.render import page
 
-router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
+router = APIRouter(prefix="/catalog", dependencies=LEADS, include_in_schema=False)
 ROWS = 100
-LEFT_OUT = "/plan/left-out"
+LEFT_OUT = "/catalog/left-out"
 Kind = Annotated[str, Query(max_length=200)]
 After = Annotated[int, Query(ge=-1, le=LARGEST)]
 

@@ -95,7 +95,7 @@ def require_photo(content: bytes, most_megapixels: float, box: Box | None = None
                 width, height = height, width
     except Exception as error:  # decoders fail in any way there is
         raise ArgumentError(
-            f"The file cannot be read as a photo: {why(error)}.",
+            f"The file cannot be read as a photo ({why(error)}).",
             fix="Send a photo, for example a JPEG, PNG or WebP file.",
             code="not-a-photo",
         ) from error
@@ -133,7 +133,7 @@ def uploaded_photo(content: bytes, most_megapixels: float) -> UploadedPhoto:
         small = load_rgb(io.BytesIO(content), size_hint=PREVIEW)
     except CatalogError as error:
         raise ArgumentError(
-            f"The file cannot be read as a photo: {why(error.__cause__ or error)}.",
+            f"The file cannot be read as a photo ({why(error.__cause__ or error)}).",
             fix="Send a photo, for example a JPEG, PNG or WebP file.",
             code="not-a-photo",
         ) from error

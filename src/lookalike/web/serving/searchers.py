@@ -42,7 +42,7 @@ class Searchers:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.served = ""
-        self.problems: dict[str, str] = {}
+        self.problems: dict[str, tuple[str, str]] = {}  # why an encoder is not loaded, and what to do
         self.loaded: dict[str, Searcher] = {}  # the one that was used last is at the end
         self.stale: frozenset[str] = frozenset()  # encoders whose vectors are older than the catalog
         self._compared, self._follow_at = (0, dict[str, Hashable]()), 0.0
@@ -58,7 +58,8 @@ class Searchers:
             return ""
         if not self.served:
             return "The workspace has no encoder yet."
-        return self.problems.get(self.served) or f"The encoder {self.served} is being loaded."
+        problem, _ = self.problems.get(self.served, ("", ""))
+        return problem or f"The encoder {self.served} is being loaded."
 
     async def get(self, encoder: str = "") -> tuple[Searcher, bool]:
         """The searcher of an encoder, the served one if none is named, and whether this request had to load it.
@@ -72,7 +73,8 @@ class Searchers:
         if not name:
             raise SearchError(self.problem, fix="Embed the catalog: lookalike embed ENCODER")
         if name == self.served:
-            raise LaterError(self.problem, 5, "not-ready")
+            _, fix = self.problems.get(name, ("", ""))
+            raise LaterError(self.problem, 5, "not-ready", fix=fix)
         return await asyncio.shield(self._load(name)), True
 
     async def watch(self) -> None:
@@ -118,7 +120,8 @@ class Searchers:
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._warm, name)
         except Exception as error:
-            self.problems[name] = error.problem if isinstance(error, LookalikeError) else str(error)
+            known = (error.problem, error.fix) if isinstance(error, LookalikeError) else (str(error), "")
+            self.problems[name] = known
             self._retry[name] = asyncio.get_running_loop().time() + RETRY_SECONDS
             raise
         self.problems.pop(name, None)

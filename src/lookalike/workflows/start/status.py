@@ -173,7 +173,7 @@ def encoder_status(workspace: Workspace, name: str) -> EncoderStatus:
         if manifest.images != images_fingerprint(workspace.catalog):
             known = workspace.known_rows(name, manifest.origin)
             compute = len(workspace.catalog) if known is None else int((known.row < 0).sum())
-            state = f"stale: {plural(compute, 'photo')} to compute" if compute else "stale: rows to copy"
+            state = f"stale: {plural(compute, 'photo')} to compute"
         else:
             workspace.embeddings(name)
     except EmbeddingsError:

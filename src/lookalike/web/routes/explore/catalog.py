@@ -61,4 +61,11 @@ def duplicates_page(request: Request, site: SitePart, after: After = 0) -> Respo
         for group in groups[after : after + GROUPS]
     ]
     following = f"/catalog/duplicates?after={after + GROUPS}" if after + GROUPS < len(groups) else ""
-    return page(request, "explore/duplicates.html.j2", total=len(groups), groups=shown, following=following)
+    return page(
+        request,
+        "explore/duplicates.html.j2",
+        total=len(groups),
+        groups=shown,
+        following=following,
+        kinds={"first": "first photo", "exact": "exact duplicate", "near": "near duplicate"},
+    )

@@ -221,6 +221,7 @@ def _found(
     took = time.perf_counter() - began
     labels = {} if query.image is None else labels_for(site, catalog, query.image, reader)
     made = columns_shown(wanted, catalog, columns, labels)
+    items = {hit["item"] for one in made for hit in one["hits"]}
     open_ends = unjudged(made) if query.image is not None and reader is None else []
     return {
         "query": query,
@@ -228,8 +229,8 @@ def _found(
         "failure": failure,
         "columns": made,
         "took": round(1000 * took),
-        "results": sum(len(one["hits"]) for one in made),
-        "judged": sum(one["judged"] for one in made),
+        "shown": len(items),
+        "judged": len(items & labels.keys()),
         "to_label": [quote(one, safe="") for one in open_ends],
     }
 

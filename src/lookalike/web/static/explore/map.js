@@ -22,7 +22,7 @@ async function begin() {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   } else {
     frame.classList.add("none");
-    by("legend-hint").textContent = "This browser cannot draw the map, because it has no WebGL 2. Choose a group to list its photos.";
+    by("about").textContent = "This browser cannot draw the map, because it has no WebGL 2. Choose a group to list its photos.";
   }
   by("show").hidden = true;
   paint();
@@ -48,7 +48,7 @@ async function begin() {
 
   function use(found) {
     colouring = found;
-    if (plane) by("legend-hint").textContent = HINT;
+    by("legend-hint").textContent = plane ? HINT : "";
     paint();
   }
 
