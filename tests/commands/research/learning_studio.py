@@ -44,12 +44,13 @@ def fill(folder: Path) -> None:
 
 
 def add_true_labels(folder: Path) -> None:
-    """The true label of every pair of items of one split."""
+    """The true label of most pairs of items of one split, drawn at random."""
     drawn, opened = studio(STUDIO, photos_per_item=2), Workspace(folder)
     catalog, known = opened.catalog, drawn.catalog()
     item = np.array([known.row[image] // 2 for image in catalog.image])
     first = [at for at, name in enumerate(catalog.item) if name not in catalog.item[:at]]
     pairs = np.array([pair for pair in combinations(first, 2) if len(set(catalog.split[list(pair)])) == 1])
+    pairs = pairs[np.random.default_rng(0).random(len(pairs)) < 0.7]
     label = true_labels(drawn, item[pairs[:, 0]], item[pairs[:, 1]])
     query, candidate = (catalog.image[pairs[:, side]].tolist() for side in (0, 1))
     opened.add_labels(Labels.of(query, candidate, label.tolist()), "the truth")

@@ -1,7 +1,7 @@
 """`lookalike reproduce`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,12 +11,13 @@ from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.json import to_json
 from lookalike.core.text import folded
-from lookalike.research.adaptation.protocol import AdaptationProtocol
 from lookalike.research.papers import reproduce as workflow
 from lookalike.research.papers.layout import text_of
+from lookalike.research.papers.protocol import ReproduceProtocol
 from lookalike.research.papers.result import TableEntries, TableResult, table_entries, table_result
+from lookalike.store.workspace import Workspace
 
-DEFAULT_PROTOCOL = AdaptationProtocol()
+DEFAULT_PROTOCOL = ReproduceProtocol()
 
 
 @result(TableEntries | TableResult)
@@ -30,18 +31,30 @@ def reproduce(
         Path | None,
         options.output("Write it to this .txt, .csv or .json file; a figure also to .svg or .html."),
     ] = None,
-    protocol: AdaptationProtocol = DEFAULT_PROTOCOL,
+    train: Annotated[
+        bool,
+        typer.Option(
+            "--train", help="For VSD and EDS: first train the encoders of the table that are not there yet."
+        ),
+    ] = False,
+    protocol: ReproduceProtocol = DEFAULT_PROTOCOL,
+    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Where to train.")] = "auto",
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Show a table of a paper next to your own figures on this catalog."""
+    """Show a table of a paper next to your own figures on this catalog.
+
+    Tables of trained encoders (vsd-table-2, 3 and 4) show those that are there and name the others. --train trains
+    these, one after another; a stopped command is resumed by the same command.
+    """
 
     if table_name is None:
         _list(as_json=json)
         return
     options.require_new(output, force=force)
+    failed = _train(table_name, workspace, protocol, device, quiet=json) if train else {}
     with progress("Measuring", quiet=json) as bar:
-        found = workflow.reproduce(table_name, workspace, protocol=protocol, progress=bar)
+        found = workflow.reproduce(table_name, workspace, protocol=protocol, failed=failed, progress=bar)
     if output is not None:
         workflow.write(found, output, (to_json(table_result(found)) + "\n").encode())
     if json:
@@ -56,6 +69,27 @@ def reproduce(
         say("Then run:", *(f"  {command}" for command in source.then), folded(source.remark))
     if output is not None:
         say(f"Wrote {output}.")
+
+
+def _train(
+    table_name: str, folder: Path, protocol: ReproduceProtocol, device: str, *, quiet: bool
+) -> dict[str, str]:
+    """Train the encoders of a table; returns why some could not be trained."""
+    from lookalike.research.learning.methods import require_trained
+    from lookalike.research.learning.trained_tables import train_table
+
+    require_trained(table_name)
+    failed = {}
+    with progress("Training", quiet=quiet) as bar:
+        begin = None if quiet else lambda cost: say(folded(cost.sentence))
+        for one in train_table(
+            Workspace(folder), table_name, protocol, device=device, begin=begin, progress=bar
+        ):
+            if one.remark:
+                failed[one.cell.name] = one.remark
+            if not quiet:
+                say(folded(one.sentence))
+    return failed
 
 
 def _list(*, as_json: bool) -> None:

@@ -9,15 +9,17 @@ from typing import Any
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError, EncoderError, LabelsError, LearningError
 from lookalike.core.progress import Progress, part
-from lookalike.encode.sources.checkpoint_file import read_about
-from lookalike.encode.spec import MODELS
+from lookalike.core.text import listed
+from lookalike.encode.sources.checkpoint_file import made_of, read_about
+from lookalike.encode.spec import MODELS, parse
 from lookalike.research.learning.methods import Method
-from lookalike.store.vectors.models import recorded
+from lookalike.store.vectors.models import recorded, unfinished
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn.finetune import TrainingCallbacks, TrainingOutcome, finetune
 
 LACKING = (ArgumentError, EmbeddingsError, LabelsError, LearningError)
 """Errors that concern one cell."""
+MISSING, UNFINISHED = "not trained", "training is unfinished"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,14 @@ class TrainedCell:
     def remark(self) -> str:
         """What to know of the cell: why it could not be trained, or that its training came to nothing."""
         return self.reason or ("" if self.outcome is None else self.outcome.remark)
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        found = self.outcome
+        if found is None or self.remark:
+            return f"{self.cell.name}: {self.remark}"
+        return f"{self.cell.name}: epoch {found.best:,} of {len(found.history):,}, {found.measure} {found.value:.4f}."
 
 
 def cells_of(
@@ -103,3 +113,21 @@ def stopped_by(workspace: Workspace, name: str) -> str:
     except EncoderError:
         return ""
     return str(learned.get("stopped", ""))
+
+
+def learned_of(workspace: Workspace, cell: Cell) -> Mapping[str, Any] | str:
+    """What a cell was trained with, as its checkpoint records it; a text says why there is no such cell."""
+    if not cell.is_trained:
+        return {}
+    if cell.name not in workspace.encoders:
+        return UNFINISHED if cell.name in unfinished(workspace.folder) else MISSING
+    try:
+        about = made_of(parse(workspace.manifest(cell.name).spec), workspace.folder)
+    except EncoderError as error:
+        return error.problem
+    if about is None or about.bases[0].spec != workspace.manifest(cell.encoder).spec:
+        return f"not trained on {cell.encoder}, but under a name like that"
+    known = {"part": "head", **about.learned.get("settings", {})}
+    asked = cell.method.used(cell.settings)
+    differs = [f"{key} {known.get(key)}" for key, value in asked.items() if known.get(key) != value]
+    return f"trained with {listed(differs)}" if differs else about.learned

@@ -8,12 +8,12 @@ from typing import Any, Literal
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import quoted
 from lookalike.learn.request import TrainingRequest
-from lookalike.learn.settings import CLASSES, UNLABELLED
+from lookalike.learn.settings import CLASSES, PAPER, UNLABELLED
 
 Kind = Literal["pretrained", "supervised", "self-supervised", "classification"]
 PRETRAINED, MEASURE = "Pre", "DCS(alpha=10)"  # chooses the epoch in the papers (VSD E)
 ONLY = MappingProxyType(
-    {  # settings that make sense for some losses only; others ignore them in a table of several methods
+    {  # settings that only some losses have a use for
         "prototypes": ("dino",),
         "head": ("supcon", "con", "trpl"),
         "projection": ("supcon", "con", "trpl", "simclr"),
@@ -39,11 +39,16 @@ class Method:
             return base
         return f"{base}-{self.name.lower().replace('_', '-')}"
 
-    def request(self, overrides: Mapping[str, Any]) -> TrainingRequest:
-        """The request of a training. `overrides` are those of all methods; what this one has no use for is left out."""
+    def used(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Its settings with those of all methods, of which some losses have no use for some."""
         loss = self.settings["loss"]
-        used = {name: one for name, one in overrides.items() if loss in ONLY.get(name, (loss,))}
-        return TrainingRequest(**{"measure": MEASURE, **used, **self.settings})
+        return {name: one for name, one in overrides.items() if loss in ONLY.get(name, (loss,))} | {
+            **self.settings
+        }
+
+    def request(self, overrides: Mapping[str, Any]) -> TrainingRequest:
+        """The request of a training."""
+        return TrainingRequest(**{"measure": MEASURE, **self.used(overrides)})
 
 
 def _supervised(loss: str, positives: str, suffix: str) -> Method:
@@ -84,3 +89,51 @@ def method(name: str) -> Method:
             f"There is no method {name!r}.", fix=f"Name one of these: {quoted(tuple(METHODS), len(METHODS))}."
         )
     return found
+
+
+TABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "vsd-table-2": (
+            "SupCon_SPA",
+            "Con_SPA",
+            "TRPL_SPA",
+            "Con",
+            "TRPL",
+            "SupCon",
+            "SimCLR",
+            "DINO",
+            "Pre",
+        ),
+        "vsd-table-3": ("SupCon_SPA", "SupCon_NSPA", "SupCon", "Pre"),
+        **dict.fromkeys(("eds-table-2", "eds-table-3", "eds-table-4"), ("ID", "ID+C")),
+        **dict.fromkeys(("eds-table-5", "eds-table-6"), ("CAT", "ID", "ID+C", "FT")),
+    }
+)
+"""The methods of each table, in its order."""
+ABLATION = "vsd-table-4"
+CHAINS, BETAS = (2, 3, 4, 5, 6, 7), (0.1, 0.3, 0.5, 0.7, 0.9)  # its rows
+
+
+def ablation() -> dict[tuple[int, float], Method]:
+    """SupCon with soft positives for every L and beta of VSD Table 4. That with the usual values is SupCon_SPA."""
+    soft = METHODS["SupCon_SPA"]
+    return {
+        (longest, beta): soft
+        if (longest, beta) == (PAPER.max_distance, PAPER.beta)
+        else Method(
+            f"{soft.name}_L{longest}_b{beta:g}",
+            soft.kind,
+            {**soft.settings, "max_distance": longest, "beta": beta},
+        )
+        for longest in CHAINS
+        for beta in BETAS
+    }
+
+
+def require_trained(table: str) -> None:
+    """Refuse a table that has no trained encoders."""
+    if table not in TABLES and table != ABLATION:
+        raise ArgumentError(
+            f"Nothing is trained for {table}.",
+            fix=f"Leave out --train, or name one of these: {quoted((*TABLES, ABLATION), len(TABLES) + 1)}.",
+        )

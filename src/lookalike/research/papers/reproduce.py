@@ -1,7 +1,10 @@
 """`reproduce`: a table of the papers, and ours beside it on whatever catalog the workspace holds."""
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,11 +20,11 @@ from lookalike.core.errors import (
 from lookalike.core.progress import Progress
 from lookalike.evaluate.measures.credit import phi
 from lookalike.report.figures.credit import credit_curves
-from lookalike.research.adaptation.protocol import AdaptationProtocol
 from lookalike.research.papers.adaptation import ADAPTATION, ADAPTATION_NEEDS, Drawings
-from lookalike.research.papers.computed import ComputedTable
+from lookalike.research.papers.computed import ComputedFigure, ComputedTable
 from lookalike.research.papers.layout import cells_of, text_of
 from lookalike.research.papers.measure_tables import curve_table
+from lookalike.research.papers.protocol import ReproduceProtocol
 from lookalike.research.papers.published import PublishedTable, published
 from lookalike.research.papers.tables import BUILDERS, NEEDS
 from lookalike.store.disk import write_file
@@ -29,8 +32,15 @@ from lookalike.store.formats.tables import csv_text
 from lookalike.store.settings import FILE
 from lookalike.store.workspace import Workspace
 
-DEFAULT_PROTOCOL = AdaptationProtocol()
+DEFAULT_PROTOCOL = ReproduceProtocol()
+NONE: Mapping[str, str] = MappingProxyType({})
+LEARNED = MappingProxyType(
+    dict.fromkeys(
+        ("vsd-table-2", "vsd-table-3", "vsd-table-4"), "labels, a network, and cells trained with --train"
+    )
+)
 POINTS, PRINTED_POINTS = 401, 21
+KEPT = ("value", "spread", "n", "p", "low", "high")  # of a figure, in a file
 LACKING = (
     CatalogError,
     EncoderError,
@@ -57,16 +67,18 @@ def reproduce(
     key: str,
     folder: Path,
     *,
-    protocol: AdaptationProtocol = DEFAULT_PROTOCOL,
+    protocol: ReproduceProtocol = DEFAULT_PROTOCOL,
+    failed: Mapping[str, str] = NONE,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """One table. Without a workspace in the folder, or where it lacks what ours need, only the paper's figures."""
+    """One table. Without a workspace in the folder, or where it lacks what ours need, only the paper's figures.
+
+    `failed` says by encoder why a training for this table just failed.
+    """
     table = published(key)
     if table.alphas:
         credit = {".svg": lambda: credit_figure(table)}
         return Reproduction(table, _curves(table, PRINTED_POINTS), drawings=credit)
-    if key not in BUILDERS and key not in ADAPTATION:
-        return Reproduction(table, None, "This version does not make ours for this table.")
     if not (folder / FILE).is_file():
         return Reproduction(table, None, f"{folder} is not a workspace, so there are no figures of ours.")
     workspace = Workspace(folder)
@@ -74,21 +86,37 @@ def reproduce(
     try:
         if key in ADAPTATION:
             require_learning()
-            ours, drawings = ADAPTATION[key](workspace, protocol, progress)
+            ours, drawings = ADAPTATION[key](workspace, protocol.adaptation, progress)
             return Reproduction(table, ours, drawings=drawings)
-        found = BUILDERS[key](workspace, progress)
+        found = _built(workspace, key, protocol, failed, progress)
     except LACKING as lack:
         found = f"{lack.problem} {lack.fix}"
     return Reproduction(table, None, found) if isinstance(found, str) else Reproduction(table, found)
 
 
+def _built(
+    workspace: Workspace,
+    key: str,
+    protocol: ReproduceProtocol,
+    failed: Mapping[str, str],
+    progress: Progress | None,
+) -> ComputedTable | str:
+    """Ours, or what is missing."""
+    from lookalike.research.learning.trained_tables import learned_table, remarks_of
+
+    if key in LEARNED:
+        return learned_table(workspace, key, protocol, failed, progress)
+    found = BUILDERS[key](workspace, progress)
+    if isinstance(found, str):
+        return found
+    return replace(found, remarks=(*found.remarks, *remarks_of(workspace, key, protocol, failed)))
+
+
 def needs(key: str) -> str:
-    """What ours for a table are made from, in a few words; empty where this version makes none."""
-    return (
-        "nothing"
-        if published(key).alphas
-        else (ADAPTATION_NEEDS if key in ADAPTATION else NEEDS.get(key, ""))
-    )
+    """What ours for a table are made from, in a few words."""
+    if published(key).alphas:
+        return "nothing"
+    return ADAPTATION_NEEDS if key in ADAPTATION else LEARNED.get(key) or NEEDS[key]
 
 
 def write(found: Reproduction, path: Path, as_json: bytes) -> None:
@@ -118,18 +146,23 @@ def credit_figure(table: PublishedTable) -> str:
 
 def _csv(found: Reproduction) -> str:
     return csv_text(
-        [*found.published.labels, "column", "paper", "ours", "ours_spread"],
+        [
+            *found.published.labels,
+            "column",
+            "paper",
+            *("ours" if one == "value" else f"ours_{one}" for one in KEPT),
+        ],
         (
-            [
-                *cell.names,
-                cell.column,
-                cell.paper,
-                cell.ours and cell.ours.value,
-                cell.ours and cell.ours.spread,
-            ]
+            [*cell.names, cell.column, cell.paper, *(cell.ours and _written(cell.ours, one) for one in KEPT)]
             for cell in cells_of(found.published, found.ours)
         ),
     )
+
+
+def _written(figure: ComputedFigure, what: str) -> float | None:
+    """A number of a figure; None where it has none. Its value is NaN where it is undefined."""
+    found: float | None = getattr(figure, what)
+    return None if found is not None and what != "value" and math.isnan(found) else found
 
 
 def _curves(table: PublishedTable, points: int) -> ComputedTable:
