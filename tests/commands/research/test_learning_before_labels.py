@@ -21,7 +21,7 @@ def generators(lookalike, unlabelled):
     """A catalog without labels, pooled from an encoder and from one that classifies its items."""
     done = lookalike("finetune", "base", "--name", "base-id", "--loss", "item", "--keep", "last", *TINY)
     assert done.status == 0, done.err
-    assert "the last is kept, as requested" in flat(done.out)
+    assert "It learns from item. The last epoch is kept, as requested." in flat(done.out)
     done = lookalike("discover", "--generators", "base,base-id", "--top", 3)
     assert done.status == 0, done.err
     return unlabelled

@@ -39,6 +39,8 @@ def _choice(preview: TrainingPreview) -> str:
     """What chooses the epoch."""
     if preview.resamples:
         return f"{plural(preview.resamples, 'resample')} of the similar pairs choose the number of epochs."
+    if preview.keep == "last":
+        return "The last epoch is kept, as requested."
     if not preview.validation:
         return "The validation split has no labelled pair, so the last epoch is kept."
     return f"{plural(preview.validation, 'labelled pair')} of the validation split choose the epoch."

@@ -35,7 +35,7 @@ class TrainingPreview:
     these that is pushed apart. `joined` is the size of the largest component of anchors that positives connect.
     `resamples` is above 0 where resamples of the pairs choose the number of epochs. `crossing` counts
     items with photos in more than one split, `crossing_duplicates` groups of duplicates. `licence` says what to know of
-    the licence of the weights, where it may not allow training on from them.
+    the licence of the weights, where it may not allow training on from them. `keep` is the epoch that is kept.
     """
 
     views: int
@@ -58,6 +58,7 @@ class TrainingPreview:
     resamples: int = 0
     learns_from: str = "labelled pairs"
     licence: str = ""
+    keep: str = "best"
 
     @property
     def few_negatives(self) -> bool:
@@ -103,20 +104,26 @@ def preview(catalog: Catalog, given: "Material", request: TrainingRequest) -> Tr
         return pairs_preview(catalog, *given.labelled, request, validation)
     images = len(given.training)
     batches = -(-images // request.batch)
-    counted = {"joined": 0, "sampled": 0, "pairs": 0, "similar": 0, "made": 0, "zero": 0, "pushed": 0}
     return TrainingPreview(
         views=1 if request.loss in CLASSES else 2,
         images=images,
         anchors=0,
         positives=0,
         negatives=0,
+        joined=0,
         batches=batches,
-        **counted,
+        sampled=0,
+        pairs=0,
+        similar=0,
+        made=0,
+        zero=0,
+        pushed=0,
         validation=validation,
         unusable=(),
         crossing=crossing_items(catalog.item, catalog.split),
         crossing_duplicates=count_duplicates(catalog).across_splits,
         learns_from=", ".join(CLASSES.get(request.loss, ("photos alone",))),
+        keep=request.keep,
     )
 
 
@@ -153,6 +160,7 @@ def pairs_preview(
         crossing=crossing_items(catalog.item, catalog.split),
         crossing_duplicates=count_duplicates(catalog).across_splits,
         resamples=request.resamples if request.keep == "bootstrap" else 0,
+        keep=request.keep,
     )
 
 
