@@ -88,6 +88,7 @@ COMMANDS = {
     "settle": Entry("decide.compare:compare", "The former name of compare", HIDDEN, COMPARE),
     "report": Entry("decide.report:report", "Write one HTML page with photos, figures and scores", "Decide"),
     "finetune": Entry("learn.finetune:finetune", "Train a better encoder from labels", "Learn"),
+    "tune": Entry("learn.tune:tune", "Find the settings to train an encoder with", "Learn"),
     "blend": Entry("learn.blend:blend", "Make one encoder of several, with weights from labels", "Learn"),
     "pca": Entry("learn.pca:pca", "Reduce the dimension of an encoder's vectors", "Learn"),
     "positiveness": Entry(

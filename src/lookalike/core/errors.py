@@ -22,6 +22,8 @@ An error says what is wrong (the argument, the rule and the value) and then what
 The command line prints both. A program reads `problem` and `fix`.
 """
 
+import functools
+
 
 class LookalikeError(Exception):
     """What is wrong, and what to do about it; `code` names some causes for programs."""
@@ -31,6 +33,10 @@ class LookalikeError(Exception):
         self.problem = problem
         self.fix = fix
         self.code = code
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """It can be sent from a worker process."""
+        return functools.partial(type(self), fix=self.fix, code=self.code), (self.problem,)
 
 
 def first_line(error: BaseException) -> str:

@@ -48,6 +48,7 @@ from lookalike.store.vectors.maps import MAPS
 
 NO_SIGNATURES: Mapping[str, bytes] = MappingProxyType({})
 DATABASE, EMBEDDINGS, VIEWS, REPORTS = "lookalike.db", "embeddings", "views", "reports"
+TUNING = "tuning"  # the trials of `tune`
 CATALOG = "catalog"  # the lock of commands that change it
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 
@@ -91,7 +92,7 @@ class Workspace:
         with lock(folder, CATALOG, "init"):
             if not replace:
                 cls.require_absent(folder)
-            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES, MAPS))
+            clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES, MAPS, TUNING))
             require_database(settings.database, replace=replace)
             database = Database(settings.database or folder / DATABASE)
             database.migrate()

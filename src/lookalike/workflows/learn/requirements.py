@@ -18,7 +18,7 @@ def require_trainable(
     workspace: Workspace, encoder: str, name: str, spec: str, onnx: Path | None, *, replace: bool
 ) -> None:
     """Refuse a run that could not start or whose result could not be written."""
-    _require_vectors(workspace, encoder)
+    require_vectors(workspace, encoder)
     _require_another(workspace, name, encoder)
     if replace:
         _require_none_above(workspace, name)
@@ -27,7 +27,7 @@ def require_trainable(
         _require_writable(onnx)
 
 
-def _require_vectors(workspace: Workspace, encoder: str) -> None:
+def require_vectors(workspace: Workspace, encoder: str) -> None:
     """Refuse an encoder without vectors here; for an encoder string, say how to get its vectors."""
     if encoder in workspace.encoders:
         return

@@ -138,6 +138,7 @@ def _not_in_it(workspace: Workspace) -> list[str]:
         "embeddings": "vectors, which `lookalike embed` can compute again",
         "views": "vectors of augmented views, computed again when needed",
         "models": "trained heads and networks",
+        "tuning": "trials of `lookalike tune`",
         "reports": "reports",
     }
     return listed + [

@@ -22,7 +22,7 @@ from lookalike.store.disk import BESIDE, is_open
 from lookalike.store.settings import FILE
 from lookalike.store.thumbnails import FOLDER as THUMBNAILS
 from lookalike.store.vectors.arrays import check_sum
-from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, VIEWS, Workspace
+from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, TUNING, VIEWS, Workspace
 from lookalike.workflows.start.embed import stale
 
 LEAST_DISK = 1e9
@@ -182,7 +182,7 @@ def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
 def _open_to_others(folder: Path) -> Iterator[HealthFinding]:
     """Files and folders of the workspace that other users may read. They hold votes, password hashes and a key."""
     databases = (DATABASE, *(f"{DATABASE}{ending}" for ending in BESIDE))
-    names = (FILE, *databases, EMBEDDINGS, VIEWS, MODELS, REPORTS, THUMBNAILS)
+    names = (FILE, *databases, EMBEDDINGS, VIEWS, MODELS, TUNING, REPORTS, THUMBNAILS)
     if found := [name for name in names if is_open(folder / name)]:
         paths = " ".join(quote(str(folder / name)) for name in found)
         yield HealthFinding(
