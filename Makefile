@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO ?= demo
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test quick check bench clean
+.PHONY: help demo test quick check docs bench clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -44,6 +44,11 @@ check: $(VENV)/.installed-dev ## linters, strict types, the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: | $(BIN)/python ## the documentation site, into build/site
+	$(PIP) -e '.[docs]'
+	$(BIN)/python docs/_site/build.py build/site
+	@echo "Open build/site/index.html"
+
 bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/ranks.py
 	$(BIN)/python benchmarks/intervals.py
@@ -65,5 +70,5 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/explore.py --images 2000
 	$(BIN)/python benchmarks/serve_load.py --pairs 2000
 
-clean: ## remove the environment and the demo
-	rm -rf $(VENV) $(DEMO)
+clean: ## remove the environment, the demo and the site
+	rm -rf $(VENV) $(DEMO) build

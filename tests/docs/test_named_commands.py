@@ -13,7 +13,7 @@ import typer.main
 from lookalike.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 OF_OTHER_PROGRAMS = {"--think", "--kill", "--pairs", "--on", "--tests", "--journal", "--logdir"}
 
 
@@ -55,9 +55,9 @@ def everything() -> set[str]:
 
 
 def written(page: Path) -> list[str]:
-    """The command lines of a page: indented lines, and code in the text."""
+    """The command lines of a page: indented lines, also as processes of torchrun, and code in the text."""
     text = page.read_text(encoding="utf-8")
-    lines = [line.strip() for line in text.splitlines() if line.startswith("    lookalike ")]
+    lines = re.findall(r"^ {4,}(?:torchrun .* -m )?(lookalike .*)$", text, re.MULTILINE)
     return lines + re.findall(r"`(lookalike [^`]+)`", text)
 
 
