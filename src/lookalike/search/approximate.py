@@ -118,7 +118,7 @@ def rounding(dimension: int) -> float:
     errors that point in one direction: of 30 neighbours in the vectors of four networks, at most 0.0045.
 
     >>> round(rounding(512), 4)
-    0.0079
+    0.008
     """
     u, v = 2.0**-8, 2.0**-24
     return (1 + u) ** 2 * (1 + 4 * dimension * v) - 1
