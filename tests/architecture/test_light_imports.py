@@ -64,6 +64,11 @@ def test_naming_the_functions_of_the_engine_loads_no_compiler():
     assert loaded_by(program) & HEAVY == set()
 
 
+def test_status_loads_neither_ranking_nor_training():
+    heavy = {"torch", "numba", "scipy", "skimage", "polars", "fastapi", "alembic"}
+    assert loaded_by("import lookalike.cli.start.status") & heavy == set()
+
+
 def test_the_science_loads_neither_database_nor_pictures_nor_pages():
     modules = [name for stage in SCIENCE for name in modules_of(stage)]
     assert len(modules) > 15

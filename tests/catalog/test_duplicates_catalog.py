@@ -5,7 +5,8 @@ import pytest
 from PIL import Image
 from sample_photos import photo
 
-from lookalike.catalog.duplicates.groups import count_duplicates, kept_together
+from lookalike.catalog.duplicates.count import count_duplicates
+from lookalike.catalog.duplicates.groups import kept_together
 from lookalike.catalog.read import catalog_from
 from lookalike.catalog.split import assign_splits, assign_together
 from lookalike.core.checks import strings

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.catalog.duplicates.groups import count_duplicates, duplicate_groups, kept_together
+from lookalike.catalog.duplicates.count import count_duplicates
+from lookalike.catalog.duplicates.groups import duplicate_groups, kept_together
 from lookalike.catalog.layouts.published import LAYOUTS, named_layout, read_published
 from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within

@@ -49,6 +49,15 @@ CATALOG_TEXTS = ("image", "path", "item", "category", "role", "split", "digest",
 CATALOG_NUMBERS = ("position", "width", "height")
 
 
+def contents(digests: Iterable[str], boxes: Iterable[str]) -> np.ndarray:
+    """The hash of what an encoder sees of each photo: its digest, with a box or mask that of both."""
+    return strings(
+        # of a mask, its hash and not its path
+        hashlib.sha256(f"{digest}#{' '.join(box.split(' ', 2)[:2])}".encode()).hexdigest() if box else digest
+        for digest, box in zip(digests, boxes, strict=True)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Catalog:
     """One row per image. Text columns are object arrays of `str`, all of one length.
@@ -103,11 +112,12 @@ class Catalog:
     @cached_property
     def content(self) -> Shaped[np.ndarray, " images"]:
         """The hash of what an encoder sees of each photo: its digest, with a box or mask that of both."""
-        seen = (" ".join(box.split(" ", 2)[:2]) for box in self.box)  # a mask's hash, not its path
-        both = zip(self.digest, seen, strict=True)
-        return strings(
-            hashlib.sha256(f"{digest}#{box}".encode()).hexdigest() if box else digest for digest, box in both
-        )
+        return contents(self.digest, self.box)
+
+    @cached_property
+    def images_fingerprint(self) -> str:
+        """Equal exactly when the images, the contents of their photos, their boxes and their order are."""
+        return fingerprint(self.image, self.content)
 
     def take(self, rows: Int[np.ndarray, " kept"]) -> "Catalog":
         """The catalog of some rows, in the order given; nothing is left out of it. One photo alone is no duplicate."""

@@ -85,51 +85,6 @@ def duplicate_groups(catalog: Catalog, signatures: Mapping[str, bytes]) -> Int[n
     return find_duplicates(catalog.content, known).group
 
 
-@dataclass(frozen=True)
-class DuplicateCount:
-    """What duplicates a catalog holds.
-
-    `photos` are duplicates of others: of a group of m photos, m - 1. `exact` of them have the bytes of another one
-    in their group, `near` have not. `groups` is how many groups there are, `across_items` how many of them show
-    more than one item (these hurt results and measures), `across_splits` how many lie in more than one split.
-    """
-
-    photos: int
-    exact: int
-    near: int
-    groups: int
-    across_items: int
-    across_splits: int
-
-
-def count_duplicates(catalog: Catalog) -> DuplicateCount:
-    """The figures of `Catalog.duplicate`.
-
-    >>> from lookalike.core.checks import strings
-    >>> text, number = strings(["a", "a", "b", "c"]), np.zeros(4, np.int64)
-    >>> catalog = Catalog(
-    ...     *[text] * 6, number, text, number, number, duplicate=np.array([0, 0, 0, -1])
-    ... )
-    >>> count_duplicates(catalog)
-    DuplicateCount(photos=2, exact=1, near=1, groups=1, across_items=1, across_splits=1)
-    """
-    rows = np.flatnonzero(catalog.duplicate >= 0)
-    group = catalog.duplicate[rows].tolist()
-
-    def distinct(column: np.ndarray) -> Counter[int]:
-        return Counter(number for number, _ in set(zip(group, column[rows], strict=True)))
-
-    groups, contents = len(set(group)), distinct(catalog.content)
-    return DuplicateCount(
-        photos=len(rows) - groups,
-        exact=len(rows) - contents.total(),
-        near=contents.total() - groups,
-        groups=groups,
-        across_items=sum(items > 1 for items in distinct(catalog.item).values()),
-        across_splits=sum(splits > 1 for splits in distinct(catalog.split).values()),
-    )
-
-
 def kept_together(item: np.ndarray, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
     """A name for each row that items with a common duplicate share: the least name of those items.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lookalike.catalog.duplicates.groups import DuplicateCount
+from lookalike.catalog.duplicates.count import DuplicateCount
 from lookalike.cli import options
 from lookalike.cli.console import elsewhere, next_step, print_json, say, table
 from lookalike.cli.lazy import result

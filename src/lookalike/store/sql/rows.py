@@ -2,23 +2,36 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, insert, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, func, insert, select, text
 
-from lookalike.core.checks import strings
-from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, Catalog, Labels, LeftOut
+from lookalike.catalog.duplicates.count import DuplicateCount, count_copies
+from lookalike.core.checks import fingerprint, strings
+from lookalike.core.types import CATALOG_NUMBERS, CATALOG_TEXTS, Catalog, Labels, LeftOut, contents
 from lookalike.store.sql import schema
 
 BATCH = 20_000
 NUMBERS = (*CATALOG_NUMBERS, "duplicate")
 
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CatalogSummary:
+    """How many images a catalog has, of how many items and categories; how many are left out, and its duplicates."""
+
+    images: int
+    items: int
+    categories: int
+    left_out: int
+    duplicates: DuplicateCount
 
 
 def insert_all(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
@@ -62,7 +75,7 @@ def _upsert(dialect: str, table: Table, counts: tuple[str, ...] = (), keys: tupl
 
 
 def _insert(dialect: str, table: Table) -> Any:  # noqa: ANN401 - of one dialect or the other
-    return (sqlite if dialect == "sqlite" else postgresql).insert(table)
+    return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)  # importing both takes 0.03 s
 
 
 def execute_all(connection: Connection, statement: UpdateBase, rows: Iterable[Row]) -> None:
@@ -81,7 +94,7 @@ def insert_columns(connection: Connection, table: Table, **columns: Iterable[Any
 def read_columns(connection: Connection, table: Table, order: str, *names: str) -> list[list[Any]]:
     """Columns of all rows, in the order of one of the table's columns."""
     found = connection.execute(select(*(table.c[name] for name in names)).order_by(table.c[order])).all()
-    return [[row[at] for row in found] for at in range(len(names))]
+    return [list(column) for column in zip(*found, strict=True)] or [[] for _ in names]
 
 
 def write_catalog(connection: Connection, catalog: Catalog) -> None:
@@ -103,7 +116,8 @@ def read_catalog(connection: Connection) -> Catalog:
     """The catalog, in its order."""
     names = (*CATALOG_TEXTS, *NUMBERS, "columns")
     found = dict(zip(names, read_columns(connection, schema.image, "row", *names), strict=True))
-    more = [json.loads(columns) for columns in found["columns"]]
+    parsed = {written: json.loads(written) for written in set(found["columns"])}  # often all are the same
+    more = [parsed[written] for written in found["columns"]]
     left_out = read_columns(connection, schema.left_out, "position", *LeftOut._fields)
     return Catalog(
         **{name: strings(found[name]) for name in CATALOG_TEXTS},
@@ -113,6 +127,44 @@ def read_catalog(connection: Connection) -> Catalog:
         ),
         left_out=tuple(map(LeftOut._make, zip(*left_out, strict=True))),
     )
+
+
+def catalog_summary(connection: Connection) -> CatalogSummary:
+    """The sizes of the catalog and its duplicates. Columns of other images are not read."""
+    own = schema.image.c
+    names = ("digest", "box", "item", "split", "duplicate")
+    copies = connection.execute(
+        select(*(own[name] for name in names)).where(own.duplicate >= 0).order_by(own.row)
+    ).all()
+    digest, box, item, split, duplicate = zip(*copies, strict=True) if copies else ((),) * len(names)
+    images, items, categories = connection.execute(
+        select(
+            func.count(),
+            func.count(own.item.distinct()),
+            func.count(func.nullif(own.category, "").distinct()),
+        ).select_from(schema.image)
+    ).one()
+    return CatalogSummary(
+        images=images,
+        items=items,
+        categories=categories,
+        left_out=connection.execute(select(func.count()).select_from(schema.left_out)).scalar_one(),
+        duplicates=count_copies(
+            np.array(duplicate, np.int64), contents(digest, box), strings(item), strings(split)
+        ),
+    )
+
+
+def first_paths(connection: Connection, most: int) -> list[str]:
+    """The paths of the first photos of the catalog."""
+    own = schema.image.c
+    return list(connection.execute(select(own.path).order_by(own.row).limit(most)).scalars())
+
+
+def read_images_fingerprint(connection: Connection) -> str:
+    """`Catalog.images_fingerprint`, without the other columns."""
+    image, digest, box = read_columns(connection, schema.image, "row", "image", "digest", "box")
+    return fingerprint(image, contents(digest, box))
 
 
 def write_signatures(connection: Connection, signatures: Mapping[str, bytes]) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float32, UInt8
 
-from lookalike.core.checks import fingerprint
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.types import Catalog, Embeddings, Origin
 from lookalike.encode.run import KnownVectors
@@ -52,7 +51,7 @@ class Manifest:
 
 def images_fingerprint(catalog: Catalog) -> str:
     """A fingerprint of the images, the contents of their photos, their boxes and their order."""
-    return fingerprint(catalog.image, catalog.content)
+    return catalog.images_fingerprint
 
 
 def row_keys(catalog: Catalog, spec: str) -> UInt8[np.ndarray, "images 16"]:
@@ -74,7 +73,7 @@ def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> KnownVectors |
         if manifest.origin != origin or file_sum(folder / ROWS) != manifest.rows_sum:
             return None
         had = np.load(folder / ROWS, allow_pickle=False)
-        vectors = _open_vectors(folder, manifest)
+        vectors = open_vectors(folder, manifest)
     except (OSError, ValueError, EmbeddingsError):
         return None
     place = {key.tobytes(): row for row, key in enumerate(had)}
@@ -102,7 +101,7 @@ def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
             f"({manifest.rows:,} images then, {len(catalog):,} now).",
             fix="Update them with `lookalike embed --stale`, which computes only new and changed photos.",
         )
-    return Embeddings(folder.name, catalog.image, _open_vectors(folder, manifest), manifest.spec)
+    return Embeddings(folder.name, catalog.image, open_vectors(folder, manifest), manifest.spec)
 
 
 def load_view(folder: Path, catalog: Catalog, origin: Origin) -> np.ndarray | None:
@@ -125,7 +124,7 @@ def check_sum(folder: Path) -> None:
         raise _damaged(folder, f"{VECTORS} is not the file that Lookalike wrote")
 
 
-def _open_vectors(folder: Path, manifest: Manifest) -> np.ndarray:
+def open_vectors(folder: Path, manifest: Manifest) -> np.ndarray:
     """The vectors, memory-mapped, if they match the manifest."""
     try:
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)

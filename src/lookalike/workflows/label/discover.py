@@ -12,19 +12,18 @@ from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
 from lookalike.core.filters import Where
 from lookalike.core.progress import Progress
-from lookalike.core.types import Catalog, Labels, Pool, Rule
+from lookalike.core.types import Catalog, Pool
 from lookalike.discover.pool import extended, united
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of, joined
 from lookalike.discover.splitting import is_within_splits
 from lookalike.discover.statistics import PoolFigures, pool_figures
-from lookalike.rank.pairs import judged_pairs
-from lookalike.search.results import judged_items
 from lookalike.store.formats.label_files import write_provenance_file
 from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
 from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.labelled import judged_labels
 from lookalike.workflows.label.splits import SplitsOfPairs, draw_splits, require_drawable
 
 TOP = 5
@@ -192,13 +191,6 @@ def figures(catalog: Catalog, pool: Pool) -> PoolFigures:
     return pool_figures(pool, int(gallery.sum()), outside)
 
 
-def labelled(catalog: Catalog, labels: Labels, pool: Pool) -> tuple[int, int | None]:
-    """How many pairs of the pool are labelled, and how many of them similar (None while none is labelled)."""
-    judged = judged_labels(catalog, labels)
-    found = [judged[pair] for pair in zip(pool.query, pool.item, strict=True) if pair in judged]
-    return len(found), sum(found) if found else None
-
-
 def open_questions(
     workspace: Workspace, pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, str]]
 ) -> Questions:
@@ -211,8 +203,3 @@ def all_pairs(workspace: Workspace) -> PooledPairs:
     found = workspace.every_pool().values()
     pools = [one.pool for one in found if one.pool is not None]
     return PooledPairs(united(pools) if pools else None, joined([one.drawn for one in found]))
-
-
-def judged_labels(catalog: Catalog, labels: Labels) -> dict[tuple[str, str], int]:
-    """The labels that measures use, by (query image, candidate item)."""
-    return judged_items(judged_pairs(catalog, labels, Rule()))

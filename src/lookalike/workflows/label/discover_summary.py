@@ -10,7 +10,8 @@ from lookalike.discover.splitting import PairsBySplit, pairs_by_split
 from lookalike.discover.statistics import PoolFigures, expert_hours
 from lookalike.store.formats.pair_files import WrittenPairs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import Discovery, figures, labelled
+from lookalike.workflows.label.discover import Discovery, figures
+from lookalike.workflows.label.labelled import labelled
 
 
 @dataclass(frozen=True)

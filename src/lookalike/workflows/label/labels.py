@@ -18,7 +18,7 @@ from lookalike.store.formats.label_files import (
 from lookalike.store.formats.label_formats import format_out
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import labelled
+from lookalike.workflows.label.labelled import labelled
 
 NONE_LEFT_OUT: tuple[Unusable, ...] = ()
 

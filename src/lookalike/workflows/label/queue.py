@@ -23,7 +23,8 @@ from lookalike.store.labelling.queue import (
     withdraw_missing,
 )
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import all_pairs, judged_labels, open_questions
+from lookalike.workflows.label.discover import all_pairs, open_questions
+from lookalike.workflows.label.labelled import judged_labels
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from lookalike.store.history.votes_import import add_history
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.sql import labelling_schema
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.discover import all_pairs, judged_labels, open_questions
+from lookalike.workflows.label.discover import all_pairs, open_questions
+from lookalike.workflows.label.labelled import judged_labels
 
 
 @dataclass(frozen=True)

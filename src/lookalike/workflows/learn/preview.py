@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from lookalike.catalog.duplicates.groups import count_duplicates
+from lookalike.catalog.duplicates.count import count_duplicates
 from lookalike.catalog.split import crossing_items
 from lookalike.core.text import percent, plural
 from lookalike.core.types import Catalog

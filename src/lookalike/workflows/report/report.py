@@ -28,7 +28,8 @@ from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
 from lookalike.workflows.decide.verdict import corrected_on_pool
-from lookalike.workflows.label.discover import figures, labelled
+from lookalike.workflows.label.discover import figures
+from lookalike.workflows.label.labelled import labelled
 from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
+from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
 from lookalike.catalog.read import Reading, catalog_from
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress

@@ -1,27 +1,27 @@
 """`status`: what a workspace holds, and the next command."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.catalog.duplicates.groups import DuplicateCount, count_duplicates
+from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
 from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.text import plural, rough_interval
-from lookalike.core.types import Catalog
+from lookalike.core.types import Catalog, Pool
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
+from lookalike.encode.spec import parse
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.people import people
 from lookalike.store.served import served
+from lookalike.store.sql.rows import catalog_summary, first_paths, read_images_fingerprint
 from lookalike.store.vectors import models
-from lookalike.store.vectors.arrays import images_fingerprint
+from lookalike.store.vectors.arrays import open_vectors
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.trained import is_trained
 from lookalike.workflows.label.alone import votes_waiting
-from lookalike.workflows.label.discover import labelled
-from lookalike.workflows.learn.resume_command import command_of
+from lookalike.workflows.label.labelled import labelled
 
 LOOKED_AT = 1_000
 EVALUATE = "lookalike evaluate"
@@ -96,38 +96,42 @@ class Status:
 
 def status(workspace: Workspace) -> Status:
     """Look at every part of a workspace."""
-    catalog, pool, missing = workspace.catalog, workspace.pool(), _missing(workspace)
+    pools = workspace.every_pool()
+    pool = pools[workspace.pool_name].pool
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
         waiting, now = votes_waiting(connection), served(connection)
+        held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
+        images = read_images_fingerprint(connection) if workspace.encoders else ""
+    missing = _missing(workspace, paths)
     found = Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
         generated=workspace.settings.generated,
-        images=len(catalog),
-        items=len(set(catalog.item)),
-        categories=len(set(catalog.category) - {""}),
-        left_out=len(catalog.left_out),
-        duplicates=count_duplicates(catalog),
+        images=held.images,
+        items=held.items,
+        categories=held.categories,
+        left_out=held.left_out,
+        duplicates=held.duplicates,
         encoders=tuple(
-            replace(encoder_status(workspace, name), served=now is not None and now.encoder == name)
+            replace(encoder_status(workspace, name, images), served=now is not None and now.encoder == name)
             for name in workspace.encoders
         ),
         pool=None if pool is None else len(pool),
-        pool_labelled=0 if pool is None else labelled(catalog, workspace.labels(), pool)[0],
+        pool_labelled=_labelled(workspace, pool),
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
-        pools={name: len(one.pool) for name, one in workspace.every_pool().items() if one.pool is not None},
+        pools={name: len(one.pool) for name, one in pools.items() if one.pool is not None},
         labels=workspace.label_count(),
         open_pairs=open_pairs,
         people=there,
         votes_waiting=waiting,
         photos_missing=missing,
-        refresh=refresh_command(workspace.photos, missing, min(len(catalog), LOOKED_AT)),
+        refresh=refresh_command(workspace.photos, missing, len(paths)),
         unfinished=tuple(workspace.unfinished),
         trained=tuple(models.trained(workspace.folder)),
         unfinished_runs=tuple(stopped),
-        run_commands=tuple(command_of(workspace, name) for name in stopped),
+        run_commands=_run_commands(workspace, stopped),
     )
     return replace(found, next=next_command(found), cost=cost(found))
 
@@ -165,29 +169,64 @@ def _group(catalog: Catalog, rows: list[int]) -> DuplicateGroup:
     return DuplicateGroup(len({member.item for member in members}) > 1, tuple(members))
 
 
-def encoder_status(workspace: Workspace, name: str) -> EncoderStatus:
-    """The state of an encoder's vectors."""
+def encoder_status(workspace: Workspace, name: str, images: str) -> EncoderStatus:
+    """The state of an encoder's vectors; `images` is the fingerprint of the catalog's images."""
     try:
         manifest = workspace.manifest(name)
         compute, state = 0, ""
-        if manifest.images != images_fingerprint(workspace.catalog):
+        if manifest.images != images:
             known = workspace.known_rows(name, manifest.origin)
             compute = len(workspace.catalog) if known is None else int((known.row < 0).sum())
             state = f"stale: {plural(compute, 'photo')} to compute"
         else:
-            workspace.embeddings(name)
+            open_vectors(workspace.vectors_folder(name), manifest)
     except EmbeddingsError:
         return EncoderStatus(name, "", 0, "", "damaged: delete its folder and embed it again")
-    taught = is_trained(workspace, name)
-    return EncoderStatus(name, manifest.spec, manifest.dimension, manifest.created, state, compute, taught)
+    return EncoderStatus(
+        name,
+        manifest.spec,
+        manifest.dimension,
+        manifest.created,
+        state,
+        compute,
+        trained=_is_trained(workspace, name, manifest.spec),
+    )
 
 
-def _missing(workspace: Workspace) -> int:
-    """How many of the first thousand photos are missing."""
+# The libraries of training and of ranking take longer to import than the rest of `status` runs.
+
+
+def _is_trained(workspace: Workspace, name: str, spec: str) -> bool:
+    """Whether an encoder is trained on this workspace's labels; only a checkpoint can be."""
+    if parse(spec).source != "checkpoint":
+        return False
+    from lookalike.workflows.decide.trained import is_trained
+
+    return is_trained(workspace, name)
+
+
+def _labelled(workspace: Workspace, pool: Pool | None) -> int:
+    """How many pairs of the pool are labelled."""
+    if pool is None or not workspace.label_count():
+        return 0
+    return labelled(workspace.catalog, workspace.labels(), pool)[0]
+
+
+def _run_commands(workspace: Workspace, stopped: Sequence[str]) -> tuple[str, ...]:
+    """The command that resumes each unfinished run."""
+    if not stopped:
+        return ()
+    from lookalike.workflows.learn.resume_command import command_of
+
+    return tuple(command_of(workspace, name) for name in stopped)
+
+
+def _missing(workspace: Workspace, paths: Sequence[str]) -> int:
+    """How many of these photos are missing."""
     root = workspace.photos
     if root is None:
         return 0
-    return sum(not (root / path).is_file() for path in workspace.catalog.path[:LOOKED_AT])
+    return sum(not (root / path).is_file() for path in paths)
 
 
 def next_command(found: Status) -> str:

@@ -31,7 +31,8 @@ def catalog_page(request: Request, site: SitePart) -> Response:
         for name in columns_of(catalog)
         if name != "split" and (found := by_column(catalog, name))
     }
-    encoders = [encoder_status(workspace, name) for name in workspace.encoders]
+    images = workspace.catalog.images_fingerprint
+    encoders = [encoder_status(workspace, name, images) for name in workspace.encoders]
     return page(
         request,
         "explore/catalog.html.j2",
