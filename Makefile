@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO ?= demo
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test quick check docs bench clean
+.PHONY: help demo test quick check docs bench sbom clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -15,17 +15,17 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Lookalike needs Python 3.11 or later; this is %d.%d. Name one: make PYTHON=python3.12 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed-learn: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Lookalike with what it learns with into $(VENV) (PyTorch is among it: some GB, some minutes, once)"
-	$(PIP) -e '.[learn]'
+$(VENV)/.installed-demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Lookalike without extras into $(VENV) (under 1 GB, about a minute, once)"
+	$(PIP) -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Lookalike and its checks into $(VENV) (PyTorch is among them: 6 GB, some minutes, once)"
 	$(PIP) -e '.[dev]'
-	@touch $@ $(VENV)/.installed-learn
+	@touch $@ $(VENV)/.installed-demo
 
-demo: $(VENV)/.installed-learn ## the whole loop on a generated catalog, into ./demo
+demo: $(VENV)/.installed-demo ## the whole loop on a generated catalog, into ./demo
 	$(BIN)/lookalike demo --workspace $(DEMO)
 
 # Tests start thousands of processes that load the same modules: keep them compiled.
@@ -59,6 +59,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/positiveness.py
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/status.py
 	$(BIN)/python benchmarks/studio.py
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/losses.py
@@ -69,6 +70,9 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/map.py
 	$(BIN)/python benchmarks/explore.py --images 2000
 	$(BIN)/python benchmarks/serve_load.py --pairs 2000
+
+sbom: $(VENV)/.installed-demo ## licences of all installed dependencies, and build/sbom.json
+	sh scripts/sbom.sh $(VENV) build
 
 clean: ## remove the environment, the demo and the site
 	rm -rf $(VENV) $(DEMO) build
