@@ -44,8 +44,11 @@ check: $(VENV)/.installed-dev ## linters, strict types, the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: | $(BIN)/python ## the documentation site, into build/site
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.installed-docs ## the documentation site, into build/site
 	$(BIN)/python docs/_site/build.py build/site
 	@echo "Open build/site/index.html"
 
@@ -64,6 +67,7 @@ bench: $(VENV)/.installed-dev ## speed and memory as ratios to their limits
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/losses.py
 	$(BIN)/python benchmarks/finetune.py
+	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/adaptation.py
 	$(BIN)/python benchmarks/team.py
 	$(BIN)/python benchmarks/judge.py

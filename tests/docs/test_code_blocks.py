@@ -1,4 +1,4 @@
-"""Every code block of the documentation runs in a test, names only what exists, or is listed with a reason."""
+"""Python of the documentation runs; other code blocks name only what exists, or are listed with a reason."""
 
 import re
 import shlex
