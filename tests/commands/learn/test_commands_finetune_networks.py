@@ -173,3 +173,12 @@ def test_a_licence_goes_on_to_what_is_trained_from_the_weights(lookalike, networ
         lookalike("finetune", "base", "--name", "head", "--epochs", 1, "--json").json["preview"]["licence"]
         == ""
     )
+
+
+def test_a_network_in_bfloat16_keeps_its_parameters_in_float32(lookalike, network_shop):
+    assert lookalike("embed", NETWORK + "&precision=bfloat16", "--name", "half").status == 0
+    found = lookalike("finetune", "half", "--name", "better", "--part", "network", *TINY, "--json")
+    assert found.status == 0, found.err
+    assert all(np.isfinite(epoch["loss"]) and epoch["loss"] > 0 for epoch in found.json["history"])
+    weights = load_file(network_shop / "models/better/weights.safetensors")
+    assert {value.dtype for value in weights.values() if value.is_floating_point()} == {torch.float32}
