@@ -151,7 +151,7 @@ def test_a_trained_network_is_trained_further(lookalike, network_shop):
 
 
 def test_a_licence_goes_on_to_what_is_trained_from_the_weights(lookalike, network_shop, monkeypatch):
-    """It is said before training, and the gate of serving knows it."""
+    """The command names it before training, and the gate of serving checks it."""
     from lookalike.encode.zoo.networks import Licence
     from lookalike.workflows.release import gate
 

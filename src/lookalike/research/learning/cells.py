@@ -116,7 +116,7 @@ def stopped_by(workspace: Workspace, name: str) -> str:
 
 
 def learned_of(workspace: Workspace, cell: Cell) -> Mapping[str, Any] | str:
-    """What a cell was trained with, as its checkpoint records it; a text says why there is no such cell."""
+    """What a cell was trained with, as its checkpoint records it; or, as a text, why the cell does not exist."""
     if not cell.is_trained:
         return {}
     if cell.name not in workspace.encoders:
