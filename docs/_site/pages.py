@@ -13,6 +13,7 @@ ABOVE = {
     "ARCHITECTURE.md": "internals/architecture.md",
     "CONTRIBUTING.md": "internals/contributing.md",
     "CHANGELOG.md": "internals/changes.md",
+    "SECURITY.md": "internals/security.md",
 }
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 GENERATED = {"Reference": ("reference/measure-names", "reference/python", "reference/commands")}

@@ -35,6 +35,8 @@ NOT_RUN = {
     ("docs/how-to/pairs.md", "image,item,category"): "the lines of a table",
     ("docs/how-to/catalogs.md", "for photo in *.heic"): "needs the program heif-convert",
     ("docs/how-to/serving.md", "server {"): "the configuration of nginx",
+    ("docs/how-to/deploying.md", "useradd --system"): "it makes a user of the machine",
+    ("docs/how-to/deploying.md", "export POSTGRES_PASSWORD"): "needs Docker",
     ("docs/how-to/serving-search.md", "scrape_configs:"): "the configuration of Prometheus",
 }
 PYTHON = {
