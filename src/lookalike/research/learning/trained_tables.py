@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lookalike.api.finetune import require_learning
 from lookalike.core.errors import ArgumentError, LabelsError, LearningError
 from lookalike.core.progress import Progress
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lookalike.research.learning.cost import CellsCost
 
 WHOLE = "network"  # what is trained, as in the papers
+WILD = "eds-table-6"
 SETTINGS = ("part", "epochs", "batch", "rate", "measure", "keep")  # that a remark names
 
 
@@ -117,9 +120,23 @@ def remarks_of(
     made = listed([cell.name for cell in there if cell.is_trained])
     return (
         *([f"Trained without labels: {made}."] if made else []),
+        *(_seen_queries(workspace) if made and key == WILD else ()),
         *_settings(known),
         *_troubles(workspace, there, known),
         *_absent(workspace, key, protocol, cells, failed),
+    )
+
+
+def _seen_queries(workspace: Workspace) -> tuple[str, ...]:
+    """The remark that training reads photos of wild queries, which it does not in the paper."""
+    catalog = workspace.catalog
+    count = int(np.sum(catalog.is_query("train") & (catalog.role == "query")))
+    if not count:
+        return ()
+    return (
+        f"{plural(count, 'wild query is', 'wild queries are')} in the training split: training reads these photos. The "
+        "paper trains on items of the gallery. Add wild photos after training, or give them the split test in the "
+        "table that `lookalike init` reads.",
     )
 
 
