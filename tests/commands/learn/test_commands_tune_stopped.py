@@ -20,6 +20,7 @@ from test_commands_finetune import bare, flat, shop  # noqa: F401 - fixtures by 
 
 from lookalike.store import studies
 from lookalike.store.sql.database import Database
+from lookalike.workflows.learn.trials import SURPLUS
 
 MINUTES = 180  # seconds; machines are shared
 TUNE = ("tune", "base", "--epochs", "6", "--projection", "8", "--device", "cpu", "--trials")
@@ -63,6 +64,29 @@ def in_database(place: str) -> list[optuna.trial.FrozenTrial]:
         (name,) = connection.execute(text("SELECT study_name FROM lookalike_tuning.studies")).scalars()
     with studies.opened_study(place, name) as study:
         return study.trials
+
+
+def in_training(place: str) -> set[int]:
+    """The processes of trials that have finished an epoch and run, in a database that may still be empty."""
+    with Database(place).read() as connection:
+        if (
+            connection.execute(text("SELECT to_regclass('lookalike_tuning.trial_heartbeats')")).scalar()
+            is None
+        ):
+            return set()
+        found = connection.execute(
+            text(
+                "SELECT value_json FROM lookalike_tuning.trial_user_attributes WHERE key = 'worker' AND trial_id IN "
+                "(SELECT trial_id FROM lookalike_tuning.trials JOIN lookalike_tuning.trial_intermediate_values "
+                "USING (trial_id) WHERE state = 'RUNNING')"
+            )
+        )
+        return {json.loads(one)[1] for one in found.scalars()}
+
+
+def children(process: int) -> set[int]:
+    """The processes that a process has started and that run."""
+    return set(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
 
 
 def states(found: list[optuna.trial.FrozenTrial]) -> Counter[str]:
@@ -209,6 +233,42 @@ def test_postgresql_goes_away_and_comes_back(lookalike, shop):  # noqa: F811
         done = states(in_database(place))
         assert done["COMPLETE"] + done["PRUNED"] == 5
         assert done["RUNNING"] == done["WAITING"] == 0
+
+
+@pytest.mark.slow
+def test_postgresql_goes_away_from_two_workers_and_comes_back(lookalike, shop):  # noqa: F811
+    with postgresql_server() as server:
+        place = server.fresh()
+        shared = (*TUNE, "30", "--storage", place, "--jobs", "2")
+        process = start(shop, *shared, program="from lookalike.cli import main; main()")
+        until(lambda: len(in_training(place)) == 2, process)
+        family = children(process.pid)
+        assert in_training(place) <= family
+        server.stop("immediate")
+        out, complaint = process.communicate(timeout=MINUTES)
+        assert process.returncode == 1, out
+        assert complaint.count("Error: ") == complaint.count("was lost while tuning") == 1
+        assert "Finished trials are kept there. Check that PostgreSQL runs" in complaint
+        assert "Traceback" not in complaint + out
+        give_up = time.monotonic() + MINUTES
+        while left := [one for one in family if Path(f"/proc/{one}").exists()]:
+            assert time.monotonic() < give_up, left
+            time.sleep(0.05)
+        refused = lookalike(*shared)
+        assert refused.status == 1
+        assert "PostgreSQL" in refused.err
+        server.start()
+        before = states(in_database(place))
+        finished = before["COMPLETE"] + before["PRUNED"]
+        assert 0 < before["RUNNING"] <= 2
+        wanted = finished + before["RUNNING"] + 1
+        again = lookalike(*TUNE, wanted, *shared[-4:], "--json").json
+        assert again["resumed"] == finished
+        found = in_database(place)
+        after = states([trial for trial in found if trial.user_attrs.get("reason") != SURPLUS])
+        assert after["COMPLETE"] + after["PRUNED"] == wanted
+        assert after["FAIL"] == before["RUNNING"]
+        assert after["RUNNING"] == after["WAITING"] == 0
 
 
 def test_a_worker_of_another_machine_is_known_by_its_heartbeat(shop, postgresql):  # noqa: F811
