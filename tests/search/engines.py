@@ -26,7 +26,6 @@ class Careless:
     exact_engine: Exact
     name: str = "careless"
     exact: bool = False
-    error: float = np.inf
 
     def __len__(self) -> int:
         return len(self.exact_engine)
@@ -36,7 +35,7 @@ class Careless:
         row, score = found.row.copy(), found.score.copy()
         row[:, 1:3], score[:, 1:3] = row[:, :1], score[:, :1]
         row[:, len(row[0]) // 2 :], score[:, len(row[0]) // 2 :] = -1, np.nan
-        return Nearest(row, score)
+        return Nearest(row, score, np.inf)
 
 
 def careless(exact: Exact, *_: object) -> Engine:

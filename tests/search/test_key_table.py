@@ -16,6 +16,10 @@ def test_rows_of_keys_are_those_of_a_slow_search(most):
     ).reshape(-1, 1)
     known = dict(zip(keys.tolist(), rows.tolist(), strict=True))
     expected = [[known.get(key, -1)] for key in asked[:, 0].tolist()]
-    np.testing.assert_array_equal(KeyTable.of(keys, rows).rows(asked), expected)
+    scores = np.ones(asked.shape, np.float32)
+    scores[0] = np.nan
+    expected[0] = [-1]
+    np.testing.assert_array_equal(KeyTable.of(keys, rows).rows(asked, scores), expected)
+    np.testing.assert_array_equal(np.isnan(scores), np.array(expected) < 0)
     empty = KeyTable.of(keys[:0], rows[:0])
-    assert (empty.rows(asked) == -1).all()
+    assert (empty.rows(asked, scores) == -1).all()

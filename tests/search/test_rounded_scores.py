@@ -14,6 +14,7 @@ from lookalike.search.distinct import Distinct
 from lookalike.search.engine import Nearest
 from lookalike.search.exact import Exact
 from lookalike.search.index import Indexed
+from lookalike.search.kernels import most_lost
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Rounded:
         every = self.inner.nearest(queries, len(self))
         score = every.score + self.shift[every.row]
         order = np.argsort(-score, axis=1, kind="stable")[:, :count]
-        return Nearest(np.take_along_axis(every.row, order, 1), np.take_along_axis(score, order, 1))
+        row, score = np.take_along_axis(every.row, order, 1), np.take_along_axis(score, order, 1)
+        return Nearest(row, score, self.error)
 
 
 def same(one, other) -> None:
@@ -71,13 +73,12 @@ class Unknown:
     inner: Indexed
     name: str = "unknown"
     exact: bool = False
-    error: float = np.inf
 
     def __len__(self) -> int:
         return len(self.inner)
 
     def nearest(self, queries: np.ndarray, count: int) -> Nearest:
-        return self.inner.nearest(queries, count)
+        return replace(self.inner.nearest(queries, count), error=np.inf)
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.7])
@@ -109,4 +110,36 @@ def test_scores_of_a_graph_are_within_the_bound(above):
     index.add(np.array([5]), vector[None].astype(np.float32))
     found = index.nearest(vector[None].astype(np.float32), 1)
     assert found.key.tolist() == [[5]]
-    assert abs(found.score[0, 0] - 1) <= index.error == rounding(61)
+    assert abs(found.score[0, 0] - 1) <= found.error <= rounding(61)
+    np.testing.assert_array_equal(
+        index._graph.get(5, dtype="f32"), rounded(vector[None].astype(np.float32))[0]
+    )
+
+
+def rounded(vectors: np.ndarray) -> np.ndarray:
+    """The nearest numbers with 8 significant bits, in float64."""
+    fraction, exponent = np.frexp(vectors.astype(np.float64))
+    return np.ldexp(np.round(fraction * 2**8), exponent - 8)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 30.0])
+def test_what_vectors_lose_is_what_they_differ_from_the_nearest_numbers(size):
+    vectors = (size * np.random.default_rng(4).standard_normal((40, 61))).astype(np.float32)
+    vectors[3] = 0
+    expected = np.linalg.norm(rounded(vectors) - vectors, axis=1)
+    for n, one in enumerate(expected):
+        assert most_lost(vectors[n : n + 1]) == pytest.approx(one, rel=1e-5)
+    assert most_lost(vectors) == pytest.approx(expected.max(), rel=1e-5)
+    assert most_lost(vectors[:0]) == 0
+
+
+def test_an_index_remembers_what_its_vectors_lost(tmp_path):
+    pytest.importorskip("usearch", reason="needs usearch: pip install '.[search]'")
+    vectors = unit_rows(np.random.default_rng(5).standard_normal((30, 61)), 61)
+    index = Approximate.empty(61)
+    index.add(np.arange(30), vectors)
+    index.save(tmp_path / "graph")
+    assert index.lost == pytest.approx(np.linalg.norm(rounded(vectors) - vectors, axis=1).max(), rel=1e-5)
+    again = Approximate.load(tmp_path / "graph", 61, 32, index.lost).nearest(vectors[:2], 1)
+    assert again.error == index.nearest(vectors[:2], 1).error < rounding(61)
+    assert Approximate.load(tmp_path / "graph", 61, 32).lost == 2**-8

@@ -21,6 +21,8 @@ GROWTH = 4  # how many times as many images are fetched for lists that are not c
 MOST = 4096  # images fetched from an approximate engine before all allowed images are compared
 EVERYTHING = np.empty(0, dtype=bool)
 IN_ORDER = np.empty(0, dtype=np.int64)
+FACTS = np.dtype([("item", "i4"), ("duplicate", "i4"), ("first", "i4"), ("length", "f4")])
+"""An image's item, its group of duplicates, the first image of its item, and the length of its vector."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +43,17 @@ class Distinct:
     def __init__(self, exact: Exact) -> None:
         catalog = exact.catalog
         self.exact = exact
-        self.item = catalog.item_codes[1].astype(np.int32)
+        item = catalog.item_codes[1]
         rows = exact.shaped.images
-        self.first = np.full(int(self.item.max(initial=-1)) + 1, len(catalog), np.int64)
-        np.minimum.at(self.first, self.item[rows], rows)
-        self.duplicate = np.asarray(catalog.duplicate, np.int32)
-        self.images = np.bincount(self.item[rows], minlength=len(self.first))
+        first = np.full(int(item.max(initial=-1)) + 1, len(catalog), np.int64)
+        np.minimum.at(first, item[rows], rows)
+        self.images = np.bincount(item[rows], minlength=len(first))
         self.per_item = len(rows) / max(int(np.count_nonzero(self.images)), 1)
-        self.norm = np.ones(len(catalog), np.float32)
-        self.norm[rows] = exact.shaped.norm
+        self.facts = np.ones(len(catalog), FACTS)
+        self.facts["item"], self.facts["duplicate"] = item, catalog.duplicate
+        self.facts["first"] = first[item]
+        self.item = self.facts["item"]
+        self.facts["length"][rows] = exact.shaped.norm
 
     def lists(
         self,
@@ -69,23 +73,23 @@ class Distinct:
         exhausted = np.zeros(len(own), dtype=bool)
         least = self._least_count(k, own_item)
         count = least if engine.exact else least * len(engine) // max(len(everything), 1)
-        left = np.arange(len(own))
         unit = vectors if engine.exact else unit_rows(vectors, self.exact.source.dimension)
-        while len(left):
+        left: slice | Int64[np.ndarray, " left"] = slice(None)
+        while len(own):
             if not engine.exact and count > min(MOST, len(engine)):
                 engine, count = everything, least
-            asked = vectors if engine.exact else unit
-            asked = asked if len(left) == len(own) else asked[left]
+            asked = (vectors if engine.exact else unit)[left]
             found = engine.nearest(asked, min(count, len(engine)))
-            row[left], score[left], certain = self._best(
-                found, engine.error, asked[:0] if engine.exact else asked, own_item[left], k, allowed
-            )
-            fewer = (found.row < 0).any(axis=1)
+            queries = asked[:0] if engine.exact else asked
+            row[left], score[left], certain = self._best(found, queries, own_item[left], k, allowed)
             if engine.exact and count >= len(engine):
                 exhausted[left] = (row[left] < 0).any(axis=1)
                 break
-            left = left[~certain | fewer]
-            count = MOST + 1 if fewer.any() else GROWTH * count
+            again = np.flatnonzero(~certain)
+            if not len(again):
+                break
+            count = MOST + 1 if (found.row[again] < 0).any() else GROWTH * count
+            left = np.arange(len(own))[left][again]
         return DistinctLists(row, score, exhausted)
 
     def _least_count(self, k: int, own_item: Int64[np.ndarray, " queries"]) -> int:
@@ -96,7 +100,6 @@ class Distinct:
     def _best(
         self,
         found: Nearest,
-        error: float,
         vectors: Float32[np.ndarray, "some dimension"],
         own_item: Int64[np.ndarray, " queries"],
         k: int,
@@ -106,8 +109,7 @@ class Distinct:
     ]:
         """Rows and scores of the K best distinct items among the images found, and whether more cannot change them.
 
-        The scores found differ from cosines by `error` at most. Images that matter are scored with the query `vectors`
-        of length 1; none: the scores found are cosines.
+        Images that matter are scored with the query `vectors` of length 1; none: the scores found are cosines.
         """
         from lookalike.search.kernels import distinct_lists
 
@@ -116,21 +118,17 @@ class Distinct:
         allowed = EVERYTHING if allowed is None else allowed
         source = self.exact.source
         held, place = np.asarray(source.held), IN_ORDER if source.place is None else source.place
-        scores = found.score.copy()
 
         def work(part: slice) -> None:
             distinct_lists(
                 found.row[part],
-                scores[part],
-                np.float32(error),
+                found.score[part],
+                np.float32(found.error),
                 vectors[part],
                 held,
                 place,
-                self.norm,
+                self.facts,
                 own_item[part],
-                self.item,
-                self.first,
-                self.duplicate,
                 allowed,
                 np.float32(TIE),
                 row[part],

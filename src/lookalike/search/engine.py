@@ -12,10 +12,15 @@ from jaxtyping import Float32, Int64
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Catalog rows of the nearest images per query, best first, with their cosines; -1 and NaN where there is none."""
+    """Catalog rows of the nearest images per query, best first, with their cosines; -1 and NaN where there is none.
+
+    `error` is the most that a score differs from the cosine; infinite if unknown. The scores of an engine that is not
+    exact may be changed by who asked for them.
+    """
 
     row: Int64[np.ndarray, "queries count"]
     score: Float32[np.ndarray, "queries count"]
+    error: float = 0.0
 
 
 @runtime_checkable
@@ -32,10 +37,6 @@ class Engine(Protocol):
     @property
     def exact(self) -> bool:
         """Whether every image is compared."""
-
-    @property
-    def error(self) -> float:
-        """The most that a score differs from the cosine; infinite if unknown."""
 
     def __len__(self) -> int: ...
 

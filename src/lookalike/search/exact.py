@@ -41,7 +41,6 @@ class Exact:
     machine: Machine = DEFAULT
     name: str = "exact"
     exact: bool = True
-    error: float = 0.0
 
     @classmethod
     def of(cls, catalog: Catalog, embeddings: Embeddings, machine: Machine = DEFAULT) -> "Exact":

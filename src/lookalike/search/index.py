@@ -14,10 +14,14 @@ SPARE = 8
 
 @dataclass(frozen=True, eq=False)
 class NearestKeys:
-    """Keys of the nearest vectors per query, best first, with their cosines; NaN where there is none."""
+    """Keys of the nearest vectors per query, best first, with their cosines; NaN where there is none.
+
+    `error` is the most that a score differs from the cosine; infinite if unknown.
+    """
 
     key: Int64[np.ndarray, "queries count"]
     score: Float32[np.ndarray, "queries count"]
+    error: float
 
 
 @runtime_checkable
@@ -27,10 +31,6 @@ class Index(Protocol):
     @property
     def name(self) -> str:
         """The name that commands and pages show."""
-
-    @property
-    def error(self) -> float:
-        """The most that a score differs from the cosine; infinite if unknown."""
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> NearestKeys:
         """The keys of the nearest vectors of each query, which has length 1."""
@@ -44,28 +44,32 @@ class Index(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeyTable:
-    """The catalog row of each key. Keys are hashes, so their first bits lead to a few places of a sorted table."""
+    """The catalog row of each key. Keys are hashes, so their first bits say where they are in a table half empty."""
 
-    held: Int64[np.ndarray, "keys 2"]
-    first: Int64[np.ndarray, " bits"]
+    places: Int64[np.ndarray, "places 2"]
     shift: int
+    count: int
 
     @classmethod
     def of(cls, keys: Int64[np.ndarray, " keys"], rows: Int64[np.ndarray, " keys"]) -> "KeyTable":
         """The table of keys, which are not negative, and their rows."""
-        order = np.argsort(keys, kind="stable")
+        order, in_turn = np.argsort(keys, kind="stable"), np.arange(len(keys))
         most = int(keys.max(initial=0)).bit_length()
-        shift = max(most - len(keys).bit_length(), 0)
-        first = np.concatenate([[0], np.cumsum(np.bincount(keys >> shift))])
-        return cls(np.stack([keys[order], rows[order]], axis=1), first, shift)
+        shift = max(most - (2 * len(keys)).bit_length(), 0)
+        at = np.maximum.accumulate((keys[order] >> shift) - in_turn) + in_turn
+        places = np.full((int(at.max(initial=0)) + 2, 2), -1, np.int64)
+        places[at] = np.stack([keys[order], rows[order]], axis=1)
+        return cls(places, shift, len(keys))
 
-    def rows(self, keys: Int64[np.ndarray, "queries count"]) -> Int64[np.ndarray, "queries count"]:
-        """The rows of keys; -1 for those that the table lacks."""
+    def rows(
+        self, keys: Int64[np.ndarray, "queries count"], scores: Float32[np.ndarray, "queries count"]
+    ) -> Int64[np.ndarray, "queries count"]:
+        """The rows of keys; -1 for those that the table lacks, whose scores become NaN, or whose score is NaN."""
         from lookalike.search.kernels import rows_of_keys
 
-        found = np.empty(keys.size, np.int64)
-        rows_of_keys(np.ascontiguousarray(keys).reshape(-1), self.held, self.first, self.shift, found)
-        return found.reshape(keys.shape)
+        found = np.empty(keys.shape, np.int64)
+        rows_of_keys(keys, scores, self.places, self.shift, found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,34 +115,28 @@ class Indexed:
         """The name of the index."""
         return self.index.name
 
-    @property
-    def error(self) -> float:
-        """The most that a score differs from the cosine: that of the index, as the buffer's are cosines."""
-        return self.index.error
-
     def __len__(self) -> int:
-        return len(self.found.held)
+        return self.found.count
 
     def nearest(self, queries: Float32[np.ndarray, "queries dimension"], count: int) -> Nearest:
         """The nearest images that the index and the buffer find."""
         live = max(self.indexed - len(self.gone), 0)
         asked = min(-(-count * self.indexed // max(live, 1)) + (SPARE if len(self.gone) else 0), self.indexed)
-        row = np.empty((len(queries), 0), np.int64)
+        row, error = np.empty((len(queries), 0), np.int64), 0.0
         score = np.empty((len(queries), 0), np.float32)
         if live and len(self):
             found = self.index.nearest(queries, asked)
-            row, score = self.found.rows(found.key), found.score.copy()
-            row[np.isnan(score)], score[row < 0] = -1, np.nan
+            row, score, error = self.found.rows(found.key, found.score), found.score, found.error
         if len(self.buffer):
             new = self.buffer.nearest(queries, count)
             row = np.concatenate([row, new.row], axis=1)
             score = np.concatenate([score, new.score], axis=1)
         elif not len(self.gone) and row.shape[1] == count:
-            return Nearest(row, score)
+            return Nearest(row, score, error)
         order = np.argsort(-score, axis=1, kind="stable")[:, :count]
         row, score = np.take_along_axis(row, order, axis=1), np.take_along_axis(score, order, axis=1)
         short = min(count, len(self)) - row.shape[1]
         if short > 0:
             row = np.pad(row, ((0, 0), (0, short)), constant_values=-1)
             score = np.pad(score, ((0, 0), (0, short)), constant_values=np.nan)
-        return Nearest(row, score)
+        return Nearest(row, score, error)

@@ -1,6 +1,7 @@
 """Search in a Milvus server, for catalogs past one machine. Keys are ours; items and filters stay here."""
 
 import logging
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,6 @@ class Milvus:
     """A collection in a Milvus server."""
 
     name = "milvus"
-    error = float("inf")  # a server's index may round as it likes
 
     def __init__(self, address: str, collection: str, expansion: int) -> None:
         if missing := not_installed(["pymilvus"]):
@@ -82,7 +82,7 @@ class Milvus:
         for at, hits in enumerate(found):
             key[at, : len(hits)] = [hit["key"] for hit in hits]
             score[at, : len(hits)] = [hit["distance"] for hit in hits]
-        return NearestKeys(key, score)
+        return NearestKeys(key, score, math.inf)  # a server's index may round as it likes
 
     def add(
         self,

@@ -98,14 +98,11 @@ def unit_rows(
     from lookalike.rank.engine.kernels import take_rows
 
     _require_dimension(queries.shape[1], dimension)
-    rows, norm, every = (
-        np.empty(queries.shape, np.float32),
-        np.empty(len(queries), np.float32),
-        np.arange(len(queries)),
-    )
-    given = np.ascontiguousarray(queries, np.float32)
+    rows, norm = np.empty(queries.shape, np.float32), np.empty(len(queries), np.float32)
+    given, every = np.ascontiguousarray(queries, np.float32), np.arange(len(queries))
     take_rows(given, every, np.zeros(dimension, np.float32), True, rows, norm, every)
-    _require_lengths(norm, every, True)
+    if not norm.min(initial=np.inf) > 0 or not norm.max(initial=0) < np.inf:
+        _require_lengths(norm, every, True)
     return rows
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Int64
 
 from lookalike.core.errors import SearchError
 from lookalike.core.types import Catalog, Origin
-from lookalike.search.approximate import Approximate
+from lookalike.search.approximate import LOST, Approximate
 from lookalike.search.index import Index
 from lookalike.search.milvus import Milvus
 from lookalike.store.disk import disk_errors, make_folder, take_place, write_file
@@ -23,7 +23,10 @@ SAME = 0.5  # an index of which the catalog has less than this share belongs to 
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index was built from, and how. `recall` is the one requested, `measured` that of catalog queries."""
+    """What an index was built from, and how. `recall` is the one requested, `measured` that of catalog queries.
+
+    `lost` is the most that a vector lost when it was rounded; an earlier manifest lacks it, so the bound is taken.
+    """
 
     engine: str
     spec: str
@@ -37,6 +40,7 @@ class IndexManifest:
     created: str
     address: str = ""
     collection: str = ""
+    lost: float = LOST
 
 
 def image_keys(catalog: Catalog) -> Int64[np.ndarray, " images"]:
@@ -81,7 +85,8 @@ def load_index(
         )
     if manifest.engine == Milvus.name:
         return Milvus(manifest.address, manifest.collection, manifest.expansion), held
-    return Approximate.load(folder / GRAPH, manifest.dimension, manifest.expansion), held
+    graph = folder / GRAPH
+    return Approximate.load(graph, manifest.dimension, manifest.expansion, manifest.lost), held
 
 
 def write_index(

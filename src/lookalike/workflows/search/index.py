@@ -14,7 +14,7 @@ from lookalike.core.errors import SearchError
 from lookalike.core.progress import Progress
 from lookalike.core.text import duration, megabytes, percent, plural
 from lookalike.core.types import Embeddings
-from lookalike.search.approximate import EXPANSIONS, TRIAL, Approximate, estimated_bytes, growth
+from lookalike.search.approximate import EXPANSIONS, LOST, TRIAL, Approximate, estimated_bytes, growth
 from lookalike.search.distinct import Distinct
 from lookalike.search.engine import Engine
 from lookalike.search.exact import Exact
@@ -153,6 +153,7 @@ def build_index(
             datetime.now(UTC).isoformat(timespec="seconds"),
             address,
             collection,
+            index.lost if isinstance(index, Approximate) else LOST,
         )
         write_index(folder, manifest, keys[rows], index.save if isinstance(index, Approximate) else None)
         if old is not None and old.collection:
@@ -177,7 +178,9 @@ def update_index(workspace: Workspace, encoder: str) -> IndexSummary:
         index.remove(engine.gone)
         index.add(keys[engine.missing], engine.buffer.unit)
         seconds = time.perf_counter() - started
-        now = replace(manifest, images=len(engine), created=datetime.now(UTC).isoformat(timespec="seconds"))
+        lost = index.lost if isinstance(index, Approximate) else LOST
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        now = replace(manifest, images=len(engine), created=created, lost=lost)
         write_index(
             folder, now, keys[exact.shaped.images], index.save if isinstance(index, Approximate) else None
         )
