@@ -1,9 +1,12 @@
 """Where Optuna keeps the trials of a study: a journal file, or PostgreSQL for several machines.
 
-A killed command leaves trials in the state RUNNING. A journal belongs to one command at a time, so each such trial is
-dead when the next command opens it. In PostgreSQL, a trial names its worker by host, process and the start of the
-process, and sends a heartbeat, by which other machines notice that it is dead. The settings of a dead trial are tried
-once more.
+A killed command leaves trials in the state RUNNING. A trial names its worker by host, process and the start of the
+process, by which the next command on this host knows whether it is dead. In PostgreSQL, trials also send a heartbeat,
+by which other machines know. A journal has none, so trials of other hosts stay as they are there. The settings of a
+dead trial are tried once more.
+
+One command at a time has a study in a journal (a lock), so that equal seeds draw equal settings. Its workers can
+survive it for a moment, so the lock alone does not tell that they are dead.
 """
 
 import fcntl
@@ -92,7 +95,7 @@ def other_studies(study: Study) -> list[Mapping[str, Any]]:
 def repeat_dead_trials(study: Study, place: Place) -> None:
     """Fail the trials of dead workers, and queue their settings again. This command has locked the journal."""
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        if isinstance(place, Path) or _is_dead(trial):
+        if _is_dead(trial, locked=isinstance(place, Path)):
             with suppress(UpdateFinishedTrialError, ValueError):  # another command was faster
                 study.tell(trial.number, state=TrialState.FAIL)
                 _repeat(study, trial)
@@ -119,10 +122,20 @@ def worker() -> list[Any]:
     return [socket.gethostname(), os.getpid(), _start(os.getpid())]
 
 
-def _is_dead(trial: FrozenTrial) -> bool:
+def unknown_hosts(study: Study) -> Mapping[int, str]:
+    """The hosts of running trials that cannot be checked from here, by number: those of other hosts in a journal."""
+    if not isinstance(study._storage, JournalStorage):
+        return {}
+    running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    hosts = {one.number: str(one.user_attrs[WORKER][0]) for one in running if WORKER in one.user_attrs}
+    return {number: host for number, host in hosts.items() if host != socket.gethostname()}
+
+
+def _is_dead(trial: FrozenTrial, *, locked: bool) -> bool:
     """Whether the worker of a trial is known to be gone; of another machine, only its heartbeat tells."""
     if WORKER not in trial.user_attrs:  # it was killed, or has not yet named itself
-        return trial.datetime_start is not None and datetime.now() - trial.datetime_start > SILENT
+        silent = trial.datetime_start is not None and datetime.now() - trial.datetime_start > SILENT
+        return locked or silent
     host, process, start = trial.user_attrs[WORKER]
     return bool(host == socket.gethostname() and _start(process) != start)
 

@@ -165,6 +165,41 @@ def test_one_command_at_a_time_has_a_journal(lookalike, shop):  # noqa: F811
     assert "Another command uses the folder" in flat(result.err)
 
 
+def test_in_a_journal_only_trials_of_workers_that_are_known_to_be_dead_fail(lookalike, shop):  # noqa: F811
+    found = lookalike(*TUNE, "1", "--json").json
+    place, waiting = shop / "tuning/base.journal", [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    ended = subprocess.Popen(waiting, stdin=subprocess.PIPE)
+    dead = [*studies.worker()[:1], ended.pid, studies._start(ended.pid)]
+    ended.communicate()
+    live = subprocess.Popen(waiting, stdin=subprocess.PIPE)
+    living = [*studies.worker()[:1], live.pid, studies._start(live.pid)]
+    workers = {
+        "dead": dead,
+        "live": living,
+        "reused": [*living[:2], f"{living[2]}0"],  # its number is that of another process now
+        "elsewhere": ["another-machine", *dead[1:]],
+    }
+    with studies.opened_study(place, found["study"]) as study:
+        for name, worker in workers.items():
+            trial = study.ask()
+            trial.set_user_attr("worker", worker)
+            trial.set_user_attr("mine", name)
+
+    def by_worker() -> dict[str, str]:
+        return {one.user_attrs["mine"]: one.state.name for one in trials(shop) if "mine" in one.user_attrs}
+
+    with studies.opened_study(place, found["study"], {}) as study:
+        studies.repeat_dead_trials(study, place)
+    assert by_worker() == {"dead": "FAIL", "live": "RUNNING", "reused": "FAIL", "elsewhere": "RUNNING"}
+    live.communicate()
+    shown = flat(lookalike(*TUNE, "3").out)
+    assert by_worker() == {"dead": "FAIL", "live": "FAIL", "reused": "FAIL", "elsewhere": "RUNNING"}
+    assert "1 running trial of another-machine is left as found and not counted" in shown
+    assert "1 still running, or interrupted on another machine" in shown
+    done = states(trials(shop))
+    assert done["COMPLETE"] + done["PRUNED"] == 3
+
+
 def test_a_trial_whose_worker_dies_twice_is_not_tried_a_third_time(shop):  # noqa: F811
     place = shop / "tuning/base.journal"
     ranges = {"rate": optuna.distributions.FloatDistribution(0.01, 1)}

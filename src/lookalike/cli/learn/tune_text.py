@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from lookalike.core.text import folded, plural
+from lookalike.core.text import folded, listed, plural
 from lookalike.learn.tuning import Number
 from lookalike.workflows.learn.tune import TunedTrial, TuningOutcome, TuningPreview
 
@@ -18,6 +18,13 @@ def preview_sentences(preview: TuningPreview, encoder: str, measure: str) -> lis
         sentences.append(f"A new study begins, because since the last one {', '.join(preview.changed)}.")
     if preview.done:
         sentences.append(f"{plural(preview.done, 'trial')} of earlier commands count.")
+    if preview.hosts:
+        one = len(preview.hosts) == 1
+        sentences.append(
+            f"{plural(len(preview.hosts), 'running trial')} of {listed(sorted(set(preview.hosts)))} "
+            f"{'is' if one else 'are'} left as found and not counted: only that machine knows whether "
+            f"{'it still runs' if one else 'they still run'}."
+        )
     return [folded(one) for one in sentences]
 
 
@@ -35,12 +42,14 @@ def trial_sentence(trial: TunedTrial) -> str:
 def outcome_sentences(found: TuningOutcome) -> list[str]:
     """The best settings, and what they gain."""
     states = [one.state for one in found.trials]
-    pruned, failed = states.count("pruned"), states.count("failed")
-    counts = [f"{plural(len(states) - failed, 'trial')}"]
+    pruned, failed, running = (states.count(one) for one in ("pruned", "failed", "running"))
+    counts = [f"{plural(len(states) - failed - running, 'trial')}"]
     if pruned:
         counts.append(f"{pruned:,} of them stopped early or without a value")
     if failed:
         counts.append(f"{failed:,} interrupted and repeated" if failed else "")
+    if running:
+        counts.append(f"{running:,} still running, or interrupted on another machine")
     sentences = [
         f"{', '.join(counts)}. The trials are in {found.storage} as {found.study}.",
         f"Trial {found.best} is the best: {_settings(found.settings)}. {found.measure} on the validation split is "

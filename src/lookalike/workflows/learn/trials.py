@@ -33,6 +33,7 @@ from lookalike.store.studies import (
     draw_of,
     opened_study,
     quiet,
+    unknown_hosts,
     worker,
 )
 from lookalike.store.workspace import Workspace
@@ -101,8 +102,9 @@ class _SurplusError(Exception):
 
 
 def counted(study: Study) -> list[FrozenTrial]:
-    """The trials that are finished or running; not those that failed with their worker."""
-    return study.get_trials(deepcopy=False, states=COUNTED)
+    """The trials that are finished or running; not those that failed with their worker or may have."""
+    unknown = unknown_hosts(study)
+    return [one for one in study.get_trials(deepcopy=False, states=COUNTED) if one.number not in unknown]
 
 
 def run_trials(

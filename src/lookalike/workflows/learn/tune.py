@@ -53,6 +53,7 @@ class TuningPreview:
     """What is tuned: the ranges of settings, the labelled pairs that choose, and the value of the encoder itself.
 
     `done` trials are from earlier commands. `changed` says why an earlier study of the same settings does not count.
+    `hosts` are those of running trials of which it is not known here whether they still run, once for each trial.
     """
 
     ranges: tuple[SettingRange, ...]
@@ -60,6 +61,7 @@ class TuningPreview:
     before: float
     done: int
     changed: tuple[str, ...]
+    hosts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def tune(
     if not_installed(["optuna"]):
         raise LearningError("Tuning needs optuna, which is not installed.", fix=install("learn"))
     require_vectors(workspace, encoder)
-    from lookalike.store.studies import named, opened_study, other_studies
+    from lookalike.store.studies import named, opened_study, other_studies, unknown_hosts
     from lookalike.workflows.learn.trials import SURPLUS, Tuning, TuningTask, device_of
 
     callbacks, on = callbacks or TuningCallbacks(), device_of(device)
@@ -140,7 +142,8 @@ def tune(
         resumed = len(watch.seen)
         changed = () if resumed else _changed(tuning.about, other_studies(study))
         if callbacks.begin:
-            callbacks.begin(TuningPreview(ranges, len(validation.pairs), before, resumed, changed))
+            hosts = tuple(unknown_hosts(study).values())
+            callbacks.begin(TuningPreview(ranges, len(validation.pairs), before, resumed, changed, hosts))
         if resumed < trials:
             tuning.training(request, device_of("cpu"))  # refuses what every trial would; makes views once
             _run(tuning, study, on, jobs, watch)
