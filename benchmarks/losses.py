@@ -20,7 +20,7 @@ from pytorch_metric_learning.miners import TripletMarginMiner
 from pytorch_metric_learning.reducers import MeanReducer
 from ranks import most_memory, timed
 
-from lookalike.learn.losses import contrastive, supcon, triplet
+from lookalike.learn.losses.weighted import contrastive, supcon, triplet
 
 SIZES, DIMENSION, MARGIN = (256, 512, 1024), 2_048, 0.2
 WORK = ("supcon", "con", "trpl all", "trpl hard", "trpl semihard")

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from lookalike.learn.losses import LOSSES as FORMULAS
+from lookalike.learn.losses.weighted import LOSSES as FORMULAS
 from lookalike.learn.settings import TrainingSettings
 from lookalike.research.trials.figure import GroundMeans, Series, dots, series
 from lookalike.research.trials.run import LAST, Ground, Trial, run_trials

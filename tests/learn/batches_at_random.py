@@ -8,7 +8,7 @@ import pytest
 from oracles import pulling
 from torch import Tensor
 
-from lookalike.learn.losses import Loss, contrastive, supcon, triplet
+from lookalike.learn.losses.weighted import Loss, contrastive, supcon, triplet
 
 torch = pytest.importorskip("torch")
 

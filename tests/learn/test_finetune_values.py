@@ -128,7 +128,7 @@ def test_wrong_settings_are_refused_by_name(settings, message):
 def test_a_run_that_never_gets_through_an_epoch(monkeypatch):
     made = world()
     base = lookalike.embeddings(made.catalog, "base", made.features)
-    from lookalike.learn import losses as loop
+    from lookalike.learn.losses import weighted as loop
 
     supcon = loop.LOSSES["supcon"]
     monkeypatch.setattr(

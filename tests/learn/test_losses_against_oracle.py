@@ -3,7 +3,7 @@
 import pytest
 from batches_at_random import Kind, batch, each_kind, each_rule, value_and_gradient
 
-from lookalike.learn.pairs import pairs, roots, squared_distances
+from lookalike.learn.losses.pairs import pairs, roots, squared_distances
 
 torch = pytest.importorskip("torch")
 

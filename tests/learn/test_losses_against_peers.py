@@ -9,7 +9,7 @@ d_in <= d_ip + m: the same but for ties.
 import pytest
 from batches_at_random import Batch, batch
 
-from lookalike.learn.losses import supcon, triplet
+from lookalike.learn.losses.weighted import supcon, triplet
 
 torch = pytest.importorskip("torch")
 distances = pytest.importorskip("pytorch_metric_learning.distances")

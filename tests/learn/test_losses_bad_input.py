@@ -6,7 +6,7 @@ import pytest
 from batches_at_random import Kind, batch, each_kind, each_rule, value_and_gradient
 
 from lookalike.core.errors import ArgumentError
-from lookalike.learn.losses import LOSSES, contrastive, supcon, triplet
+from lookalike.learn.losses.weighted import LOSSES, contrastive, supcon, triplet
 
 torch = pytest.importorskip("torch")
 VECTORS = {

@@ -6,7 +6,7 @@ from oracles.pairing import loss as loops
 from oracles.pairing import recall
 
 from lookalike.core.errors import ArgumentError
-from lookalike.learn.symmetric import pair_cosines, symmetric
+from lookalike.learn.losses.symmetric import pair_cosines, symmetric
 
 torch = pytest.importorskip("torch")
 

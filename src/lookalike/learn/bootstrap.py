@@ -14,9 +14,9 @@ from lookalike.evaluate.measures.asymmetric_recall import PairPlaces, asymmetric
 from lookalike.learn.examples import Cached
 from lookalike.learn.finetune import finetune
 from lookalike.learn.keeper import Unkept
+from lookalike.learn.losses.symmetric import pair_cosines
 from lookalike.learn.settings import TrainingSettings
 from lookalike.learn.similar_pairs import PairExamples, SimilarPairs
-from lookalike.learn.symmetric import pair_cosines
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from torch.optim import Optimizer
 from lookalike.core.errors import LearningError
 from lookalike.learn.epoch import Epoch
 from lookalike.learn.examples import TrainingBatch
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses.weighted import Loss
 
 
 @dataclass

@@ -305,7 +305,7 @@ def test_labels_in_the_training_split_alone(lookalike, bare, tmp_path):
 
 def test_a_rate_that_blows_up_after_some_epochs_keeps_the_best_before(lookalike, shop, monkeypatch):
     """The loss of a later batch is made infinite, as an overflow would."""
-    from lookalike.learn import losses as loop
+    from lookalike.learn.losses import weighted as loop
 
     supcon, calls = loop.LOSSES["supcon"], []
 

@@ -7,7 +7,7 @@ from torch import nn
 from torch.multiprocessing import spawn
 
 from lookalike.learn.examples import Batch
-from lookalike.learn.losses import LOSSES
+from lookalike.learn.losses.weighted import LOSSES
 from lookalike.learn.networks.photo_batches import PhotoBatch
 from lookalike.learn.networks.processes import ALONE, launched
 from lookalike.learn.networks.step import GradientStep

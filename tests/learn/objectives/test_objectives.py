@@ -10,7 +10,7 @@ from torch import nn
 
 from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import LabelsError
-from lookalike.learn.losses import supcon
+from lookalike.learn.losses.weighted import supcon
 from lookalike.learn.networks.photo_batches import PhotoBatch, shuffled
 from lookalike.learn.objectives.classes import ClassObjective, classes_of, classifier
 from lookalike.learn.objectives.dino import DinoObjective, PrototypeHead

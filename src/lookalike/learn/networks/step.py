@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from lookalike.core.errors import LearningError
 from lookalike.encode.network import out_of_memory
 from lookalike.learn.examples import TrainingBatch
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses.weighted import Loss
 from lookalike.learn.networks.processes import ALONE, Processes
 
 Objective = Callable[[Tensor, TrainingBatch], Loss]

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from lookalike.core.errors import LabelsError
 from lookalike.core.types import Catalog
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses.weighted import Loss
 from lookalike.learn.networks.photo_batches import PhotoBatch
 from lookalike.learn.objectives.objective import Objective, of_all
 from lookalike.learn.settings import CLASSES

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lookalike.encode.heads.two_layers import ProjectionHead
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses.weighted import Loss
 from lookalike.learn.networks.photo_batches import PhotoBatch
 from lookalike.learn.networks.processes import ALONE, Processes
 from lookalike.learn.objectives.lightly import lightly_part

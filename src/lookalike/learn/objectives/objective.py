@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
-from lookalike.learn import losses
 from lookalike.learn.examples import TrainingBatch
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses import weighted
+from lookalike.learn.losses.symmetric import symmetric
+from lookalike.learn.losses.weighted import Loss
 from lookalike.learn.settings import TrainingSettings
-from lookalike.learn.symmetric import symmetric
 
 
 class Objective(nn.Module):
@@ -35,7 +35,7 @@ class PairObjective(Objective):
 
     def __init__(self, settings: TrainingSettings) -> None:
         super().__init__()
-        self.loss = symmetric if settings.in_pairs else losses.LOSSES[settings.loss]
+        self.loss = symmetric if settings.in_pairs else weighted.LOSSES[settings.loss]
         self.options = settings.objective
 
     def forward(self, vectors: Tensor, batch: TrainingBatch) -> Loss:

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from lookalike.learn.losses import Loss
+from lookalike.learn.losses.weighted import Loss
 from lookalike.learn.networks.photo_batches import PhotoBatch
 from lookalike.learn.objectives.lightly import lightly_part
 from lookalike.learn.objectives.objective import Objective, of_all

@@ -5,8 +5,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lookalike.evaluate.measures.asymmetric_recall import asymmetric_recall, pair_places
-from lookalike.learn.losses import Loss
-from lookalike.learn.pairs import exact, require_number
+from lookalike.learn.losses.pairs import exact, require_number
+from lookalike.learn.losses.weighted import Loss
 
 
 def symmetric(

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from lookalike.core.checks import one_of
-from lookalike.learn.pairs import exact, pairs, require_number, roots, squared_distances
-from lookalike.learn.triplets import TRIPLETS, violating
+from lookalike.learn.losses.pairs import exact, pairs, require_number, roots, squared_distances
+from lookalike.learn.losses.triplets import TRIPLETS, violating
 
 
 class Loss(NamedTuple):
