@@ -78,6 +78,7 @@ class Approximate:
         """The keys of the nearest vectors of each query, which has length 1."""
         from lookalike.search.kernels import most_lost
 
+        error = rounding(queries.shape[1], most_lost(queries), self.lost)
         with self._lock:
             found = self._graph.search(queries, count, threads=cores())
         key = np.asarray(found.keys).reshape(len(queries), -1).view(np.int64)
@@ -85,7 +86,7 @@ class Approximate:
         counts = getattr(found, "counts", None)  # one query has none
         if counts is not None and counts.min(initial=count) < key.shape[1]:
             score[np.arange(key.shape[1]) >= counts[:, None]] = np.nan
-        return NearestKeys(key, score, rounding(queries.shape[1], most_lost(queries), self.lost))
+        return NearestKeys(key, score, error)
 
     def add(
         self,

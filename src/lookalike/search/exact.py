@@ -26,7 +26,7 @@ from lookalike.search.engine import Nearest
 
 ALONE = 8  # queries up to which one after another is faster than the blocks of the rank engine
 FEW = 512  # up to this count the best are kept in a short list; above, the scores are partitioned
-PARTS, LEAST = 4, 32
+PARTS, LEAST = 4, 16
 SURPLUS = 2 * TIE  # the rounding of a matrix-vector product is well below this
 IMAGES = Rule(level="image")
 
@@ -113,16 +113,23 @@ class Exact:
 
 
 def in_parts(rows: int, work: Callable[[slice], None]) -> None:
-    """Work on rows, shared by the threads in several parts each, so that a slow one holds up little.
+    """Work on rows in several parts per thread: each thread takes the next part, so that a slow one holds up little.
 
-    The calling thread works too: waking another takes as long as the scores of ten queries.
+    The calling thread works too: waking another takes as long as the scores of ten queries. Threads that have not
+    begun when no part is left are not waited for.
     """
     wide = max(-(-rows // (PARTS * cores())), LEAST)
-    parts = [slice(first, min(first + wide, rows)) for first in range(wide, rows, wide)]
-    others = [_threads().submit(work, part) for part in parts]
-    work(slice(0, min(wide, rows)))
+    parts = iter([slice(first, min(first + wide, rows)) for first in range(0, rows, wide)])
+
+    def work_on() -> None:
+        for part in parts:
+            work(part)
+
+    others = [_threads().submit(work_on) for _ in range(min(cores() - 1, -(-rows // wide) - 1))]
+    work_on()
     for other in others:
-        other.result()
+        if not other.cancel():
+            other.result()
 
 
 @cache
