@@ -79,3 +79,27 @@ def test_vectors_are_used_and_the_catalog_needs_no_new_ones(lookalike, upgraded)
     assert lookalike("embed", "descriptor:hog").status == 0
     assert lookalike("discover", "--generators", "color,layout,hog", "--top", 2).status == 0
     assert lookalike("evaluate").status == 0
+
+
+@pytest.mark.parametrize("newer", ["database", "settings"])
+def test_a_workspace_of_a_newer_version_is_refused_by_every_command(lookalike, upgraded, newer):
+    if newer == "database":
+        with sqlite3.connect("lookalike.db") as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.close()
+    else:
+        settings = Path("lookalike.toml")
+        settings.write_text(settings.read_text().replace("format = 3", "format = 99"))
+    before = Path("lookalike.db").read_bytes()
+    for words in (
+        ["status"],
+        ["evaluate"],
+        ["labels", "stats"],
+        ["embed", "descriptor:hog"],
+        ["serve", "--port", "0"],
+    ):
+        done = lookalike(*words)
+        assert done.status == 1
+        assert "A newer Lookalike wrote" in done.err
+        assert "Install the newer version" in done.err
+    assert Path("lookalike.db").read_bytes() == before

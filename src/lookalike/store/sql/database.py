@@ -94,8 +94,21 @@ class Database:
 
     def migrate(self) -> None:
         """Create the tables of an empty database, or bring an earlier version to this one."""
-        if self._is_current(self.version()):
+        before = self.version()
+        if self._is_current(before):
             return
+        try:
+            self._upgrade()
+        except StorageError as error:
+            if before is None:
+                raise
+            raise StorageError(
+                f"An earlier Lookalike wrote {self.name}, which must be upgraded (database version {before} to "
+                f"{VERSION}), but: {error.problem}",
+                fix=f"{error.fix} Or copy the workspace to a folder that you may write to, and use the copy.",
+            ) from error
+
+    def _upgrade(self) -> None:
         from alembic import command
         from alembic.config import Config
 

@@ -12,7 +12,7 @@ from lookalike.api import values
 from lookalike.api.exposure import audit_exposure
 from lookalike.audit.exposure import Exposure
 from lookalike.audit.verdict import Judgement, advice
-from lookalike.core.errors import LookalikeError
+from lookalike.core.errors import LookalikeError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.core.text import plural
 from lookalike.core.types import Catalog, Labels, Pool, Scores
@@ -21,7 +21,7 @@ from lookalike.discover.statistics import expert_hours
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.report.content import PairGroup, PoolPart, Report
 from lookalike.report.page import render
-from lookalike.store.disk import make_folder, write_file
+from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
@@ -59,8 +59,12 @@ def report(
     """
     path = path or workspace.folder / REPORTS / "report.html"
     content = gather(workspace, now, title=title, truth=truth, learned_truth=learned_truth, progress=progress)
-    make_folder(path.parent)
-    write_file(path, render(content).encode("utf-8"))
+    try:
+        with disk_errors("making the folder for reports", path.parent):
+            make_folder(path.parent)
+        write_file(path, render(content).encode("utf-8"))
+    except StorageError as error:
+        raise StorageError(error.problem, fix=f"{error.fix} Or name another place: --output FILE") from error
     return path
 
 
