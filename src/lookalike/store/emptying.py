@@ -8,15 +8,24 @@ from sqlalchemy import select
 
 from lookalike.core.errors import WorkspaceError
 from lookalike.store.disk import disk_errors
+from lookalike.store.mounts import require_local
 from lookalike.store.settings import FILE
 from lookalike.store.sql import schema
 from lookalike.store.sql.database import Database
 from lookalike.store.vectors.models import remove_runs
 
 
-def require_database(given: str, *, replace: bool) -> None:
-    """Raise WorkspaceError if a PostgreSQL database cannot be reached or has another workspace's catalog."""
+def require_database(given: str, folder: Path, *, replace: bool) -> None:
+    """Raise WorkspaceError if a PostgreSQL database cannot be reached or has another workspace's catalog.
+
+    Without one, the folder must be on a local disk: its SQLite file would not be safe elsewhere.
+    """
     if not given:
+        require_local(
+            folder,
+            fix="Use a folder on a local disk (--workspace FOLDER), or a PostgreSQL database "
+            "(lookalike init PHOTOS_OR_TABLE --database postgresql://user@host/name).",
+        )
         return
     database = Database(given)
     if database.version() is None or replace:

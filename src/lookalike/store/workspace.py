@@ -93,7 +93,7 @@ class Workspace:
             if not replace:
                 cls.require_absent(folder)
             clear(folder, FILES, (EMBEDDINGS, VIEWS, REPORTS, JUDGES, MAPS, TUNING))
-            require_database(settings.database, replace=replace)
+            require_database(settings.database, folder, replace=replace)
             database = Database(settings.database or folder / DATABASE)
             database.migrate()
             with database.write() as connection:

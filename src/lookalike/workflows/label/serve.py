@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lookalike.core.errors import ArgumentError, WorkspaceError
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_open
+from lookalike.store.mounts import require_local
 from lookalike.store.people import people
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.alone import label_alone, votes_waiting
@@ -15,6 +16,10 @@ from lookalike.workflows.label.queue import queue_pairs
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::", "")
+MOVE = (
+    "Move the workspace to a local disk. Or move its database to PostgreSQL: write a backup (lookalike backup FILE), "
+    'set database = "postgresql://user@host/name" in lookalike.toml, and restore the backup (lookalike restore FILE).'
+)
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,11 @@ class ServingState:
 def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
     """Add new pairs of the pool to the queue, and count the work that waits. `alone`: one vote makes a label.
 
-    Raises WorkspaceError for a catalog without photos, because there is nothing to show.
+    Raises WorkspaceError for a catalog without photos, because there is nothing to show, and for a SQLite file on a
+    network file system, where votes could be lost.
     """
+    if workspace.database.is_sqlite:
+        require_local(workspace.folder, fix=MOVE)
     if workspace.photos is None:
         raise WorkspaceError(
             "This workspace has vectors but no photos, so annotators would see nothing.",

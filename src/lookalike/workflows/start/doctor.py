@@ -19,10 +19,12 @@ from lookalike.core.types import Rule
 from lookalike.encode.spec import MODELS
 from lookalike.rank.pairs import judged_pairs
 from lookalike.store.disk import BESIDE, is_open
+from lookalike.store.mounts import network_file_system
 from lookalike.store.settings import FILE
 from lookalike.store.thumbnails import FOLDER as THUMBNAILS
 from lookalike.store.vectors.arrays import check_sum
 from lookalike.store.workspace import DATABASE, EMBEDDINGS, REPORTS, TUNING, VIEWS, Workspace
+from lookalike.workflows.label.serve import MOVE
 from lookalike.workflows.start.embed import stale
 
 LEAST_DISK = 1e9
@@ -92,6 +94,7 @@ def workspace_findings(
         *_photos(workspace, deep, progress),
         *_vectors(workspace, deep),
         *_labels(workspace),
+        *_network(workspace),
         *_open_to_others(folder),
         *_left_behind(workspace),
     ]
@@ -177,6 +180,11 @@ def _labels(workspace: Workspace) -> Iterator[HealthFinding]:
             f"{one.count:,} left out: {one.reason}, for example {one.examples[0]}",
             "lookalike labels stats",
         )
+
+
+def _network(workspace: Workspace) -> Iterator[HealthFinding]:
+    if workspace.database.is_sqlite and (kind := network_file_system(workspace.folder)):
+        yield HealthFinding("database", f"a SQLite file on a network file system ({kind}): not safe", MOVE)
 
 
 def _open_to_others(folder: Path) -> Iterator[HealthFinding]:

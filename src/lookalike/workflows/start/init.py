@@ -71,7 +71,7 @@ def init(
         source = Path.cwd()
     if not replace:
         Workspace.require_absent(folder)
-    require_database(database, replace=replace)
+    require_database(database, folder, replace=replace)
     reading = catalog_from(
         source,
         images=images,
