@@ -37,6 +37,7 @@ NOT_RUN = {
     ("docs/how-to/serving.md", "server {"): "the configuration of nginx",
     ("docs/how-to/deploying.md", "useradd --system"): "it makes a user of the machine",
     ("docs/how-to/deploying.md", "export POSTGRES_PASSWORD"): "needs Docker",
+    ("docs/how-to/several-machines.md", "sbatch --array"): "needs Slurm and Kubernetes",
     ("docs/how-to/serving-search.md", "scrape_configs:"): "the configuration of Prometheus",
 }
 PYTHON = {

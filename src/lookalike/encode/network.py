@@ -14,6 +14,7 @@ from torch import nn
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError, first_line
 from lookalike.core.types import Origin
+from lookalike.encode.batch_size import planned_batch
 from lookalike.encode.encoder import Prepare
 from lookalike.encode.inputs.preprocessing import Preprocessing
 from lookalike.encode.inputs.regions import WithRegion, pools, whole_photo
@@ -49,7 +50,8 @@ class Network:
         self.prepare: Prepare = preprocessing.pixels
         self.size_hint = preprocessing.size_hint
         self.device = device
-        self.batch = ON_CARD if device.type == "cuda" else ON_PROCESSOR
+        self._planned = planned_batch()
+        self.batch = self._planned or (ON_CARD if device.type == "cuda" else ON_PROCESSOR)
         self.threads = 1 if device.type == "cuda" else cores()
         self.module = module.eval().requires_grad_(False).to(device)
         self.module = self.module.to(memory_format=torch.channels_last)
@@ -101,13 +103,23 @@ class Network:
     def vectors(
         self, ready: UInt8[np.ndarray, "photos height width 3"]
     ) -> Float32[np.ndarray, "photos dimension"]:
-        """Photos to vectors. If memory does not hold a batch, it is halved until it fits, and stays that small."""
+        """Photos to vectors. If memory does not hold a batch, it is halved until it fits, and stays that small.
+
+        A planned batch size is not halved: the error names the size that fits.
+        """
         share_cores(self.device)
         while True:
             limit = self._limit
             try:
                 parts = [ready[first : first + limit] for first in range(0, len(ready), limit)]
-                return np.concatenate([self._run(part) for part in parts])
+                found = np.concatenate([self._run(part) for part in parts])
+                if self._planned and limit < self._planned:
+                    raise EmbeddingsError(
+                        f"{self.origin.spec}: the memory of this machine does not hold a batch of {self._planned:,} "
+                        "photos, the batch size of the plan.",
+                        fix=f"Plan again with --batch {limit}, or use a machine with more memory.",
+                    )
+                return found
             except (
                 RuntimeError,
                 AssertionError,

@@ -16,6 +16,7 @@ from jaxtyping import Float32, UInt8
 from lookalike.core.cores import cores
 from lookalike.core.errors import EncoderError, first_line
 from lookalike.core.types import Origin
+from lookalike.encode.batch_size import planned_batch
 from lookalike.encode.inputs.preprocessing import OPTIONS, Preprocessing
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.zoo.networks import of_source
@@ -36,7 +37,7 @@ class OnnxFile:
         self.input, self.threads = session.get_inputs()[0], cores()
         self.output = _output(spec, session)
         fixed = self.input.shape[0]
-        self.batch = fixed if isinstance(fixed, int) and fixed > 0 else BATCH
+        self.batch = fixed if isinstance(fixed, int) and fixed > 0 else planned_batch() or BATCH
         self.whole = self.batch == fixed
         self.dimension = self.vectors(np.zeros((1, *preprocessing.size, 3), np.uint8)).shape[1]
 

@@ -1,0 +1,148 @@
+"""`lookalike plan`, `lookalike work` and `lookalike join`: long work on several machines."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lookalike.cli import options
+from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.lazy import result
+from lookalike.cli.options import HERE
+from lookalike.core.errors import ArgumentError
+from lookalike.core.text import plural
+from lookalike.store.shards.places import place_at
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards import embed, run
+from lookalike.workflows.shards.on_ray import WorkedShards, work_on_ray
+from lookalike.workflows.shards.plans import Part
+
+Place = Annotated[
+    str, typer.Argument(help="Folder or address of the plan, e.g. s3://bucket/plan.", metavar="PLACE")
+]
+
+
+@result(run.Planned)
+def plan_embed(
+    encoder: Annotated[str, typer.Argument(help="Encoder string, e.g. timm:resnet50.", metavar="SPEC")],
+    to: Annotated[
+        str,
+        typer.Option(help="Folder that all machines can read and write, or an address.", metavar="PLACE"),
+    ],
+    workspace: options.Workspace = HERE,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the new encoder.", metavar="NAME", show_default="made from the string"),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(help="Photos that a network computes at once.", show_default="16, on a GPU 256", min=1),
+    ] = None,
+    replace: options.Replace = False,
+    json: options.Json = False,
+) -> None:
+    """Write a plan of the vectors of all photos. Workers need the plan, the photos and the weights, no database."""
+    plan = embed.plan_embed(
+        Workspace(workspace), place_at(to), encoder, name=name, batch=batch, replace=replace
+    )
+    planned = run.Planned.of(plan)
+    if json:
+        print_json(planned)
+        return
+    say(
+        f"Planned {planned.encoder}: {plural(planned.images, 'photo')} in {plural(planned.units, 'unit')}, "
+        f"so at most {plural(planned.units, 'worker')} can share them."
+    )
+    say(
+        f"Run one worker for each shard, on any machine that sees {to} and {plan.header['photos']}. For example, two:"
+    )
+    place = shlex.quote(to)
+    next_step(f"lookalike work {place} --shard 1/2", f"lookalike work {place} --shard 2/2")
+    next_step(f"lookalike join {place}", workspace=workspace)
+
+
+@result(run.WorkedShard | WorkedShards)
+def work(
+    place: Place,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Which shard of how many, e.g. 3/64.", metavar="I/N", show_default=False),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Compute all shards on a Ray cluster: HOST:PORT of its head, or local for this machine.",
+            metavar="ADDRESS",
+            show_default=False,
+        ),
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(help="Number of shards on Ray.", show_default="4 per processor", min=1)
+    ] = None,
+    cpus: Annotated[int, typer.Option(help="Processors for each shard on Ray.", min=1)] = 1,
+    gpus: Annotated[float, typer.Option(help="GPUs for each shard on Ray.", min=0)] = 0,
+    photos: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the photos on this machine.", metavar="DIR", show_default="as planned"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that read photos.", show_default="one per core", min=1, max=256),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Compute one shard of a plan and write it as one file, or all shards on a Ray cluster.
+
+    Shards may run in any order, at the same time, and again: a shard that exists is not computed twice.
+    """
+    if (shard is None) == (ray is None):
+        raise ArgumentError(
+            "Give either --shard or --ray.",
+            fix="For example: --shard 1/4, or --ray local for all shards here.",
+        )
+    if ray is not None:
+        with progress("Shards", quiet=json) as bar:
+            all_done = work_on_ray(
+                ray, place, shards=shards, photos=photos, cpus=cpus, gpus=gpus, progress=bar
+            )
+        if json:
+            print_json(all_done)
+            return
+        say(f"{plural(all_done.shards, 'shard')} are done on {plural(all_done.machines, 'machine')}.")
+        next_step(f"lookalike join {shlex.quote(place)}")
+        return
+    part = Part.parse(shard or "")
+    with progress(f"Shard {shard}", quiet=json) as bar:
+        done = run.work(place, part, photos=photos, workers=workers, progress=bar)
+    if json:
+        print_json(done)
+    elif not done.units:
+        say(f"Shard {shard} is empty: the plan has fewer units than {part.of:,}.")
+    elif done.existed:
+        say(f"Shard {shard} exists already in {place}.")
+    else:
+        say(f"Shard {shard} is done: {plural(done.units, 'unit')}. When all shards are done, join them.")
+        next_step(f"lookalike join {shlex.quote(place)}")
+
+
+@result(run.JoinedShards)
+def join(place: Place, workspace: options.Workspace = HERE, json: options.Json = False) -> None:
+    """Check all shards of a plan, and write into the workspace what one process would have written."""
+    opened = Workspace(workspace)
+    with progress("Joining", quiet=json) as bar:
+        done = run.join(opened, place, bar)
+    if json:
+        print_json(done)
+        return
+    say(
+        f"{done.encoder}: {plural(done.images, 'vector')} of dimension {done.dimension:,} "
+        f"from {plural(done.shards, 'shard')}."
+    )
+    if len(done.made) > 1:
+        say(
+            "The shards were made on different kinds of processors, so vectors can differ from those of one machine "
+            "in their last bits:",
+            *(f"  {one}" for one in done.made),
+        )
+    next_step("lookalike status", workspace=workspace)
