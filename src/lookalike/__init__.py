@@ -6,8 +6,15 @@ take and return immutable values and need no workspace. The command `lookalike` 
 Importing this package loads a part only when it is used.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+if sys.version_info < (3, 11):  # noqa: UP036 - this file is all that an older Python reads
+    sys.exit(
+        "Lookalike needs Python 3.11 or later; this is Python %d.%d. "  # noqa: UP031 - for the oldest ones
+        "Name a newer one, for example: python3.12 -m venv .venv" % sys.version_info[:2]
+    )
 
 from lookalike.core.version import __version__
 

@@ -20,7 +20,7 @@ def run(*words: object, at: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
+def built(registry, tmp_path_factory) -> Path:
     """A folder with both packages, built in an environment of their own."""
     at = tmp_path_factory.mktemp("built")
     run(sys.executable, "-m", "venv", "builder", at=at)
@@ -70,3 +70,14 @@ def test_the_wheel_without_extras_searches_photos(built, tmp_path):
     run(lookalike, "embed", "descriptor:color", "--workspace", "shop", at=tmp_path)
     photo = next((tmp_path / "photos").rglob("*.png"))
     assert "item" in run(lookalike, "search", photo, "-k", 3, "--json", "--workspace", "shop", at=tmp_path)
+
+
+@pytest.mark.slow
+def test_pip_refuses_the_wheel_for_a_python_that_is_too_old(built, tmp_path):
+    words = ("--no-index", "--find-links", built, "--no-deps", "--only-binary=:all:", "--dest", "there")
+    pip = (sys.executable, "-m", "pip", "download", *map(str, words), "lookalike", "--python-version")
+    refused = subprocess.run([*pip, "3.10"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "requires a different Python: 3.10" in refused.stderr
+    assert "not in '>=3.11'" in refused.stderr
+    run(*pip, "3.11", at=tmp_path)

@@ -90,7 +90,7 @@ def test_the_page_of_deploying_names_commands_and_options_that_exist(line):
 
 
 @pytest.mark.slow
-def test_the_installation_step_of_the_image_works_in_an_empty_environment(tmp_path):
+def test_the_installation_step_of_the_image_works_in_an_empty_environment(registry, tmp_path):
     source = tmp_path / "source"
     source.mkdir()
     for *names, to in map(str.split, steps("COPY")):
