@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ from lookalike.core.errors import ArgumentError, CatalogError
 from lookalike.core.progress import Progress
 from lookalike.core.text import listed, plural
 from lookalike.core.types import SPLITS, Catalog, LeftOut
+
+Look = Callable[[list[str], Path], list[Checked]]  # paths and their root, to what a look at each photo gave
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +58,17 @@ def catalog_from(
     seed: int = 0,
     check: bool = True,
     max_megapixels: float = MAX_MEGAPIXELS,
+    look: Look | None = None,
     progress: Progress | None = None,
 ) -> Reading:
     """A catalog from a folder of photos, a CSV or Parquet file, a data frame or a published data set (`fashion:DIR`).
 
     A folder may be given a `layout` (see `read_folder`; or the name of a published one), a table the folder of its
     `images` and the names of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and
-    hashed; bad ones stand in `Catalog.left_out` with their reasons, and duplicates share a group in
-    `Catalog.duplicate`. Splits that the source does not give are drawn with `seed` over all its rows, whatever the
-    photos are: one that turns out bad moves no other one, and duplicates move no more than the items they belong to,
-    into one split.
+    hashed (`look` gives what another machine found); bad ones are in `Catalog.left_out` with their reasons, and
+    duplicates share a group in `Catalog.duplicate`. Splits that the source does not give are drawn with `seed` over all
+    its rows, whatever the photos are: one that turns out bad moves no other one, and duplicates move no more than the
+    items they belong to, into one split.
 
     Raises CatalogError where there is nothing to read, or no photo can be used.
 
@@ -72,18 +76,14 @@ def catalog_from(
     >>> reading.catalog.item.tolist(), reading.root
     (['1', '1', '2'], None)
     """
-    if isinstance(source, str | os.PathLike) and not layout:
-        named, source = named_layout(os.fspath(source))
-        layout = named or ("fashion" if source.lower().endswith(".json") else layout)
-    rows = _rows(source, images, layout, columns, progress)
-    if not len(rows):
-        raise _none_usable(rows, list(rows.left_out))
+    rows, layout = rows_of(source, images=images, layout=layout, columns=columns, progress=progress)
     if rows.root is None or not check:
         checked = [Checked("", 0, 0)] * len(rows)
         looked = ["The photos were not looked at." if rows.root else "There are no photos: vectors only."]
     else:
         paths = rows.path.tolist()
-        checked = check_images(paths, rows.root, max_megapixels=max_megapixels, progress=progress)
+        look = look or partial(check_images, max_megapixels=max_megapixels, progress=progress)
+        checked = look(paths, rows.root)
         looked = []
     box, checked, told = _regions(rows, checked)
     left_out = _left_out(rows, checked)
@@ -114,9 +114,27 @@ def catalog_from(
         rows.source,
         signatures,
         warnings,
-        layout or "",
+        layout,
         rows.labels,
     )
+
+
+def rows_of(
+    source: object,
+    *,
+    images: str | os.PathLike[str] | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Rows, str]:
+    """What `catalog_from` looks at: the rows of the source, before any photo is opened, and the layout's name."""
+    if isinstance(source, str | os.PathLike) and not layout:
+        named, source = named_layout(os.fspath(source))
+        layout = named or ("fashion" if source.lower().endswith(".json") else layout)
+    rows = _rows(source, images, layout, columns, progress)
+    if not len(rows):
+        raise _none_usable(rows, list(rows.left_out))
+    return rows, layout or ""
 
 
 def _rows(

@@ -37,6 +37,7 @@ COMMANDS = {
     "catalog left-out": Entry("start.left_out:left_out", "List the photos left out, with the reasons"),
     "embed": Entry("start.embed:embed", "Compute vectors with encoders, or import vectors", "Start"),
     "plan": Entry("", "Divide long work among machines: plan, work, join", "Start"),
+    "plan init": Entry("start.shards:plan_init", "Plan to read photos into a new workspace"),
     "plan embed": Entry("start.shards:plan_embed", "Plan the vectors of an encoder"),
     "work": Entry("start.shards:work", "Compute one shard of a plan, on any machine", "Start"),
     "join": Entry("start.shards:join", "Write the result of all shards into the workspace", "Start"),

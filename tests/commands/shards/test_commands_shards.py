@@ -124,7 +124,7 @@ def test_two_workers_on_one_shard_at_once(lookalike, shop, monkeypatch):
             nested.append(lookalike("work", "shared", "--shard", "1/2", "--json").json)
         return found
 
-    monkeypatch.setattr(shards.embed, "work_embed", first_another)
+    monkeypatch.setattr(shards, "WORK", {embed.KIND: first_another})
     late = lookalike("work", "shared", "--shard", "1/2", "--json").json
     assert (nested[0]["existed"], late["existed"]) == (False, True)
     assert sorted(Folder(shop / "shared").names()) == ["plan", "shard-1-of-2"]

@@ -9,6 +9,7 @@ from typing import Any
 from lookalike.catalog.readers.rows import Rows
 from lookalike.catalog.readers.table import read_table
 from lookalike.catalog.readers.text_table import as_text_table
+from lookalike.core.checks import pip_install
 from lookalike.core.errors import CatalogError, first_line
 from lookalike.core.text import quoted
 
@@ -80,7 +81,7 @@ def download(about: PublishedData, name: str, patterns: list[str], revisions: Se
     except ImportError as error:
         raise CatalogError(
             "Downloads from Hugging Face need the package huggingface_hub.",
-            fix="Install it (python3 -m pip install huggingface_hub), or give a local folder.",
+            fix=f"Give a local folder, or install it: {pip_install('huggingface_hub')}",
         ) from error
     why = "it has no such files"
     for revision in revisions:

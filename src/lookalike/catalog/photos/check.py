@@ -38,12 +38,13 @@ def check_images(
     root: str | os.PathLike[str],
     *,
     max_megapixels: float = MAX_MEGAPIXELS,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Checked]:
     """One Checked for every path, in their order; a bad image never stops the rest.
 
     Paths are relative to `root` or absolute within it. Threads share the work (decoding and hashing let
-    go of Python's lock), one more than there are processors. `progress(done, total)` is called
+    go of Python's lock), `threads` of them or one more than there are processors. `progress(done, total)` is called
     from the calling thread after each image.
     """
     if not max_megapixels > 0:
@@ -52,7 +53,7 @@ def check_images(
         )
     checked: list[Checked] = []
     look = partial(_check_within, os.path.abspath(root), max_megapixels)
-    with ThreadPoolExecutor(cores() + 1) as pool:
+    with ThreadPoolExecutor(threads or cores() + 1) as pool:
         for one in in_order(pool, look, paths):
             checked.append(one)
             if progress is not None:

@@ -1,5 +1,6 @@
 """`lookalike init`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,17 @@ from lookalike.cli.options import HERE
 from lookalike.cli.start.left_out import print_left_out
 from lookalike.workflows.start import init as workflow
 
+MaxMegapixels = Annotated[float, typer.Option(help="Leave out larger photos.")]
+DatabaseUrl = Annotated[
+    str,
+    typer.Option(
+        help="PostgreSQL database for a team: postgresql://user@host/name. Set the password in ~/.pgpass or "
+        "PGPASSWORD.",
+        metavar="URL",
+        show_default="an SQLite file in the workspace",
+    ),
+]
+
 
 @result(workflow.InitSummary)
 def init(
@@ -20,16 +32,8 @@ def init(
     layout: options.Layout = None,
     column: options.Column = None,
     seed: options.Seed = 0,
-    max_megapixels: Annotated[float, typer.Option(help="Leave out larger photos.")] = 100.0,
-    database: Annotated[
-        str,
-        typer.Option(
-            help="PostgreSQL database for a team: postgresql://user@host/name. Set the password in ~/.pgpass or "
-            "PGPASSWORD.",
-            metavar="URL",
-            show_default="an SQLite file in the workspace",
-        ),
-    ] = "",
+    max_megapixels: MaxMegapixels = 100.0,
+    database: DatabaseUrl = "",
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
@@ -55,14 +59,19 @@ def init(
     if json:
         print_json(found)
         return
+    print_summary(found, workspace, photos=made.photos is not None)
+
+
+def print_summary(found: workflow.InitSummary, workspace: Path, *, photos: bool) -> None:
+    """What a new workspace holds, and what comes next."""
     say(*found.notes)
     print_left_out(found.left_out, workspace)
-    say(f"Workspace: {made.folder.resolve()}", *(f"Warning: {one}" for one in found.warnings))
+    say(f"Workspace: {workspace.resolve()}", *(f"Warning: {one}" for one in found.warnings))
     if found.duplicates.photos:
         say(f"To list the duplicates: lookalike status --duplicates{elsewhere(workspace)}")
     next_step(
         "lookalike embed descriptor:color descriptor:hog descriptor:lbp"
-        if made.photos
+        if photos
         else "lookalike embed precomputed:vectors.npy --name mine",
         workspace=workspace,
     )

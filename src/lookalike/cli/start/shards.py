@@ -7,29 +7,64 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.console import next_step, pairs, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
+from lookalike.cli.start.init import DatabaseUrl, MaxMegapixels, print_summary
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import plural
 from lookalike.store.shards.places import place_at
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards import embed, run
+from lookalike.workflows.shards import init as catalogs
 from lookalike.workflows.shards.on_ray import WorkedShards, work_on_ray
 from lookalike.workflows.shards.plans import Part
+from lookalike.workflows.start.init import InitSummary
 
 Place = Annotated[
     str, typer.Argument(help="Folder or address of the plan, e.g. s3://bucket/plan.", metavar="PLACE")
 ]
 
 
+To = Annotated[
+    str, typer.Option(help="Folder that all machines can read and write, or an address.", metavar="PLACE")
+]
+
+
+@result(run.Planned)
+def plan_init(
+    source: options.Photos,
+    to: To,
+    workspace: options.Workspace = HERE,
+    images: options.Images = None,
+    layout: options.Layout = None,
+    column: options.Column = None,
+    seed: options.Seed = 0,
+    max_megapixels: MaxMegapixels = 100.0,
+    database: DatabaseUrl = "",
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+) -> None:
+    """Write a plan to read photos into a new workspace. Options are those of `init`."""
+    plan = catalogs.plan_init(
+        source,
+        workspace,
+        place_at(to),
+        images=images,
+        layout=layout,
+        columns=pairs(column, "--column", "image=filename"),
+        seed=seed,
+        max_megapixels=max_megapixels,
+        database=database,
+        replace=overwrite,
+    )
+    _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
+
+
 @result(run.Planned)
 def plan_embed(
     encoder: Annotated[str, typer.Argument(help="Encoder string, e.g. timm:resnet50.", metavar="SPEC")],
-    to: Annotated[
-        str,
-        typer.Option(help="Folder that all machines can read and write, or an address.", metavar="PLACE"),
-    ],
+    to: To,
     workspace: options.Workspace = HERE,
     name: Annotated[
         str | None,
@@ -46,16 +81,19 @@ def plan_embed(
     plan = embed.plan_embed(
         Workspace(workspace), place_at(to), encoder, name=name, batch=batch, replace=replace
     )
-    planned = run.Planned.of(plan)
-    if json:
+    _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
+
+
+def _print_planned(planned: run.Planned, to: str, workspace: Path, *, as_json: bool) -> None:
+    if as_json:
         print_json(planned)
         return
     say(
-        f"Planned {planned.encoder}: {plural(planned.images, 'photo')} in {plural(planned.units, 'unit')}, "
-        f"so at most {plural(planned.units, 'worker')} can share them."
+        f"Planned {planned.command} of {planned.name}: {plural(planned.images, 'photo')} in "
+        f"{plural(planned.units, 'unit')}, so at most {plural(planned.units, 'worker')} can share them."
     )
     say(
-        f"Run one worker for each shard, on any machine that sees {to} and {plan.header['photos']}. For example, two:"
+        f"Run one worker for each shard, on any machine that sees {to} and {planned.photos}. For example, two:"
     )
     place = shlex.quote(to)
     next_step(f"lookalike work {place} --shard 1/2", f"lookalike work {place} --shard 2/2")
@@ -129,20 +167,21 @@ def work(
 @result(run.JoinedShards)
 def join(place: Place, workspace: options.Workspace = HERE, json: options.Json = False) -> None:
     """Check all shards of a plan, and write into the workspace what one process would have written."""
-    opened = Workspace(workspace)
     with progress("Joining", quiet=json) as bar:
-        done = run.join(opened, place, bar)
+        done = run.join(workspace, place, bar)
     if json:
         print_json(done)
         return
-    say(
-        f"{done.encoder}: {plural(done.images, 'vector')} of dimension {done.dimension:,} "
-        f"from {plural(done.shards, 'shard')}."
-    )
+    say(f"Joined {plural(done.shards, 'shard')}.")
     if len(done.made) > 1:
         say(
             "The shards were made on different kinds of processors, so vectors can differ from those of one machine "
             "in their last bits:",
             *(f"  {one}" for one in done.made),
         )
+    if isinstance(done.result, InitSummary):
+        print_summary(done.result, workspace, photos=True)
+        return
+    made = done.result
+    say(f"{made.encoder}: {plural(made.images, 'vector')} of dimension {made.dimension:,}.")
     next_step("lookalike status", workspace=workspace)

@@ -71,7 +71,7 @@ def plan_embed(
         opened = open_encoder(spec, workspace.folder)
     catalog, known = workspace.catalog, workspace.known_rows(name, opened.origin)
     header = {
-        "encoder": name,
+        "name": name,
         "replace": replace,
         "origin": asdict(opened.origin),
         "dimension": opened.dimension,
@@ -113,7 +113,7 @@ def join_embed(
     workspace: Workspace, plan: Packed, made: MadeUnits, progress: Progress | None = None
 ) -> Embeddings:
     """Write the vectors that one process would have written."""
-    header, name = plan.header, str(plan.header["encoder"])
+    header, name = plan.header, str(plan.header["name"])
     origin, dimension = Origin(**header["origin"]), int(header["dimension"])
     if workspace.catalog.images_fingerprint != header["images"]:
         raise EmbeddingsError(

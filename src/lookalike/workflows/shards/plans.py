@@ -96,7 +96,7 @@ def read_plan(place: Place) -> Packed:
     if plan is None:
         raise StorageError(
             f"{place.name} has no plan.",
-            fix="Make one first: lookalike plan embed ENCODER --to FOLDER_OR_ADDRESS",
+            fix="Make one first: lookalike plan embed ENCODER --to PLACE, or lookalike plan init PHOTOS --to PLACE",
         )
     if plan.header.get("format") != FORMAT:
         raise StorageError(

@@ -1,38 +1,40 @@
-"""The three steps for any stage: plan (per stage), work on one shard, join all shards."""
+"""The steps for any stage: work on one shard, join all shards. Each stage makes its own plan."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from lookalike.core.progress import Progress
 from lookalike.store.shards.packed import Packed, packing
 from lookalike.store.shards.places import place_at
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards import embed
+from lookalike.workflows.shards import init as catalogs
 from lookalike.workflows.shards.plans import Part, made_units, read_plan, require_of, shard_header
+from lookalike.workflows.start.embed import EmbeddedEncoder
+from lookalike.workflows.start.init import InitSummary, summary
+
+WORK = MappingProxyType({embed.KIND: embed.work_embed, catalogs.KIND: catalogs.work_init})
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan: where it is, what it computes, and its size."""
+    """A plan: where it is, the command that it divides, the name of its result, and its size."""
 
     place: str
-    kind: str
-    encoder: str
+    command: str
+    name: str
     images: int
     units: int
+    photos: str
     identity: str
 
     @classmethod
     def of(cls, plan: Packed) -> "Planned":
         """The plan of a file."""
-        header = plan.header
+        head, units = plan.header, len(plan.chunks)
         return cls(
-            plan.place.name,
-            header["kind"],
-            header["encoder"],
-            header["rows"],
-            len(plan.chunks),
-            plan.identity,
+            plan.place.name, head["kind"], head["name"], head["rows"], units, head["photos"], plan.identity
         )
 
 
@@ -48,13 +50,11 @@ class WorkedShard:
 
 @dataclass(frozen=True)
 class JoinedShards:
-    """What `join` wrote. `made` are the kinds of processors; with several, results may differ in the last bits."""
+    """What `join` wrote. `made` are the kinds of processors; with several, vectors may differ in the last bits."""
 
-    encoder: str
-    images: int
-    dimension: int
     shards: int
     made: tuple[str, ...]
+    result: EmbeddedEncoder | InitSummary
 
 
 def work(
@@ -76,19 +76,25 @@ def work(
         require_of(plan, found)
     existed = found is not None
     if not existed:
+        stage = WORK[plan.header["kind"]]
         with packing() as (packed, path):
-            device = embed.work_embed(plan, units, packed, photos=photos, workers=workers, progress=progress)
+            device = stage(plan, units, packed, photos=photos, workers=workers, progress=progress)
             packed.close(shard_header(plan, part, device))
             packed.file.flush()
             existed = not place.put(part.name, path)
     return WorkedShard(address, f"{part.number}/{part.of}", len(units), existed)
 
 
-def join(workspace: Workspace, address: str, progress: Progress | None = None) -> JoinedShards:
+def join(folder: Path, address: str, progress: Progress | None = None) -> JoinedShards:
     """Check that all shards of a plan are there, and write what one process would have written."""
     place = place_at(address)
     plan = read_plan(place)
     made = made_units(place, plan)
-    embeddings = embed.join_embed(workspace, plan, made, progress)
-    rows, dimension = embeddings.vectors.shape
-    return JoinedShards(embeddings.encoder, rows, dimension, made.shards, made.kinds)
+    if plan.header["kind"] == catalogs.KIND:
+        return JoinedShards(
+            made.shards, made.kinds, summary(*catalogs.join_init(folder, plan, made, progress))
+        )
+    found = embed.join_embed(Workspace(folder), plan, made, progress)
+    return JoinedShards(
+        made.shards, made.kinds, EmbeddedEncoder(found.encoder, found.spec, *found.vectors.shape)
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
-from lookalike.catalog.read import Reading, catalog_from
+from lookalike.catalog.read import Look, Reading, catalog_from
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress
 from lookalike.core.text import plural
@@ -64,9 +64,13 @@ def init(
     database: str = "",
     replace: bool = False,
     generated: bool = False,
+    look: Look | None = None,
     progress: Progress | None = None,
 ) -> tuple[Workspace, Reading]:
-    """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read."""
+    """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read.
+
+    `look` gives what was found in the photos, where other machines have looked at them.
+    """
     if str(source) == ".":
         source = Path.cwd()
     if not replace:
@@ -79,6 +83,7 @@ def init(
         columns=columns,
         seed=seed,
         max_megapixels=max_megapixels,
+        look=look,
         progress=progress,
     )
     settings = WorkspaceSettings(

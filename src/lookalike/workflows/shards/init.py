@@ -1,0 +1,139 @@
+"""`init` in shards: workers decode, hash and measure ranges of the photos; the catalog is made by `join`.
+
+Reading photos is nearly all of the work of `init`. Duplicates and splits need all photos together, so `join` finds
+and draws them on one machine.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lookalike.catalog.photos.check import Checked, check_images
+from lookalike.catalog.read import Reading, rows_of
+from lookalike.core.errors import CatalogError
+from lookalike.core.progress import Progress
+from lookalike.store.emptying import require_database
+from lookalike.store.shards.packed import Packed, Packing
+from lookalike.store.shards.places import Place
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards.plans import MadeUnits, save_plan
+from lookalike.workflows.start.init import init
+
+KIND = "init"
+UNIT = 1024  # photos
+
+
+def plan_init(
+    source: Path,
+    folder: Path,
+    place: Place,
+    *,
+    images: Path | None = None,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    seed: int = 0,
+    max_megapixels: float = 100.0,
+    database: str = "",
+    replace: bool = False,
+) -> Packed:
+    """Freeze the list of photos. The arguments are those of `init`, which `join` will call for the same folder."""
+    if not replace:
+        Workspace.require_absent(folder)
+    require_database(database, folder, replace=replace)
+    rows, _ = rows_of(source, images=images, layout=layout, columns=columns)
+    if rows.root is None:
+        raise CatalogError(
+            f"{rows.source} has no photos, so one machine reads it in seconds.",
+            fix=f"Use: lookalike init {source}",
+        )
+    arguments = {
+        "images": None if images is None else os.path.abspath(images),
+        "layout": layout,
+        "columns": dict(columns) if columns else None,
+        "seed": seed,
+        "max_megapixels": max_megapixels,
+        "database": database,
+        "replace": replace,
+    }
+    header = {
+        "name": str(source),
+        "rows": len(rows),
+        "photos": str(rows.root),
+        "source": os.path.abspath(source) if source.exists() else str(source),
+        "arguments": arguments,
+    }
+    return save_plan(place, KIND, header, (_packed(part) for part in _parts(rows.path.tolist())))
+
+
+def work_init(
+    plan: Packed,
+    units: range,
+    packing: Packing,
+    *,
+    photos: Path | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Look at the photos of some units, one chunk each."""
+    paths = [json.loads(zlib.decompress(plan.chunk(unit))) for unit in units]
+    total, done = sum(map(len, paths)), 0
+    for part in paths:
+        found = check_images(
+            part,
+            photos or plan.header["photos"],
+            max_megapixels=plan.header["arguments"]["max_megapixels"],
+            threads=workers,
+            progress=_further(progress, done, total),
+        )
+        packing.add(_packed([[*one[:-1], one.signature.hex()] for one in found]))
+        done += len(part)
+    return ""
+
+
+def join_init(
+    folder: Path, plan: Packed, made: MadeUnits, progress: Progress | None = None
+) -> tuple[Workspace, Reading]:
+    """Make the workspace that one process would have made."""
+
+    def look(paths: list[str], root: Path) -> list[Checked]:
+        found: list[Checked] = []
+        for unit, part in enumerate(_parts(paths)):
+            if unit >= len(plan.chunks) or json.loads(zlib.decompress(plan.chunk(unit))) != part:
+                raise _changed(plan)
+            for digest, width, height, reason, signature in json.loads(zlib.decompress(made.chunk(unit))):
+                found.append(Checked(digest, width, height, reason, bytes.fromhex(signature)))
+            if progress:
+                progress(len(found), len(paths))
+        if len(found) != plan.header["rows"]:
+            raise _changed(plan)
+        return found
+
+    arguments = plan.header["arguments"]
+    images = arguments["images"]
+    return init(
+        Path(plan.header["source"]),
+        folder,
+        **{**arguments, "images": None if images is None else Path(images)},
+        look=look,
+    )
+
+
+def _parts(paths: list[str]) -> list[list[str]]:
+    return [paths[first : first + UNIT] for first in range(0, len(paths), UNIT)]
+
+
+def _packed(values: object) -> bytes:
+    return zlib.compress(json.dumps(values).encode())
+
+
+def _further(progress: Progress | None, before: int, total: int) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _changed(plan: Packed) -> CatalogError:
+    return CatalogError(
+        f"The photos in {plan.header['source']} are not those of the plan: some were added, removed or renamed.",
+        fix="Plan again into another folder.",
+    )
