@@ -1,9 +1,11 @@
 """Small checks shared by every floor: text columns, codes, fingerprints, installed libraries."""
 
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain, islice
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -79,10 +81,15 @@ def one_of(value: str, allowed: Sequence[str], argument: str) -> str:
 def install(extra: str) -> str:
     """What to do about a library of an optional part that is missing.
 
-    >>> install("models")
-    "Install it in the folder of Lookalike: python3 -m pip install '.[models]'"
+    >>> install("models").endswith(" -m pip install '.[models]'")
+    True
     """
-    return f"Install it in the folder of Lookalike: python3 -m pip install '.[{extra}]'"
+    return f"Install it in the folder of Lookalike: {pip_install(f'.[{extra}]')}"
+
+
+def pip_install(package: str) -> str:
+    """The command that installs a package for the Python that runs now, which need not be the `python3` of a shell."""
+    return f"{quote(sys.executable or 'python3')} -m pip install {quote(package)}"
 
 
 def at_least(value: int, least: int, argument: str) -> int:

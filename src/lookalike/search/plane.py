@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64
 from scipy.linalg import eigh
 
-from lookalike.core.checks import not_installed
+from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import ArgumentError
 
 METHODS = ("pca", "umap")
@@ -31,7 +31,7 @@ def in_plane(vectors: Float[np.ndarray, "n d"], method: str, seed: int = 0) -> F
     if not has_umap():
         raise ArgumentError(
             "UMAP needs umap-learn, which is not installed.",
-            fix='Install it: pip install "lookalike[map]". Or use the method "pca".',
+            fix=f'Use the method "pca", or install it. {install("map")}',
         )
     if len(vectors) <= UMAP_NEIGHBOURS:
         raise ArgumentError(f"UMAP needs more than {UMAP_NEIGHBOURS} images.", fix='Use the method "pca".')

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from lookalike.core.checks import install
 from lookalike.core.errors import LearningError
 from lookalike.core.text import plural
-
-INSTALL = "python3 -m pip install '.[adapters]' (in the folder of Lookalike)"
 
 
 def train_last(module: nn.Module, blocks: int) -> None:
@@ -40,7 +39,7 @@ def add_adapters(module: nn.Module, rank: int) -> nn.Module:
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError:
-        raise LearningError("Adapters need the library peft.", fix=f"Install it: {INSTALL}") from None
+        raise LearningError("Adapters need the library peft.", fix=install("adapters")) from None
     inside = {
         id(one)
         for part in module.modules()
