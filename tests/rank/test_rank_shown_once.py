@@ -69,10 +69,10 @@ def test_a_copy_of_the_query_under_another_item_is_found_once():
 
 def test_a_catalog_without_duplicates_is_ranked_once_and_one_with_them_only_where_it_must(monkeypatch):
     requests = []
-    best = distinct._best
+    best = distinct.best_of
     monkeypatch.setattr(
         distinct,
-        "_best",
+        "best_of",
         lambda g, q, rows, k, *rest: (requests.append((len(rows), k)), best(g, q, rows, k, *rest))[1],
     )
     random = np.random.default_rng(0)

@@ -65,7 +65,7 @@ def top_for_vectors(
 
 def best_images(gallery: Gallery, queries: Shaped, count: int, machine: Machine = DEFAULT) -> TopLists:
     """The best candidates of shaped queries that are no catalog images: nothing is left out, duplicates neither."""
-    return _best(gallery, queries, np.full(len(queries), -1, np.int64), count, machine, None, None)
+    return best_of(gallery, queries, np.full(len(queries), -1, np.int64), count, machine)
 
 
 def _lists(
@@ -90,22 +90,22 @@ def _lists(
         center, share = gallery.vectors.center, machine.held // QUERIES_SHARE
         queries = as_queries(asking, images, rule.similarity, center, share)
         whole = progress if len(some) == len(rows) else None
-        found = _best(gallery, queries, rows[some], count, machine, threads, whole)
+        found = best_of(gallery, queries, rows[some], count, machine, threads, whole)
         return found.row, found.score
 
     return TopLists(*shown_once(best, len(rows), k, catalog.duplicate))
 
 
-def _best(
+def best_of(
     gallery: Gallery,
     queries: Shaped,
-    query_rows: np.ndarray,
+    query_rows: Int[np.ndarray, " queries"],
     k: int,
-    machine: Machine,
-    threads: int | None,
-    progress: Progress | None,
+    machine: Machine = DEFAULT,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> TopLists:
-    """Top lists of shaped queries; `query_rows` are their catalog rows, -1 where they have none."""
+    """Top lists of shaped queries with duplicates; `query_rows` are their catalog rows, -1 where they have none."""
     k = min(at_least(k, 1, "k"), gallery.units)
     tolerance = tie_tolerance(queries.norm, gallery.typical, gallery.rule.similarity)
     score = np.empty((len(query_rows), k), np.float32)

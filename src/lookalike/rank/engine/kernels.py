@@ -146,14 +146,7 @@ def rank_block(
     """
     units = classes[-1, 3] + classes[-1, 1]
     single = len(classes) == 1 and classes[0, 0] == 1
-    best = np.empty(0 if single else units, np.float32)
-    most = 0
-    for b in range(len(judged_start) - 1):
-        most = max(most, judged_start[b + 1] - judged_start[b])
-    room = most + most % 2
-    low, high = np.empty(room, np.float32), np.empty(room, np.float32)
-    better, near = np.empty(room, np.int64), np.empty(room, np.int64)
-    kept = np.empty(units, np.float32)
+    best, kept = np.empty(0 if single else units, np.float32), np.empty(units, np.float32)
     for b in range(len(judged_start) - 1):
         first, last = judged_start[b], judged_start[b + 1]
         row = scores[b]
@@ -165,15 +158,54 @@ def rank_block(
             values = best
         for t in range(first, last):
             score[t] = values[target[t]]
-        order = first + np.argsort(score[first:last])
-        padded = len(order) + len(order) % 2
-        for t in range(padded):
-            s = score[order[t]] if t < len(order) else np.float32(np.inf)
-            low[t], high[t] = s - tolerance[b], s + tolerance[b]
-        count_better(values, low[:padded], high[:padded], better, near, kept)
-        for t in range(len(order)):
-            above[order[t]] = better[t]
-            tied[order[t]] = near[t] - better[t] - 1
+        count_around(values, score[first:last], tolerance[b], above[first:last], tied[first:last], kept)
+        for t in range(first, last):
+            tied[t] -= above[t] + 1
+
+
+@compiled
+def count_block(
+    scores: np.ndarray,
+    classes: np.ndarray,
+    hidden_start: np.ndarray,
+    hidden: np.ndarray,
+    judged_start: np.ndarray,
+    tolerance: np.ndarray,
+    score: np.ndarray,
+    above: np.ndarray,
+    near: np.ndarray,
+) -> None:
+    """Like `rank_block` for scores that are known: how many units of these columns are above, and above or tied."""
+    units = classes[-1, 3] + classes[-1, 1]
+    best, kept = np.empty(units, np.float32), np.empty(units, np.float32)
+    for b in range(len(judged_start) - 1):
+        first, last = judged_start[b], judged_start[b + 1]
+        for h in range(hidden_start[b], hidden_start[b + 1]):
+            scores[b, hidden[h]] = HIDDEN
+        best_of_units(scores[b], classes, best)
+        count_around(best, score[first:last], tolerance[b], above[first:last], near[first:last], kept)
+
+
+@compiled
+def count_around(
+    values: np.ndarray,
+    score: np.ndarray,
+    tolerance: np.float32,
+    above: np.ndarray,
+    near: np.ndarray,
+    kept: np.ndarray,
+) -> None:
+    """Per score: above = #(value > score + tolerance), near = #(value >= score - tolerance), in one pass or few."""
+    order = np.argsort(score)
+    padded = len(order) + len(order) % 2
+    low, high = np.empty(padded, np.float32), np.empty(padded, np.float32)
+    better, close = np.empty(padded, np.int64), np.empty(padded, np.int64)
+    for t in range(padded):
+        s = score[order[t]] if t < len(order) else np.float32(np.inf)
+        low[t], high[t] = s - tolerance, s + tolerance
+    count_better(values, low, high, better, close, kept)
+    for t in range(len(order)):
+        above[order[t]], near[order[t]] = better[t], close[t]
 
 
 @compiled
