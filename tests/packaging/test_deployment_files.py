@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from interpreters import interpreter
 
 from lookalike.cli.commands import COMMANDS
 from lookalike.web.safety import PROBES
@@ -101,7 +102,8 @@ def test_the_installation_step_of_the_image_works_in_an_empty_environment(regist
             else:
                 shutil.copy(ROOT / name, there)
     (install,) = [step for step in steps("RUN") if "pip install" in step]
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    (version,) = re.findall(r"^FROM python:(\d\.\d+)", DOCKERFILE, re.MULTILINE)
+    subprocess.run([interpreter(version) or sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     program, *words = shlex.split(install)
     assert program == "python"
     subprocess.run([tmp_path / "venv/bin/python", *words], cwd=source, check=True)
@@ -113,4 +115,6 @@ def test_the_installation_step_of_the_image_works_in_an_empty_environment(regist
         check=True,
     )
     assert re.search(r"\d+\.\d+", shown.stdout)
+    (command,) = re.findall(r"^ENTRYPOINT (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert (tmp_path / "venv/bin" / yaml.safe_load(command)[0]).is_file()
     subprocess.run([tmp_path / "venv/bin/python", "-c", "import psycopg, pymilvus, usearch"], check=True)

@@ -2,30 +2,17 @@
 
 import ast
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from interpreters import interpreter
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 OLDEST = re.search(r'requires-python = ">=(3\.\d+)"', (ROOT / "pyproject.toml").read_text("utf-8"))[1]
 OLD = ("3.6", "3.7", "3.8", "3.9", "3.10")
-
-
-def interpreter(version: str) -> str:
-    """A Python of this version on this machine. The test is skipped if there is none."""
-    places = (
-        shutil.which(f"python{version}"),
-        *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")),
-    )
-    for place in filter(None, places):
-        asked = subprocess.run([place, "--version"], capture_output=True, text=True, check=False)
-        if asked.stdout.startswith(f"Python {version}."):
-            return place
-    return pytest.skip(f"this machine has no Python {version}")
 
 
 def refused(done: subprocess.CompletedProcess[str], version: str) -> None:
@@ -57,8 +44,11 @@ def test_an_old_version_number_is_refused_in_one_sentence(program):
 @pytest.mark.parametrize("version", OLD)
 @pytest.mark.parametrize("words", [("-m", "lookalike", "status"), ("-c", "import lookalike")])
 def test_an_old_interpreter_is_refused_in_one_sentence(version, words):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"this machine has no Python {version}")
     done = subprocess.run(
-        [interpreter(version), "-B", *words],
+        [python, "-B", *words],
         cwd=SOURCE,
         capture_output=True,
         text=True,
