@@ -1,5 +1,8 @@
 """Lists and judged ranks from parts of the gallery are those of the whole, with ties and short galleries."""
 
+import operator
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -110,7 +113,7 @@ def test_counts_of_parts_add_up_to_the_judged_ranks(seed, images, items, most):
     whole = judged_ranks(catalog, Embeddings("e", catalog.image, vectors), pairs)
     judged = judged_queries(catalog, Source(vectors), pairs)
     parts = [counts_of_part(catalog, Source(vectors), judged, rows) for rows in whole_items(catalog, most)]
-    found = joined_ranks("e", pairs, judged, parts)
+    found = joined_ranks("e", pairs, judged, reduce(operator.add, parts))
     np.testing.assert_array_equal(found.above, whole.above)
     np.testing.assert_array_equal(found.tied, whole.tied)
     np.testing.assert_array_equal(found.candidates, whole.candidates)

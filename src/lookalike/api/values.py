@@ -12,7 +12,7 @@ lookalike.find_items(catalog, color, "chair/1.jpg", k=10)
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +52,10 @@ from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.rank.runs import Run, rank_run
 from lookalike.search.results import Result, judged_items, results
 from lookalike.store.formats.label_files import read_label_file, require_faultless
+
+ListsOf = Callable[
+    [Catalog, Embeddings, np.ndarray, int], TopLists
+]  # top lists of query rows, made elsewhere
 
 
 def read_catalog(
@@ -129,13 +133,14 @@ def make_pool(
     seed: int = 0,
     similarity: Similarity = "cosine",
     within_splits: bool = False,
+    lists: ListsOf | None = None,
     progress: Progress | None = None,
 ) -> Pool:
     """The pool of the generators' top distinct items. `queries`: how many to sample, or which; all by default.
 
     `where` keeps queries with certain values, such as [("domain", "wild")]; values of one column are alternatives.
     `stratify` names a column whose values keep their shares in the sample. `within_splits` takes candidates from the
-    split of their query, so that every label can train or test.
+    split of their query, so that every label can train or test. `lists` gives top lists that were made elsewhere.
     """
     at_least(top, 1, "top")
     if queries is None or isinstance(queries, int):
@@ -153,16 +158,22 @@ def make_pool(
         raise PoolError(
             "Two generators have the same name.", fix="Give each Embeddings its own encoder name."
         )
-    lists = {}
+    if within_splits and lists is not None:
+        raise PoolError(
+            "Lists of candidates within splits cannot be made elsewhere.",
+            fix="Make them here: lookalike discover --splits within",
+        )
+    found = {}
     for done, generator in enumerate(listed):
         of_all = part(progress, done, len(listed))
-        found = (
-            _within_splits(catalog, generator, rows, top, similarity, of_all)
-            if within_splits
-            else top_lists(catalog, generator, rows, top, Rule(similarity=similarity), progress=of_all)
-        )
-        lists[generator.encoder] = (found.row, found.score)
-    return pool(catalog, rows, lists, top)
+        if lists is not None:
+            best = lists(catalog, generator, rows, top)
+        elif within_splits:
+            best = _within_splits(catalog, generator, rows, top, similarity, of_all)
+        else:
+            best = top_lists(catalog, generator, rows, top, Rule(similarity=similarity), progress=of_all)
+        found[generator.encoder] = (best.row, best.score)
+    return pool(catalog, rows, found, top)
 
 
 def _within_splits(

@@ -39,6 +39,8 @@ COMMANDS = {
     "plan": Entry("", "Divide long work among machines: plan, work, join", "Start"),
     "plan init": Entry("start.shards:plan_init", "Plan to read photos into a new workspace"),
     "plan embed": Entry("start.shards:plan_embed", "Plan the vectors of an encoder"),
+    "plan discover": Entry("start.shards:plan_discover", "Plan the pool of pairs worth labelling"),
+    "plan evaluate": Entry("start.shards:plan_evaluate", "Plan the ranks of labelled pairs"),
     "work": Entry("start.shards:work", "Compute one shard of a plan, on any machine", "Start"),
     "join": Entry("start.shards:join", "Write the result of all shards into the workspace", "Start"),
     "encoders": Entry("start.encoders:encoders", "List networks by name, and which can run here", "Start"),

@@ -46,6 +46,10 @@ class Counts:
     near: Int64[np.ndarray, " pairs"]
     candidates: Int64[np.ndarray, " queries"]
 
+    def __add__(self, other: "Counts") -> "Counts":
+        """The counts of two parts together."""
+        return Counts(self.above + other.above, self.near + other.near, self.candidates + other.candidates)
+
 
 def whole_items(catalog: Catalog, most: int) -> list[Int64[np.ndarray, " rows"]]:
     """The gallery's rows in parts of whole items, in the order of the items' first photos, of about `most` rows each.
@@ -173,21 +177,17 @@ def counts_of_part(
     return Counts(above, near, candidates)
 
 
-def joined_ranks(
-    encoder: str, pairs: JudgedPairs, judged: JudgedQueries, parts: Sequence[Counts]
-) -> JudgedRanks:
-    """The judged ranks by the counts of all parts. A labelled item is not tied with itself."""
-    above, near = sum(part.above for part in parts), sum(part.near for part in parts)
-    candidates = sum(part.candidates for part in parts)
+def joined_ranks(encoder: str, pairs: JudgedPairs, judged: JudgedQueries, counts: Counts) -> JudgedRanks:
+    """The judged ranks by the counts of all parts together. A labelled item is not tied with itself."""
     return JudgedRanks(
         encoder=encoder,
         query=pairs.query,
         candidate=pairs.candidate,
         label=pairs.label,
-        above=np.asarray(above),
-        tied=np.asarray(near) - np.asarray(above) - 1,
+        above=counts.above,
+        tied=counts.near - counts.above - 1,
         score=judged.score,
-        candidates=np.repeat(np.asarray(candidates), np.diff(judged.start)),
+        candidates=np.repeat(counts.candidates, np.diff(judged.start)),
         basis=pairs.basis,
         tolerance=TIE,
         drawn=pairs.drawn,

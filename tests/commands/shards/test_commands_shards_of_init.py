@@ -44,7 +44,7 @@ def test_the_workspace_is_that_of_one_process(lookalike, shop, options):
     assert lookalike("init", "photos", "-w", "one", *options).status == 0
     planned = lookalike("plan", "init", "photos", "-w", "two", "--to", "shared", *options)
     assert planned.status == 0, planned.err
-    assert "37 photos in 5 units" in planned.out
+    assert "37 images in 5 units" in planned.out
     done(lookalike, "shared", "2/3", "3/3", "1/3", "1/3")
     joined = lookalike("join", "shared", "-w", "two")
     assert joined.status == 0, joined.err

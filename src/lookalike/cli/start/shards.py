@@ -7,16 +7,22 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, pairs, print_json, progress, say
+from lookalike.cli.console import names_of, next_step, pairs, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.cli.start.init import DatabaseUrl, MaxMegapixels, print_summary
 from lookalike.core.errors import ArgumentError
-from lookalike.core.text import plural
+from lookalike.core.text import listed, plural
 from lookalike.store.shards.places import place_at
+from lookalike.store.sql.pools import check_pool_name
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards import discover as pools
 from lookalike.workflows.shards import embed, run
+from lookalike.workflows.shards import evaluate as ranks
 from lookalike.workflows.shards import init as catalogs
+from lookalike.workflows.shards.discover import JoinedPool
+from lookalike.workflows.shards.evaluate import JoinedRanks
 from lookalike.workflows.shards.on_ray import WorkedShards, work_on_ray
 from lookalike.workflows.shards.plans import Part
 from lookalike.workflows.start.init import InitSummary
@@ -84,16 +90,69 @@ def plan_embed(
     _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
 
 
+@result(run.Planned)
+def plan_discover(
+    to: To,
+    workspace: options.Workspace = HERE,
+    pool: Annotated[
+        str, typer.Option(help="Name of the pool.", metavar="NAME", show_default="the main pool")
+    ] = MAIN_POOL,
+    generators: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoders that propose pairs, separated by commas.", metavar="ENCODERS", show_default="all"
+        ),
+    ] = None,
+    top: options.Top = None,
+    queries: Annotated[
+        int | None, typer.Option(help="Number of queries to sample.", show_default="as in discover", min=1)
+    ] = None,
+    seed: options.WorkspaceSeed = None,
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+) -> None:
+    """Write a plan of the pool of pairs worth labelling. Options are those of `discover`.
+
+    Workers read the vectors in the workspace's folder `embeddings`.
+    """
+    plan = pools.plan_discover(
+        Workspace(workspace, pool=check_pool_name(pool), new_pool=True),
+        place_at(to),
+        None if generators is None else names_of(generators),
+        pool=pool,
+        replace=overwrite,
+        top=top,
+        queries=queries,
+        seed=seed,
+    )
+    _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
+
+
+@result(run.Planned)
+def plan_evaluate(
+    to: To,
+    encoder: options.Encoders = None,
+    workspace: options.Workspace = HERE,
+    json: options.Json = False,
+) -> None:
+    """Write a plan to rank all labelled pairs, at item level and by cosine.
+
+    Workers read the vectors in the workspace's folder `embeddings`. `join` writes a file for `evaluate --ranks`.
+    """
+    plan = ranks.plan_evaluate(Workspace(workspace), place_at(to), encoder or [])
+    _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
+
+
 def _print_planned(planned: run.Planned, to: str, workspace: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(planned)
         return
     say(
-        f"Planned {planned.command} of {planned.name}: {plural(planned.images, 'photo')} in "
+        f"Planned {planned.command} of {planned.name}: {plural(planned.images, 'image')} in "
         f"{plural(planned.units, 'unit')}, so at most {plural(planned.units, 'worker')} can share them."
     )
     say(
-        f"Run one worker for each shard, on any machine that sees {to} and {planned.photos}. For example, two:"
+        f"Run one worker for each shard, on any machine that sees {to} and {planned.reads}. For example, two:"
     )
     place = shlex.quote(to)
     next_step(f"lookalike work {place} --shard 1/2", f"lookalike work {place} --shard 2/2")
@@ -183,5 +242,17 @@ def join(place: Place, workspace: options.Workspace = HERE, json: options.Json =
         print_summary(done.result, workspace, photos=True)
         return
     made = done.result
-    say(f"{made.encoder}: {plural(made.images, 'vector')} of dimension {made.dimension:,}.")
-    next_step("lookalike status", workspace=workspace)
+    if isinstance(made, JoinedPool):
+        say(
+            f"The pool has {plural(made.pairs, 'pair')} of {plural(made.queries, 'query', 'queries')}, proposed by "
+            f"{listed(made.generators)}."
+        )
+        next_step("lookalike discover", workspace=workspace)
+    elif isinstance(made, JoinedRanks):
+        say(
+            f"Wrote the ranks of {plural(made.pairs, 'labelled pair')} by {listed(made.encoders)}: {made.file}"
+        )
+        next_step(f"lookalike evaluate --ranks {shlex.quote(made.file)}", workspace=workspace)
+    else:
+        say(f"{made.encoder}: {plural(made.images, 'vector')} of dimension {made.dimension:,}.")
+        next_step("lookalike status", workspace=workspace)

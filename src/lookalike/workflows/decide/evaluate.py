@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Unpack
 
 from lookalike.api import values
-from lookalike.core.errors import ArgumentError, LabelsError
+from lookalike.core.errors import ArgumentError, LabelsError, NotComparableError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, JudgedRanks, Rule, Scores
 from lookalike.evaluate.groups import by_group
@@ -91,6 +91,7 @@ def evaluate(
     rule: Rule | None = None,
     runs: Sequence[Path] = (),
     selected: SelectedPairs | None = None,
+    ranked: Sequence[JudgedRanks] = (),
     progress: Progress | None = None,
     **select: Unpack[SelectOptions],
 ) -> Evaluation:
@@ -98,8 +99,8 @@ def evaluate(
 
     `runs` are TREC run files of other systems, shown in the same table on the same basis. `select`
     chooses the pairs (see `select_pairs`); `selected` are pairs selected before. Negatives are sampled from the lists
-    of the pool's generators. With a trained encoder among them, all are scored on the test split, with a note
-    (see `comparable_rule`).
+    of the pool's generators. `ranked` are ranks that were counted elsewhere. With a trained encoder among them, all are
+    scored on the test split, with a note (see `comparable_rule`).
     """
     parsed = [parse(name) for name in measures]
     drawings(parsed)
@@ -117,10 +118,11 @@ def evaluate(
         workspace.catalog, chosen.pairs, parsed, drawn_from, workspace.settings.seed
     )
     others = [rank_run(workspace.catalog, run, pairs) for run in read_runs(runs, names)]
-    judged = [
-        *values.ranks(workspace.catalog, vectors, pairs, progress=progress),
-        *(o.judged for o in others),
-    ]
+    known = {one.encoder: one for one in ranked}
+    _require_basis(ranked, names, pairs)
+    left = [one for one in vectors if one.encoder not in known]
+    made = {one.encoder: one for one in values.ranks(workspace.catalog, left, pairs, progress=progress)}
+    judged = [*((known | made)[name] for name in names), *(o.judged for o in others)]
     pool = workspace.pool()
     return Evaluation(
         measures=tuple(measures),
@@ -134,6 +136,21 @@ def evaluate(
         notes=(*remarks, *chosen.notes, *notes_on_negatives(pairs)),
         sources=chosen.counts,
     )
+
+
+def _require_basis(ranked: Sequence[JudgedRanks], names: Sequence[str], pairs: JudgedPairs) -> None:
+    """Raise NotComparableError for ranks of other pairs than are measured now, or of an encoder that is not."""
+    for one in ranked:
+        if one.encoder not in names:
+            raise NotComparableError(
+                f"The judged ranks are of {one.encoder}, which is not among the encoders to measure.",
+                fix="Name it, or leave out the encoders to measure all.",
+            )
+        if one.basis != pairs.basis or len(one) != len(pairs):
+            raise NotComparableError(
+                f"The judged ranks of {one.encoder} are of other labels, another catalog or other rules than now.",
+                fix="Rank again: lookalike plan evaluate, or lookalike evaluate without --ranks.",
+            )
 
 
 def by_column(

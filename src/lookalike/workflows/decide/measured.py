@@ -9,7 +9,7 @@ from typing import Unpack
 from lookalike.audit.depth import too_deep
 from lookalike.audit.verdict import Distrust
 from lookalike.core.progress import Bar
-from lookalike.core.types import Rule
+from lookalike.core.types import JudgedRanks, Rule
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.results import (
     ComparisonsResult,
@@ -112,6 +112,7 @@ def measure_levels(
     settings: Settings | None,
     runs: Sequence[Path] = (),
     per: str | None = None,
+    ranked: Sequence[JudgedRanks] = (),
     bar: Bar,
     **select: Unpack[SelectOptions],
 ) -> dict[str, Measured]:
@@ -119,7 +120,16 @@ def measure_levels(
     measured = dict[str, Measured]()
     for rule in rules:
         with bar("Ranking") as progress:
-            found = evaluate(workspace, encoders, measures, rule=rule, runs=runs, progress=progress, **select)
+            found = evaluate(
+                workspace,
+                encoders,
+                measures,
+                rule=rule,
+                runs=runs,
+                ranked=ranked,
+                progress=progress,
+                **select,
+            )
         sure: Significance | None = None
         groups: GroupsResult | None = None
         rates = NOT_CORRECTED

@@ -8,17 +8,19 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from lookalike.api import values
+from lookalike.api.values import ListsOf
 from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
 from lookalike.core.filters import Where
 from lookalike.core.progress import Progress
-from lookalike.core.types import Catalog, Pool
+from lookalike.core.types import Catalog, Embeddings, Pool
 from lookalike.discover.pool import extended, united
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
 from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of, joined
 from lookalike.discover.splitting import is_within_splits
 from lookalike.discover.statistics import PoolFigures, pool_figures
+from lookalike.rank.distinct import TopLists
 from lookalike.store.formats.label_files import write_provenance_file
 from lookalike.store.formats.pair_files import WrittenPairs, earlier_rows, write_pair_file
 from lookalike.store.sql.pools import PooledPairs
@@ -79,6 +81,7 @@ def discover(
     random: int | None = None,
     pairs: Path | None = None,
     provenance: Path | None = None,
+    lists: ListsOf | None = None,
     progress: Progress | None = None,
     **options: Unpack[PoolOptions],
 ) -> Discovery:
@@ -88,7 +91,8 @@ def discover(
     given; without any of these arguments it does not change. A new one takes all encoders, all queries and top 5.
     `splits` chooses candidates `across` splits or `within` the split of the query, or draws the splits `from-pool`.
     `random` is the total number of random pairs; existing ones stay, and the seed of the workspace samples the rest.
-    `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair.
+    `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair. `lists` gives
+    the top lists where other machines made them.
     """
     if pairs is not None:
         earlier_rows(pairs)  # refused before long work begins
@@ -105,7 +109,7 @@ def discover(
     if old is not None and generators is None and not named and not options.get("where"):
         pool = old
     else:
-        pool = _pooled(workspace, old, generators, options, progress)
+        pool = _pooled(workspace, old, generators, options, lists, progress)
     before = workspace.random_pairs()
     drawn, is_current = _drawn(workspace, pool, before, random, replace)
     left = open_questions(workspace, pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
@@ -130,11 +134,30 @@ def discover(
     )
 
 
+def wanted_lists(
+    workspace: Workspace,
+    generators: Sequence[str] | None = None,
+    *,
+    replace: bool = False,
+    **options: Unpack[PoolOptions],
+) -> dict[str, tuple[np.ndarray, int]]:
+    """The top lists that `discover` would make with these arguments: by generator, the rows of the queries and top."""
+    wanted: dict[str, tuple[np.ndarray, int]] = {}
+
+    def note(catalog: Catalog, generator: Embeddings, rows: np.ndarray, top: int) -> TopLists:
+        wanted[generator.encoder] = rows, top
+        return TopLists(np.full((len(rows), top), -1), np.full((len(rows), top), np.nan, np.float32))
+
+    _pooled(workspace, None if replace else workspace.pool(), generators, options, note, None)
+    return wanted
+
+
 def _pooled(
     workspace: Workspace,
     old: Pool | None,
     generators: Sequence[str] | None,
     options: PoolOptions,
+    lists: ListsOf | None,
     progress: Progress | None,
 ) -> Pool:
     names = list(dict.fromkeys(workspace.encoders if generators is None else generators))
@@ -159,6 +182,7 @@ def _pooled(
         stratify=stratify,
         seed=workspace.settings.seed if seed is None else seed,
         within_splits=splits == "within",
+        lists=lists,
         progress=progress,
     )
     return extended(old, new) if old is not None else new

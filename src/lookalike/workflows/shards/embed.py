@@ -78,7 +78,7 @@ def plan_embed(
         "batch": opened.batch,
         "rows": len(catalog),
         "images": catalog.images_fingerprint,
-        "photos": str(workspace.photos.resolve()),
+        "reads": str(workspace.photos.resolve()),
         "folder": str(workspace.folder.resolve()),
     }
     return save_plan(place, KIND, header, _units(catalog, known))
@@ -99,7 +99,7 @@ def work_embed(
     left_blank = KnownVectors(np.zeros((1, encoder.dimension), np.float32), np.where(rows.new, -1, 0))
     encode_catalog(
         rows.catalog,
-        photos or Path(plan.header["photos"]),
+        photos or Path(plan.header["reads"]),
         encoder,
         _Chunks(packing, rows.new),
         known=left_blank,

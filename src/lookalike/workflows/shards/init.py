@@ -60,7 +60,7 @@ def plan_init(
     header = {
         "name": str(source),
         "rows": len(rows),
-        "photos": str(rows.root),
+        "reads": str(rows.root),
         "source": os.path.abspath(source) if source.exists() else str(source),
         "arguments": arguments,
     }
@@ -82,7 +82,7 @@ def work_init(
     for part in paths:
         found = check_images(
             part,
-            photos or plan.header["photos"],
+            photos or plan.header["reads"],
             max_megapixels=plan.header["arguments"]["max_megapixels"],
             threads=workers,
             progress=_further(progress, done, total),

@@ -15,7 +15,7 @@ from lookalike.core.cores import limit_cores
 from lookalike.core.errors import ArgumentError, LookalikeError, StorageError, first_line
 from lookalike.core.progress import Progress
 from lookalike.store.shards.places import REMOTE, place_at
-from lookalike.workflows.shards.plans import Part, read_plan
+from lookalike.workflows.shards.plans import Part, read_plan, unit_count
 from lookalike.workflows.shards.run import WorkedShard, work
 
 HERE = "local"  # starts Ray on this machine
@@ -50,7 +50,7 @@ def work_on_ray(
     Finished shards are kept, whatever happens: the same call goes on with the others.
     """
     address = address if REMOTE.match(address) else os.path.abspath(address)
-    units = len(read_plan(place_at(address)).chunks)
+    units = unit_count(read_plan(place_at(address)))
     with _cluster(ray_address) as ray:
         total = int(ray.cluster_resources().get("CPU", 1))
         count = min(units, shards or PER_CORE * max(total // cpus, 1))

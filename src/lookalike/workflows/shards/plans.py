@@ -1,7 +1,8 @@
 """Plans and shards as files: what all stages share.
 
-A plan is divided into units, one chunk each. Shard I of N is a run of consecutive units; the file of a shard has one
-chunk for each of its units. Units do not depend on N, so shards of different N can be joined.
+A plan is divided into units, one chunk each, after chunks that are common to all. Shard I of N is a run of consecutive
+units; the file of a shard has one chunk for each of its units. Units do not depend on N, so shards of different N can
+be joined.
 """
 
 import platform
@@ -96,7 +97,7 @@ def read_plan(place: Place) -> Packed:
     if plan is None:
         raise StorageError(
             f"{place.name} has no plan.",
-            fix="Make one first: lookalike plan embed ENCODER --to PLACE, or lookalike plan init PHOTOS --to PLACE",
+            fix="Make one first: lookalike plan embed ENCODER --to PLACE (or plan init, plan discover, plan evaluate)",
         )
     if plan.header.get("format") != FORMAT:
         raise StorageError(
@@ -107,9 +108,14 @@ def read_plan(place: Place) -> Packed:
     return plan
 
 
+def unit_count(plan: Packed) -> int:
+    """How many units a plan has: its chunks, but for those that are common to all units."""
+    return len(plan.chunks) - int(plan.header.get("common", 0))
+
+
 def shard_header(plan: Packed, part: Part, device: str) -> dict[str, Any]:
     """What the file of a shard says of itself."""
-    units = part.units(len(plan.chunks))
+    units = part.units(unit_count(plan))
     kind = f"{processor()}, {device}" if device else processor()
     return {"kind": "shard", "plan": plan.identity, "first": units.start, "last": units.stop, "made": kind}
 
@@ -126,7 +132,7 @@ def made_units(place: Place, plan: Packed) -> MadeUnits:
         kinds.add(shard.header["made"])
         for at, unit in enumerate(range(shard.header["first"], shard.header["last"])):
             made.setdefault(unit, (shard, at))
-    count = len(plan.chunks)
+    count = unit_count(plan)
     if missing := [unit for unit in range(count) if unit not in made]:
         raise _incomplete(place, names, missing, count)
     return MadeUnits(tuple(made[unit] for unit in range(count)), len(names), tuple(sorted(kinds)))

@@ -8,13 +8,22 @@ from lookalike.core.progress import Progress
 from lookalike.store.shards.packed import Packed, packing
 from lookalike.store.shards.places import place_at
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.shards import embed
+from lookalike.workflows.shards import discover, embed, evaluate
 from lookalike.workflows.shards import init as catalogs
-from lookalike.workflows.shards.plans import Part, made_units, read_plan, require_of, shard_header
+from lookalike.workflows.shards.discover import JoinedPool
+from lookalike.workflows.shards.evaluate import JoinedRanks
+from lookalike.workflows.shards.plans import Part, made_units, read_plan, require_of, shard_header, unit_count
 from lookalike.workflows.start.embed import EmbeddedEncoder
 from lookalike.workflows.start.init import InitSummary, summary
 
-WORK = MappingProxyType({embed.KIND: embed.work_embed, catalogs.KIND: catalogs.work_init})
+WORK = MappingProxyType(
+    {
+        catalogs.KIND: catalogs.work_init,
+        embed.KIND: embed.work_embed,
+        discover.KIND: discover.work_discover,
+        evaluate.KIND: evaluate.work_evaluate,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -26,15 +35,15 @@ class Planned:
     name: str
     images: int
     units: int
-    photos: str
+    reads: str
     identity: str
 
     @classmethod
     def of(cls, plan: Packed) -> "Planned":
         """The plan of a file."""
-        head, units = plan.header, len(plan.chunks)
+        head, units = plan.header, unit_count(plan)
         return cls(
-            plan.place.name, head["kind"], head["name"], head["rows"], units, head["photos"], plan.identity
+            plan.place.name, head["kind"], head["name"], head["rows"], units, head["reads"], plan.identity
         )
 
 
@@ -54,7 +63,7 @@ class JoinedShards:
 
     shards: int
     made: tuple[str, ...]
-    result: EmbeddedEncoder | InitSummary
+    result: EmbeddedEncoder | InitSummary | JoinedPool | JoinedRanks
 
 
 def work(
@@ -68,7 +77,7 @@ def work(
     """Compute one shard of the plan at a path or address. A shard that is there is not computed again."""
     place = place_at(address)
     plan = read_plan(place)
-    units = part.units(len(plan.chunks))
+    units = part.units(unit_count(plan))
     if not units:
         return WorkedShard(address, f"{part.number}/{part.of}", 0, existed=False)
     found = Packed.opened(place, part.name)
@@ -90,11 +99,15 @@ def join(folder: Path, address: str, progress: Progress | None = None) -> Joined
     place = place_at(address)
     plan = read_plan(place)
     made = made_units(place, plan)
-    if plan.header["kind"] == catalogs.KIND:
-        return JoinedShards(
-            made.shards, made.kinds, summary(*catalogs.join_init(folder, plan, made, progress))
-        )
-    found = embed.join_embed(Workspace(folder), plan, made, progress)
-    return JoinedShards(
-        made.shards, made.kinds, EmbeddedEncoder(found.encoder, found.spec, *found.vectors.shape)
-    )
+    result: EmbeddedEncoder | InitSummary | JoinedPool | JoinedRanks
+    match plan.header["kind"]:
+        case catalogs.KIND:
+            result = summary(*catalogs.join_init(folder, plan, made, progress))
+        case discover.KIND:
+            result = discover.join_discover(folder, plan, made, progress)
+        case evaluate.KIND:
+            result = evaluate.join_evaluate(folder, plan, made, progress)
+        case _:
+            found = embed.join_embed(Workspace(folder), plan, made, progress)
+            result = EmbeddedEncoder(found.encoder, found.spec, *found.vectors.shape)
+    return JoinedShards(made.shards, made.kinds, result)

@@ -17,6 +17,7 @@ from lookalike.cli.search.promote import print_gate
 from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.measures.table import DEFAULT, names
 from lookalike.evaluate.significance.summary import OptionalSettings
+from lookalike.store.formats.judged_files import read_judged_ranks
 from lookalike.store.served import served
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
@@ -55,6 +56,10 @@ def evaluate(
     run: Annotated[
         list[Path] | None,
         typer.Option(help="TREC run file (.gz too) of another system. Repeatable.", metavar="FILE"),
+    ] = None,
+    ranks: Annotated[
+        Path | None,
+        options.file("--ranks", "Measure from the judged ranks in this file, of `join` or --output-judged."),
     ] = None,
     output: Annotated[Path | None, options.output("Write the scores to this .csv or .parquet file.")] = None,
     output_judged: Annotated[
@@ -98,7 +103,7 @@ def evaluate(
     else:
         chosen = list(FOR_IDENTIFICATION if task == "identification" else DEFAULT)
     if scope.level in ("all", "paper"):
-        _require_no_files(scope.level, any((run, output, output_judged, output_runs)), task)
+        _require_no_files(scope.level, any((run, ranks, output, output_judged, output_runs)), task)
     if per is not None:
         catalog_column(opened.catalog, per)  # refused before long work begins
     files = Files(run or [], output, output_judged, output_runs, runs_depth, runs_queries, gzip)
@@ -114,6 +119,7 @@ def evaluate(
         where=conditions(where),
         source=scope.source,
         per=per,
+        ranked=read_judged_ranks(ranks) if ranks else (),
         bar=partial(progress, quiet=json),
     )
     written = files.write(opened, measured[rules[0].level], quiet=json)
