@@ -78,7 +78,7 @@ def test_nobody_answers_or_the_address_is_none(lookalike, tmp_path):
 
 def test_without_ray_the_command_to_install_it_is_given(monkeypatch):
     monkeypatch.setattr(on_ray, "not_installed", list)
-    with pytest.raises(Exception, match="ray, which is not installed") as refused, on_ray._cluster("local"):
+    with pytest.raises(Exception, match="ray, which is not installed") as refused, on_ray.cluster("local"):
         pass
     assert "[ray]" in refused.value.fix
 

@@ -68,14 +68,14 @@ def plan_embed(
     with ExitStack() as stack:
         if batch:
             stack.enter_context(planning_batches(batch))
-        opened = open_encoder(spec, workspace.folder)
-    catalog, known = workspace.catalog, workspace.known_rows(name, opened.origin)
+        made_by = open_encoder(spec, workspace.folder)
+    catalog, known = workspace.catalog, workspace.known_rows(name, made_by.origin)
     header = {
         "name": name,
         "replace": replace,
-        "origin": asdict(opened.origin),
-        "dimension": opened.dimension,
-        "batch": opened.batch,
+        "origin": asdict(made_by.origin),
+        "dimension": made_by.dimension,
+        "batch": made_by.batch,
         "rows": len(catalog),
         "images": catalog.images_fingerprint,
         "reads": str(workspace.photos.resolve()),
@@ -94,7 +94,22 @@ def work_embed(
     progress: Progress | None = None,
 ) -> str:
     """Compute the vectors of some units, one chunk each; returns the device. No database is opened."""
-    encoder = _opened(plan)
+    encoder = opened(plan)
+    encode_units(plan, encoder, units, packing, photos=photos, workers=workers, progress=progress)
+    return str(getattr(encoder, "device", ""))
+
+
+def encode_units(
+    plan: Packed,
+    encoder: Encoder,
+    units: range,
+    packing: Packing,
+    *,
+    photos: Path | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Append the vectors of some units, one chunk each."""
     rows = _rows(plan, units)
     left_blank = KnownVectors(np.zeros((1, encoder.dimension), np.float32), np.where(rows.new, -1, 0))
     encode_catalog(
@@ -106,7 +121,6 @@ def work_embed(
         workers_count=workers or cores(),
         progress=progress,
     )
-    return str(getattr(encoder, "device", ""))
 
 
 def join_embed(
@@ -195,7 +209,7 @@ def _texts(values: list[str]) -> np.ndarray:
     return found
 
 
-def _opened(plan: Packed) -> Encoder:
+def opened(plan: Packed) -> Encoder:
     """The encoder of a plan, if it is the same here."""
     origin = Origin(**plan.header["origin"])
     with planning_batches(int(plan.header["batch"])):

@@ -49,23 +49,37 @@ def work_on_ray(
 
     Finished shards are kept, whatever happens: the same call goes on with the others.
     """
-    address = address if REMOTE.match(address) else os.path.abspath(address)
-    units = unit_count(read_plan(place_at(address)))
-    with _cluster(ray_address) as ray:
+    with cluster(ray_address) as ray:
         total = int(ray.cluster_resources().get("CPU", 1))
-        count = min(units, shards or PER_CORE * max(total // cpus, 1))
-        task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_shard)
-        waiting = [
-            task.remote(address, Part(number, count), photos and photos.resolve(), cpus)
-            for number in range(1, count + 1)
-        ]
-        done: list[tuple[WorkedShard, str]] = []
-        while waiting:
-            ready, waiting = ray.wait(waiting, timeout=LOOK_SECONDS)
-            done += [_result(ray, one) for one in ready]
-            if progress:
-                progress(len(done), count)
-        machines = len({machine for _, machine in done})
+        count = shards or PER_CORE * max(total // cpus, 1)
+        return run_shards(ray, address, count, photos=photos, cpus=cpus, gpus=gpus, progress=progress)
+
+
+def run_shards(
+    ray: Any,  # noqa: ANN401 - Ray is imported late
+    address: str,
+    shards: int,
+    *,
+    photos: Path | None = None,
+    cpus: int = 1,
+    gpus: float = 0,
+    progress: Progress | None = None,
+) -> WorkedShards:
+    """Compute the shards of a plan, at most one per unit, on the cluster that is connected."""
+    address = address if REMOTE.match(address) else os.path.abspath(address)
+    count = min(unit_count(read_plan(place_at(address))), shards)
+    task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_shard)
+    waiting = [
+        task.remote(address, Part(number, count), photos and photos.resolve(), cpus)
+        for number in range(1, count + 1)
+    ]
+    done: list[tuple[WorkedShard, str]] = []
+    while waiting:
+        ready, waiting = ray.wait(waiting, timeout=LOOK_SECONDS)
+        done += [_result(ray, one) for one in ready]
+        if progress:
+            progress(len(done), count)
+    machines = len({machine for _, machine in done})
     return WorkedShards(address, count, sum(shard.existed for shard, _ in done), machines)
 
 
@@ -96,7 +110,7 @@ def _result(ray: Any, reference: Any) -> tuple[WorkedShard, str]:  # noqa: ANN40
 
 
 @contextmanager
-def _cluster(address: str) -> Iterator[Any]:
+def cluster(address: str) -> Iterator[Any]:
     """Ray, connected to a cluster. Nothing is reported to its makers."""
     if not_installed(["ray"]):
         raise ArgumentError("--ray needs ray, which is not installed.", fix=install("ray"))
