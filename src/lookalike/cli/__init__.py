@@ -1,5 +1,6 @@
 """The commands: each parses its arguments, calls a workflow, and prints the result and the next step."""
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop)
     ignored = [os.environ.get("PYTHONWARNINGS"), LEFT_BY_STOPPED]
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ignored))
+    gc.disable()  # importing makes no garbage to look for; the command itself enables it again
     from lookalike.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

@@ -1,5 +1,6 @@
 """Groups and commands that are imported when they run, or when their own help is shown."""
 
+import gc
 import inspect
 import re
 import sys
@@ -191,6 +192,7 @@ def shown(function: Callable[..., None]) -> Callable[..., None]:
     ]
 
     def called(**values: Any) -> None:  # noqa: ANN401 - what the parser read
+        gc.enable()
         for name, model in models.items():
             given = {
                 option: values.pop(option)
