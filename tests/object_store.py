@@ -3,6 +3,7 @@
 import contextlib
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +36,13 @@ def object_store(patch: pytest.MonkeyPatch) -> Iterator[str]:
     finally:
         s3fs.S3FileSystem.clear_instance_cache()
         server.stop()
+
+
+def upload(folder: Path, address: str) -> None:
+    """Copy a folder of files to an address."""
+    import s3fs
+
+    files = s3fs.S3FileSystem()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            files.pipe_file(f"{address}/{path.relative_to(folder)}", path.read_bytes())

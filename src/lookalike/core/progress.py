@@ -14,6 +14,11 @@ def no_bar(step: str) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+def further(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Progress of a piece of work as progress of the whole, of which `before` is done."""
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
 def part(progress: Progress | None, done: int, parts: int) -> Progress | None:
     """Progress of one of several equal parts, as progress of the whole."""
     if progress is None:

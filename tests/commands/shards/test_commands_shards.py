@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import timm
 import torch
-from object_store import object_store
+from object_store import object_store, upload
 from PIL import Image
 from safetensors.torch import save_file
 
@@ -305,6 +305,22 @@ def test_through_an_object_store(lookalike, shop, monkeypatch):
         joined = lookalike("join", place)
         assert joined.status == 0, joined.err
     assert stored(shop, "color")[0] == stored(shop, "one")[0]
+
+
+@pytest.mark.parametrize("spec", [COLOR, NETWORK])
+def test_photos_in_an_object_store(lookalike, shop, monkeypatch, spec):
+    lookalike("embed", spec, "--name", "one")
+    lookalike("plan", "embed", spec, "--to", "shared", "--name", "two")
+    with object_store(monkeypatch) as bucket:
+        upload(shop / "photos", f"{bucket}/our photos")
+        (shop / "photos").rename(shop / "gone")
+        result = lookalike("work", "shared", "--shard", "1/2", "--photos", f"{bucket}/our photos")
+        assert result.status == 0, result.err
+        refused = lookalike("work", "shared", "--shard", "2/2", "--photos", f"{bucket}/elsewhere")
+        assert (refused.status, "no longer there" in refused.err) == (1, True)
+        assert lookalike("work", "shared", "--shard", "2/2", "--photos", f"{bucket}/our photos").status == 0
+    assert lookalike("join", "shared").status == 0
+    assert stored(shop, "two")[0] == stored(shop, "one")[0]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from object_store import object_store, upload
 from PIL import Image
 
 from lookalike.catalog.read import rows_of
@@ -120,3 +121,15 @@ def test_a_source_without_photos_needs_no_plan(lookalike, shop, monkeypatch):
     result = lookalike("plan", "init", "photos", "-w", "two", "--to", "shared")
     assert result.status == 1
     assert "lookalike init photos" in result.err
+
+
+def test_photos_in_an_object_store(lookalike, shop, monkeypatch):
+    assert lookalike("init", "photos", "-w", "one").status == 0
+    lookalike("plan", "init", "photos", "-w", "two", "--to", "shared")
+    with object_store(monkeypatch) as bucket:
+        upload(shop / "photos", f"{bucket}/photos")
+        for part in ("1/2", "2/2"):
+            result = lookalike("work", "shared", "--shard", part, "--photos", f"{bucket}/photos")
+            assert result.status == 0, result.err
+    assert lookalike("join", "shared", "-w", "two").status == 0
+    assert content(shop / "two") == content(shop / "one")

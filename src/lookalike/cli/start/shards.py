@@ -180,8 +180,12 @@ def work(
     cpus: Annotated[int, typer.Option(help="Processors for each shard on Ray.", min=1)] = 1,
     gpus: Annotated[float, typer.Option(help="GPUs for each shard on Ray.", min=0)] = 0,
     photos: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the photos on this machine.", metavar="DIR", show_default="as planned"),
+        str | None,
+        typer.Option(
+            help="Folder of the photos on this machine, or their address.",
+            metavar="PLACE",
+            show_default="as planned",
+        ),
     ] = None,
     workers: Annotated[
         int | None,

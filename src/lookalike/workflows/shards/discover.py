@@ -78,7 +78,7 @@ def work_discover(
     units: range,
     packing: Packing,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> str:

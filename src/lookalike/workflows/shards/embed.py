@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32
 
+from lookalike.catalog.photos.masks import Region
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, StorageError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, further
 from lookalike.core.types import Catalog, Embeddings, Origin
 from lookalike.encode.batch_size import planning_batches
 from lookalike.encode.encoder import Encoder
@@ -26,6 +27,7 @@ from lookalike.encode.spec import check_name, located, parse
 from lookalike.store.shards.packed import Packed, Packing
 from lookalike.store.shards.places import Place
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards.photos import is_address, staged
 from lookalike.workflows.shards.plans import MadeUnits, save_plan
 from lookalike.workflows.start.heads import base_vectors
 
@@ -89,7 +91,7 @@ def work_embed(
     units: range,
     packing: Packing,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> str:
@@ -105,22 +107,40 @@ def encode_units(
     units: range,
     packing: Packing,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Append the vectors of some units, one chunk each."""
-    rows = _rows(plan, units)
-    left_blank = KnownVectors(np.zeros((1, encoder.dimension), np.float32), np.where(rows.new, -1, 0))
-    encode_catalog(
-        rows.catalog,
-        photos or Path(plan.header["reads"]),
-        encoder,
-        _Chunks(packing, rows.new),
-        known=left_blank,
-        workers_count=workers or cores(),
-        progress=progress,
-    )
+    """Append the vectors of some units, one chunk each.
+
+    Batches never cross units, so units from an object store are encoded one by one with the same result.
+    """
+    root = photos or str(plan.header["reads"])
+    if is_address(root):
+        parts = [range(unit, unit + 1) for unit in units]
+        folders = staged(root, [_files(_rows(plan, part).catalog) for part in parts])
+    else:
+        parts, folders = [units], iter([Path(root)])
+    done, total = 0, sum(len(_rows(plan, part).new) for part in parts)
+    for part, folder in zip(parts, folders, strict=True):
+        rows = _rows(plan, part)
+        left_blank = KnownVectors(np.zeros((1, encoder.dimension), np.float32), np.where(rows.new, -1, 0))
+        encode_catalog(
+            rows.catalog,
+            folder,
+            encoder,
+            _Chunks(packing, rows.new),
+            known=left_blank,
+            workers_count=workers or cores(),
+            progress=further(progress, done, total),
+        )
+        done += len(rows.new)
+
+
+def _files(catalog: Catalog) -> list[str]:
+    """The photos and masks of a catalog."""
+    masks = (Region.of(box).mask for box in catalog.box)
+    return [*catalog.path.tolist(), *(mask for mask in masks if mask)]
 
 
 def join_embed(

@@ -79,7 +79,7 @@ def work_evaluate(
     units: range,
     packing: Packing,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> str:

@@ -7,17 +7,18 @@ and draws them on one machine.
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from lookalike.catalog.photos.check import Checked, check_images
 from lookalike.catalog.read import Reading, rows_of
 from lookalike.core.errors import CatalogError
-from lookalike.core.progress import Progress
+from lookalike.core.progress import Progress, further
 from lookalike.store.emptying import require_database
 from lookalike.store.shards.packed import Packed, Packing
 from lookalike.store.shards.places import Place
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards.photos import is_address, staged
 from lookalike.workflows.shards.plans import MadeUnits, save_plan
 from lookalike.workflows.start.init import init
 
@@ -72,20 +73,22 @@ def work_init(
     units: range,
     packing: Packing,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> str:
     """Look at the photos of some units, one chunk each."""
     paths = [json.loads(zlib.decompress(plan.chunk(unit))) for unit in units]
     total, done = sum(map(len, paths)), 0
-    for part in paths:
+    root = photos or plan.header["reads"]
+    folders = staged(root, paths) if is_address(root) else [Path(root)] * len(paths)
+    for part, folder in zip(paths, folders, strict=True):
         found = check_images(
             part,
-            photos or plan.header["reads"],
+            folder,
             max_megapixels=plan.header["arguments"]["max_megapixels"],
             threads=workers,
-            progress=_further(progress, done, total),
+            progress=further(progress, done, total),
         )
         packing.add(_packed([[*one[:-1], one.signature.hex()] for one in found]))
         done += len(part)
@@ -126,10 +129,6 @@ def _parts(paths: list[str]) -> list[list[str]]:
 
 def _packed(values: object) -> bytes:
     return zlib.compress(json.dumps(values).encode())
-
-
-def _further(progress: Progress | None, before: int, total: int) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def _changed(plan: Packed) -> CatalogError:

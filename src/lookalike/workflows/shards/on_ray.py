@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,7 +39,7 @@ def work_on_ray(
     address: str,
     *,
     shards: int | None = None,
-    photos: Path | None = None,
+    photos: str | None = None,
     cpus: int = 1,
     gpus: float = 0,
     progress: Progress | None = None,
@@ -60,17 +59,17 @@ def run_shards(
     address: str,
     shards: int,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     cpus: int = 1,
     gpus: float = 0,
     progress: Progress | None = None,
 ) -> WorkedShards:
     """Compute the shards of a plan, at most one per unit, on the cluster that is connected."""
-    address = address if REMOTE.match(address) else os.path.abspath(address)
+    address = _as_on_all_machines(address) or address
     count = min(unit_count(read_plan(place_at(address))), shards)
     task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_shard)
     waiting = [
-        task.remote(address, Part(number, count), photos and photos.resolve(), cpus)
+        task.remote(address, Part(number, count), _as_on_all_machines(photos), cpus)
         for number in range(1, count + 1)
     ]
     done: list[tuple[WorkedShard, str]] = []
@@ -83,7 +82,12 @@ def run_shards(
     return WorkedShards(address, count, sum(shard.existed for shard, _ in done), machines)
 
 
-def _shard(address: str, part: Part, photos: Path | None, cpus: int) -> tuple[WorkedShard, str]:
+def _as_on_all_machines(place: str | None) -> str | None:
+    """A path as seen from any folder; addresses as they are."""
+    return place if place is None or REMOTE.match(place) else os.path.abspath(place)
+
+
+def _shard(address: str, part: Part, photos: str | None, cpus: int) -> tuple[WorkedShard, str]:
     """One shard, on the machine that Ray chose."""
     limit_cores(cpus)
     import ray

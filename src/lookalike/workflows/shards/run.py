@@ -70,7 +70,7 @@ def work(
     address: str,
     part: Part,
     *,
-    photos: Path | None = None,
+    photos: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> WorkedShard:
