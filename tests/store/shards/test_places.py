@@ -140,3 +140,42 @@ def test_without_the_extra_the_command_to_install_it_is_given(monkeypatch):
     with pytest.raises(StorageError, match="s3fs, which is not installed") as refused:
         place_at("s3://bucket/plan")
     assert "[storage]" in refused.value.fix
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TimeoutError("no answer within 60 s"), ConnectionResetError("reset"), ValueError("not what S3 says")],
+)
+def test_a_store_that_fails_in_mid_transfer_is_named_and_nothing_is_there(monkeypatch, file, error):
+    with object_store(monkeypatch) as bucket:
+        place = place_at(f"{bucket}/plan")
+
+        def fail(*_, **__):
+            raise error
+
+        for method in ("put_file", "cat_file", "info"):
+            monkeypatch.setattr(place._files, method, fail, raising=False)
+        for call in (lambda: place.put("a", file), lambda: place.read("a", 0, 5), lambda: place.size("a")):
+            with pytest.raises(StorageError, match=f"{type(error).__name__}: {error}") as refused:
+                call()
+            assert "run the same command again" in refused.value.fix
+        monkeypatch.undo()
+    assert bucket
+
+
+def test_an_upload_that_breaks_off_leaves_no_file(monkeypatch, file):
+    with object_store(monkeypatch) as bucket:
+        place = place_at(f"{bucket}/plan")
+        real = place._files._call_s3
+
+        async def broken(method, *given, **options):
+            if method == "put_object":
+                raise ConnectionResetError("the connection was reset")
+            return await real(method, *given, **options)
+
+        monkeypatch.setattr(place._files, "_call_s3", broken, raising=False)
+        with pytest.raises(StorageError, match="ConnectionResetError"):
+            place.put("a", file)
+        monkeypatch.setattr(place._files, "_call_s3", real, raising=False)
+        assert list(place.names()) == []
+        assert place.put("a", file) is True
