@@ -97,10 +97,10 @@ def install(made: Path, extra: str, python: str, constraints: Iterable[str], at:
     return Installed(seconds, size, tuple(modules))
 
 
-def resolve(made: Path, extra: str, version: str, at: Path) -> str:
+def resolve(made: Path, extra: str, version: str, constraints: Iterable[str], at: Path) -> str:
     """How many packages pip would install for a version of Python. Raises ExtraError if one has no wheel for it."""
     options = ("--dry-run", "--ignore-installed", "--only-binary=:all:", "--target", at / "none")
-    pip = (sys.executable, "-m", "pip", "install", *options, "--python-version", version)
+    pip = (sys.executable, "-m", "pip", "install", *options, *constraints, "--python-version", version)
     would = next(
         line
         for line in run(*pip, wanted(made, extra), at=at).splitlines()
@@ -120,9 +120,9 @@ def line(extra: str, made: Path, given: argparse.Namespace) -> str:
     """What is printed about an extra. Raises ExtraError if a step fails."""
     at = Path(tempfile.mkdtemp(prefix=f"extra-{extra}-", dir=given.folder))
     try:
+        constraints = () if given.newest else ("--constraint", str(ROOT / "constraints.txt"))
         if given.resolve:
-            return resolve(made, extra, given.resolve, at)
-        constraints = () if given.newest else ("--constraint", ROOT / "constraints.txt")
+            return resolve(made, extra, given.resolve, constraints, at)
         found = install(made, extra, given.python, constraints, at)
         shown = f"{found.seconds:.0f} s, {found.size / 1e6:,.0f} MB, imports {', '.join(found.modules)}"
         return shown + (demo(at) if given.demo else "")

@@ -63,6 +63,24 @@ def test_an_unknown_extra_is_refused(script, capsys):
     assert "unknown extra: hiec" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("newest", [False, True])
+def test_resolving_asks_pip_for_wheels_of_that_python(script, monkeypatch, capsys, tmp_path, newest):
+    asked = []
+
+    def answer(*words: object, at: Path) -> str:
+        asked.append([str(word) for word in words])
+        return "Collecting a\nWould install a-1 b-2\n"
+
+    monkeypatch.setattr(script, "wheel", lambda folder: Path("made.whl"))
+    monkeypatch.setattr(script, "run", answer)
+    assert script.main(["heic", "--resolve", "3.14", "--folder", str(tmp_path), *["--newest"] * newest]) == 0
+    assert capsys.readouterr().out == "heic: 2 packages have wheels\n"
+    (words,) = asked
+    assert words[-3:] == ["--python-version", "3.14", "made.whl[heic]"]
+    assert {"--dry-run", "--only-binary=:all:"} < set(words)
+    assert ("--constraint" in words) is not newest
+
+
 @pytest.mark.slow
 def test_the_smallest_extra_installs_in_an_empty_environment(registry, tmp_path):
     done = subprocess.run(
