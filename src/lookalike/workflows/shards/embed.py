@@ -118,7 +118,7 @@ def encode_units(
     root = photos or str(plan.header["reads"])
     if is_address(root):
         parts = [range(unit, unit + 1) for unit in units]
-        folders = staged(root, [_files(_rows(plan, part).catalog) for part in parts])
+        folders = staged(root, [_files(_rows(plan, part)) for part in parts])
     else:
         parts, folders = [units], iter([Path(root)])
     done, total = 0, sum(len(_rows(plan, part).new) for part in parts)
@@ -137,10 +137,10 @@ def encode_units(
         done += len(rows.new)
 
 
-def _files(catalog: Catalog) -> list[str]:
-    """The photos and masks of a catalog."""
-    masks = (Region.of(box).mask for box in catalog.box)
-    return [*catalog.path.tolist(), *(mask for mask in masks if mask)]
+def _files(rows: Rows) -> list[str]:
+    """The photos and masks of the rows without vectors."""
+    masks = (Region.of(box).mask for box in rows.catalog.box[rows.new])
+    return [*rows.catalog.path[rows.new].tolist(), *(mask for mask in masks if mask)]
 
 
 def join_embed(
@@ -153,8 +153,7 @@ def join_embed(
         raise EmbeddingsError(
             f"The catalog changed after the plan: it had {header['rows']:,} images then, and has "
             f"{len(workspace.catalog):,} now, or photos were replaced.",
-            fix="Plan again into another folder. First `join` this plan into a copy of the old workspace "
-            "if you want to keep its vectors.",
+            fix="Plan again into another folder.",
         )
     if not header["replace"]:
         workspace.require_free(name, origin.spec)
