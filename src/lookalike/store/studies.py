@@ -165,15 +165,20 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def _study_errors(place: Place) -> Iterator[None]:
-    """Turn errors of PostgreSQL into one that says what is kept; Optuna can raise others while it handles them."""
+    """Turn errors of PostgreSQL into one that says what is kept; Optuna can raise others while it handles them.
+
+    It does so after an error of the disk too, so ours is looked for beneath the others.
+    """
     try:
         yield
     except LookalikeError:
         raise
     except Exception as error:
         lost: BaseException | None = error
-        while lost is not None and not isinstance(lost, SQLAlchemyError):
+        while lost is not None and not isinstance(lost, SQLAlchemyError | LookalikeError):
             lost = lost.__cause__ or lost.__context__
+        if isinstance(lost, LookalikeError):
+            raise lost from None
         if lost is None or isinstance(place, Path):
             raise
         raise StorageError(

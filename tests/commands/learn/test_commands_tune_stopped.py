@@ -40,6 +40,22 @@ validation.Validation.__call__ = lambda own, model: (time.sleep(0.1), measured(o
 from lookalike.cli import main
 main()
 """
+FULL_LATER = """
+import errno, os
+import lookalike.store.studies as studies
+fsync, lines = os.fsync, []
+def full(handle):
+    name = os.readlink(f"/proc/self/fd/{handle}")
+    if name.endswith(".journal"):
+        lines.append(1)
+        if len(lines) > 40:
+            os.ftruncate(handle, os.fstat(handle).st_size - 5)  # half a line had room
+            raise OSError(errno.ENOSPC, "No space left on device")
+    fsync(handle)
+studies.os.fsync = full
+from lookalike.cli import main
+main()
+"""
 
 
 def start(folder: Path, *arguments: str, program: str = SLOW) -> subprocess.Popen[str]:
@@ -128,6 +144,24 @@ def test_stopped_twice_it_ends_like_a_study_that_was_not(lookalike, shop, how): 
     assert outcomes(again) == outcomes(whole)
     assert {one["reason"] for one in again["trials"] if one["state"] == "failed"} == {"it was interrupted"}
     assert "2 interrupted and repeated" in flat(lookalike(*ON).out)
+
+
+@pytest.mark.slow
+def test_a_full_disk_keeps_the_finished_trials(lookalike, shop):  # noqa: F811
+    whole = lookalike(*ON, "--json").json
+    (shop / "tuning/base.journal").unlink()
+    process = start(shop, *ON, program=FULL_LATER)
+    _, complaint = process.communicate(timeout=MINUTES)
+    assert process.returncode == 1, complaint
+    assert "disk is full" in complaint
+    assert "base.journal" in complaint
+    assert "Traceback" not in complaint
+    finished = states(trials(shop))["COMPLETE"]
+    assert finished >= 1
+    again = lookalike(*ON, "--json").json
+    assert again["resumed"] == finished
+    assert states(trials(shop))["RUNNING"] == 0
+    assert outcomes(again) == outcomes(whole)
 
 
 @pytest.mark.slow
