@@ -25,18 +25,18 @@ DIMENSION, K, BATCH, ADDED, QUERIES, RECALL, REPEATS = 512, 10, 64, 10_000, 192,
 EXACT = 500_000
 
 
-def features(rows: int, seed: int) -> np.ndarray:
+def features(rows: int, seed: int, dimension: int = DIMENSION) -> np.ndarray:
     """Clustered vectors of a low intrinsic dimension with noise, as networks make them."""
     shape, random = np.random.default_rng(0), np.random.default_rng(seed)
-    basis = shape.standard_normal((48, DIMENSION)).astype(np.float32)
+    basis = shape.standard_normal((48, dimension)).astype(np.float32)
     centers = shape.standard_normal((2_000, 48)).astype(np.float32)
-    made = np.empty((rows, DIMENSION), np.float32)
+    made = np.empty((rows, dimension), np.float32)
     for first in range(0, rows, 50_000):
         count = min(50_000, rows - first)
         inner = centers[random.integers(0, len(centers), count)]
         inner = inner + 0.5 * random.standard_normal((count, 48), np.float32)
         made[first : first + count] = inner @ basis + 0.7 * random.standard_normal(
-            (count, DIMENSION), np.float32
+            (count, dimension), np.float32
         )
     return made
 
