@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
+from lookalike.learn.objectives import dino
 from lookalike.learn.request import TrainingRequest
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.learn import finetune as workflow
@@ -182,3 +183,23 @@ def test_a_network_in_bfloat16_keeps_its_parameters_in_float32(lookalike, networ
     assert all(np.isfinite(epoch["loss"]) and epoch["loss"] > 0 for epoch in found.json["history"])
     weights = load_file(network_shop / "models/better/weights.safetensors")
     assert {value.dtype for value in weights.values() if value.is_floating_point()} == {torch.float32}
+
+
+def test_a_collapse_of_dino_is_printed(lookalike, network_shop, monkeypatch):
+    asked = (
+        "finetune",
+        "base",
+        "--name",
+        "better",
+        "--part",
+        "network",
+        "--loss",
+        "dino",
+        "--prototypes",
+        16,
+    )
+    assert "collapsed" not in lookalike(*asked, *TINY[:4]).out
+    monkeypatch.setattr(dino, "LEAST_INFORMATION", 100.0)
+    again = lookalike(*asked, *TINY[:4], "--seed", 1, "--replace")
+    assert again.status == 0, again.err
+    assert "Warning: DINO has collapsed" in flat(again.out)

@@ -97,6 +97,12 @@ def run_in_two(folder: Path, callbacks_of: int | None = None) -> None:
     spawn(in_two, (folder, port, callbacks_of), nprocs=2)
 
 
+def weights(folder: Path, name: str) -> torch.Tensor:
+    """All weights of a trained network, one after another."""
+    found = load_file(folder / f"models/{name}/weights.safetensors")
+    return torch.cat([found[one].double().flatten() for one in sorted(found)])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [1, 2])
 def test_a_run_is_resumed_with_another_number_of_processes(network_shop, first):
@@ -115,7 +121,7 @@ def test_a_run_is_resumed_with_another_number_of_processes(network_shop, first):
     assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]
     for line, epoch in zip(lines, whole.history, strict=True):
         assert json.loads(line)["loss"] == pytest.approx(epoch.loss, rel=1e-3)
-    one, other = (load_file(network_shop / f"models/{name}/weights.safetensors") for name in ("run", "whole"))
-    steps = 3 * len(whole.history)  # Adam moves a weight by about the rate in a step, whatever its gradient
-    for name, value in one.items():
-        torch.testing.assert_close(value, other[name], rtol=0, atol=2 * steps * REQUEST.rate)
+    other_seed = REQUEST.model_copy(update={"seed": REQUEST.seed + 1})
+    workflow.finetune(opened, "base", "other", other_seed, device="cpu")
+    run, same, other = (weights(network_shop, name) for name in ("run", "whole", "other"))
+    assert torch.dist(run, same) < 0.3 * torch.dist(other, same)  # Adam makes much of a small difference
