@@ -10,6 +10,11 @@ import numpy as np
 from scipy.stats import t as student
 
 TARGET = 10**8
+LIKE = {
+    "discover": "top lists",
+    "evaluate": "ranks",
+    "report": "top lists",
+}  # whose memory they need when large
 LEAST_SECONDS, LEAST_SIZES, CONFIDENCE = 0.5, 4, 0.95
 
 
@@ -100,8 +105,10 @@ def law(journal: Journal, stage: str, figure: str = "seconds") -> Fit | None:
 
 
 def line_of_memory(journal: Journal, stage: str) -> tuple[float, float]:
-    """Bytes at the largest size minus those of the line to zero, and bytes per image between the two largest sizes."""
-    found = points(journal, stage, "megabytes", -1.0)
+    """The line through the two largest sizes: bytes at size zero, and bytes per image."""
+    found = points(journal, LIKE.get(stage, stage), "megabytes", -1.0) or points(
+        journal, stage, "megabytes", -1.0
+    )
     (before, low), (last, high) = found[-2:] if len(found) > 1 else [(0, 0.0), *found]
     slope = max(high - low, 0.0) / (last - before) * 1e6
     return high * 1e6 - slope * last, slope

@@ -86,12 +86,15 @@ Start-up is not included. "Disk" is what the stage adds to the workspace.
 
 ## Functions on vectors
 
-Vectors are clustered, of dimension {DIMENSION}, and on disk. "MB above" includes the inputs. The stages are:
+Vectors are clustered, of dimension {DIMENSION}, and in a file. "MB above" includes the inputs. It also includes pages
+of this file, at most {4 * DIMENSION} bytes per vector, which the system takes back when memory is short. The stages:
 
 - `ranks`: judged ranks of {QUERIES:,} queries with 25 labels each. `top lists`: {QUERIES:,} queries, {TOP} items each.
+  Both read the vectors from the file at all sizes.
 - `search index`: a graph by USearch, built and written. `searches`: {SEARCHES:,} lists of 10 items by this graph,
   expansion {EXPANSION}, batches of 64.
-- `near duplicates`: the search among signatures of photos. `splits`: the draw of train, validation and test.
+- `near duplicates`: the search among signatures of photos ([earlier figures](internals/performance.md#duplicates)).
+  `splits`: the draw of train, validation and test.
 - `label graph`: the graph of {LABELS_PER_IMAGE} labels for each image.
 - `catalog written` and `catalog read`: a catalog without photos and vectors, as `init` writes it and commands read it.
 
@@ -134,8 +137,12 @@ A power law, seconds = a n^b, is fitted by least squares on logarithms. It uses 
 than {LEAST_SECONDS} s; "sizes" is their number. In parentheses are {CONFIDENCE:.0%} intervals: t distribution,
 with sizes - 2 degrees of freedom. The interval of a prediction is for one more measurement.
 With fewer than {LEAST_SIZES} sizes, intervals are undefined. With fewer than two, there is no fit.
+Where b is below 1, work that does not grow still counts at the measured sizes. Then the prediction is too low.
+It is also too low where it is below that of `catalog read`, because all commands read the catalog.
 
 Processor seconds are fitted in the same way, and give core hours. GB are on the line through the two largest sizes.
+The lines of `ranks` and `top lists` stand for `evaluate`, `discover` and `report` too. These commands hold up to 1 GiB
+of vectors in memory, and read larger files from disk.
 
 {chr(10).join(rows)}"""
 

@@ -71,9 +71,9 @@ def arithmetic(journal: Journal, decoding: Mapping[str, tuple[float, float]], pr
 
 A machine is assumed to have {CORES} cores and {MEMORY / 1e9:.0f} GB. The deadline is {HOURS} hours.
 
-    core hours = images / (photos per second and core) / 3,600
-    machines = core hours / ({CORES} cores x {HOURS} hours), rounded up
-    cost = core hours x price of a core hour
+- core hours = images / (photos per second and core) / 3,600
+- machines = core hours / ({CORES} cores x {HOURS} hours), rounded up
+- cost = core hours x price of a core hour
 
 The price is {price:g} for an hour of one core, in any currency. It is an assumption, not an offer.
 To set yours, run the command again; it measures nothing that the journal has:

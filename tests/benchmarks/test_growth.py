@@ -127,6 +127,13 @@ def test_rates_of_photos_are_those_of_the_page_on_speed(growth):
     assert len(rates) == 4
 
 
+def test_the_page_in_the_documentation_is_that_of_its_journal(growth):
+    journal = growth.read(ROOT / "benchmarks/growth.jsonl")
+    assert {name for name, _ in journal.results} == {*growth.stages.IMAGES, *growth.stages.VECTORS}
+    text = growth.page(journal, growth.target.rates(), growth.target.PRICE)
+    assert (ROOT / "docs/scale.md").read_text(encoding="utf-8") == text
+
+
 def test_a_stopped_run_goes_on_where_it_stopped(growth, tmp_path, monkeypatch):
     for name in ("draw", "write_table", "write_vectors"):
         monkeypatch.setattr(growth.stages, name, lambda *given: None)
