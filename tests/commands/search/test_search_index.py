@@ -1,7 +1,9 @@
 """The index of a workspace: built for a recall, refused by others, stale, updated, and two writers."""
 
 import json
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -113,3 +115,43 @@ def test_a_milvus_that_is_gone_in_mid_request(workspace):
         searcher.by_image(str(searcher.catalog.image[0]))
     embeddings, exact = searcher.embeddings, searcher.distinct.exact
     assert open_engine(opened, embeddings, exact, "exact") == (exact, "")
+
+
+def test_a_milvus_that_dies_while_it_answers(workspace):
+    """The server is stopped, so that it has the request and cannot answer; then it dies."""
+    server = started_milvus()
+    opened = Workspace(workspace)
+    build_index(opened, "color", engine="milvus", address=server.address)
+    searcher = Searcher.of(opened, "color", engine="milvus")
+    image = str(searcher.catalog.image[0])
+    assert searcher.by_image(image).results
+    server.process.send_signal(signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as asking:
+        answer = asking.submit(searcher.by_image, image)
+        with pytest.raises(TimeoutError):
+            answer.result(timeout=1)
+        server.kill()
+        with pytest.raises(SearchError, match="does not answer"):
+            answer.result(timeout=120)
+
+
+def test_a_milvus_that_answers_fewer_than_asked(workspace, monkeypatch):
+    """Lists are whole all the same: every image is compared instead."""
+    server = started_milvus()
+    opened = Workspace(workspace)
+    build_index(opened, "color", engine="milvus", address=server.address)
+    searcher = Searcher.of(opened, "color", engine="milvus")
+    client = searcher.engine.index._client
+    real, cut = client.search, []
+
+    def fewer(*given, **options):
+        found = real(*given, **options)
+        cut.append(len(found))
+        return [hits[:2] for hits in found]
+
+    monkeypatch.setattr(client, "search", fewer)
+    images = searcher.catalog.image[:12].tolist()
+    found = [[one.item for one in answer.results] for answer in searcher.many(images, 5)]
+    assert cut
+    assert found == answers(workspace, "exact")
+    server.kill()
