@@ -60,7 +60,7 @@ To measure again, delete the journal. Do not edit this page.
 - **Load:** the machine also did other work. When a stage started, the load was {min(loads):.1f} to {max(loads):.1f},
   median {float(np.median(loads)):.1f}. Compare processor seconds, which vary less.
 - **Sizes:** up to {most["images"]:,} images, and {most["vectors"]:,} vectors of dimension {DIMENSION}.
-  Larger sizes are not measured. Each figure is one run.
+  Larger sizes{" (10,000,000 vectors)" if most["vectors"] < 10**7 else ""} are not measured. Each figure is one run.
 - **Predictions** for {TARGET:,} images are extrapolations far beyond the measured sizes.
   They hold only if the growth stays the same. Intervals do not cover a change of the growth."""
 
@@ -76,7 +76,7 @@ def measured(journal: Journal) -> str:
 
 Studio photos of {SIDE} pixels, two for each item. Items have one random order, and a smaller catalog is the first part
 of a larger one. The encoder is `descriptor:color` (486 numbers). The pool has {QUERIES:,} queries with {TOP} items
-each, and the studio's ground truth gives the labels. So queries and labels stay as many; the gallery grows.
+each, and the studio's ground truth gives {QUERIES * TOP:,} labels. Queries and labels stay as many; the gallery grows.
 Photos of 640 pixels take longer: see [Photos](#photos).
 
 "MB above" is the most memory of the process and its workers, above what they held after the same work on few images.
@@ -140,7 +140,8 @@ With fewer than {LEAST_SIZES} sizes, intervals are undefined. With fewer than tw
 Where b is below 1, work that does not grow still counts at the measured sizes. Then the prediction is too low.
 It is also too low where it is below that of `catalog read`, because all commands read the catalog.
 
-Processor seconds are fitted in the same way, and give core hours. GB are on the line through the two largest sizes.
+Processor seconds are fitted in the same way, where they are above {LEAST_SECONDS}, and give core hours.
+GB are on the line through the two largest sizes.
 The lines of `ranks` and `top lists` stand for `evaluate`, `discover` and `report` too. These commands hold up to 1 GiB
 of vectors in memory, and read larger files from disk.
 

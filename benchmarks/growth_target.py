@@ -23,7 +23,8 @@ CARRIES_ON = {
     "evaluate": SHARDS.format("evaluate"),
     "report": NOTHING,
     "status": NOTHING,
-    "index": "[Milvus](how-to/searching.md#several-machines-milvus) for the graph",
+    "index": "[Milvus](how-to/searching.md#several-machines-milvus) for the graph; "
+    "the command still holds a copy of all vectors",
     "ranks": SHARDS.format("evaluate"),
     "top lists": SHARDS.format("discover"),
     "search index": "[Milvus](how-to/searching.md#several-machines-milvus)",
