@@ -241,7 +241,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--most-images", type=int, default=100_000)
     parser.add_argument("--most-vectors", type=int, default=1_000_000)
-    parser.add_argument("--most-seconds", type=float, default=300, help="limit of one stage on vectors")
+    parser.add_argument("--most-seconds", type=float, default=600, help="limit of one stage on vectors")
     parser.add_argument("--price", type=float, default=target.PRICE, help="price of an hour of one core")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/scale.md")
     parser.add_argument("--journal", type=Path, default=ROOT / "benchmarks/growth.jsonl")
