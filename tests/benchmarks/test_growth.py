@@ -18,7 +18,9 @@ MACHINE = {"date": "2026-01-02", "processor": "a processor", "cores": 2, "gigaby
 
 @pytest.fixture(scope="module")
 def growth():
-    """The command as a module, with its neighbours; none of them stays imported."""
+    """The command as a module, with its neighbours; none of them stays imported. Folders of tests have their names."""
+    names = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    folders = {name: sys.modules.pop(name) for name in names & set(sys.modules)}
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "benchmarks")
@@ -26,6 +28,7 @@ def growth():
     for name in set(sys.modules) - before:
         if Path(getattr(sys.modules[name], "__file__", None) or "").parent == ROOT / "benchmarks":
             del sys.modules[name]
+    sys.modules.update(folders)
 
 
 def result(stage: str, size: int, seconds: float = 1.0, megabytes: float = 0.0, disk: int = 0) -> dict:

@@ -3,6 +3,7 @@
 The three stages run at the same time, in the order of the catalog, with a bounded number of photos between them.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -126,7 +127,7 @@ def encode_catalog(
     bad: dict[str, list[str]] = {}
     done = len(catalog) - photos
     with workers(count, photos) as pool, ThreadPoolExecutor(encoder.threads) as threads:
-        work = partial(make_ready, str(root), encoder.prepare, encoder.size_hint)
+        work = partial(make_ready, os.path.abspath(root), encoder.prepare, encoder.size_hint)
         ready = in_order(pool, work, _chunks(catalog, shards), AHEAD * count)
         run = partial(_run, encoder)
         batches = in_order(threads, run, _batches(ready, encoder.batch), encoder.threads + 1)
