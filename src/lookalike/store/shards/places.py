@@ -123,7 +123,7 @@ class ObjectStore:
                 return None
 
     def read(self, name: str, first: int, last: int) -> bytes:
-        """The bytes from first to last. A shorter answer is asked for once more, then refused."""
+        """The bytes from first to last. A shorter answer is read once more, then refused."""
         for _ in range(ATTEMPTS):
             with self._errors(f"reading {name}"):
                 found: bytes = self._files.cat_file(f"{self._folder}/{name}", start=first, end=last)

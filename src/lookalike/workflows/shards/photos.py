@@ -21,8 +21,8 @@ def is_address(root: str) -> bool:
 def staged(address: str, units: Sequence[Sequence[str]]) -> Iterator[Path]:
     """For each unit, a folder with its photos. A photo that the store lacks is missing there too.
 
-    While a unit is worked on, the photos of the next one are read. The folder of a unit is deleted when the next is
-    asked for, so at most two units take space.
+    While one unit is computed, the photos of the next are read. The folder of a unit is deleted when the next begins,
+    so at most two units take space.
     """
     store = ObjectStore(address)
     with tempfile.TemporaryDirectory(prefix="lookalike-") as top, ThreadPoolExecutor(1) as ahead:
