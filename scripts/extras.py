@@ -80,7 +80,7 @@ def wheel(folder: Path) -> Path:
 
 
 def wanted(made: Path, extra: str) -> str:
-    """What pip is asked for."""
+    """The arguments of pip."""
     return str(made) if extra == BASE else f"{made}[{extra}]"
 
 

@@ -1,4 +1,4 @@
-"""plan, work, join: the vectors of one process, whoever computes them, in any order, and nothing else."""
+"""plan embed, work, join: the result is that of one process, for any order and number of workers."""
 
 import json
 import os

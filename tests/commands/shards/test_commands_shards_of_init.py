@@ -1,4 +1,4 @@
-"""plan init, work, join: the workspace of one process, whoever looked at the photos."""
+"""plan init, work, join: the workspace is that of one process."""
 
 import shutil
 from dataclasses import replace
