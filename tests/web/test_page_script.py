@@ -4,6 +4,7 @@ import re
 
 import pytest
 from labelling_app import log_in, until
+from playwright.sync_api import expect
 
 from lookalike.store.people import people
 
@@ -27,7 +28,7 @@ def test_without_a_script_times_are_in_utc_and_no_button_copies(served, browser)
     page = log_in(browser.new_context(java_script_enabled=False), served, "Lea", there="/team/people")
     assert page.locator("time").first.inner_text() == UTC
     page.get_by_role("button", name="Create link", exact=True).click()
-    assert page.locator("[data-copies]").count() == 1
+    expect(page.locator("[data-copies]")).to_have_count(1)
     assert not page.locator("[data-copies]").is_visible()
 
 

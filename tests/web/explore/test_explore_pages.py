@@ -9,6 +9,7 @@ from by_keyboard import walk
 from explored_shop import with_labels, with_vectors
 from labelling_app import LEA, log_in, make_workspace, serving_shop, when
 from PIL import Image
+from playwright.sync_api import expect
 
 from lookalike.workflows.explore.map import make_map
 
@@ -73,7 +74,7 @@ def test_a_colour_selects_its_photos_and_the_list_goes_on(page, shop):
     assert listed(page) == train[:96]
     assert page.locator("#found a").first.get_attribute("href").startswith("/search?image=")
     button.click()
-    assert page.locator("#found > li").count() == 0
+    expect(page.locator("#found > li")).to_have_count(0)
 
 
 @pytest.mark.parametrize("tool", ["Rectangle", "Lasso"])
@@ -130,7 +131,7 @@ def test_from_a_number_to_its_pictures_in_one_click(page, shop):
     page.goto(f"{shop.address}/results")
     row = page.locator("section:has(#measures) tbody tr").first
     row.locator("td a").first.click()
-    assert page.locator("article.asked").first.locator(".hits li").count() == 5
+    expect(page.locator("article.asked").first.locator(".hits li")).to_have_count(5)
 
 
 def test_the_navigation_of_a_phone_shows_the_current_page(browser, shop):
@@ -150,7 +151,7 @@ def test_without_a_script_the_list_replaces_the_map(browser, shop):
     page.goto(f"{shop.address}/map?encoder=color&by=category")
     assert page.locator("#plane").is_hidden()
     page.get_by_role("link", name="List the photos by category").click()
-    assert page.locator(".thumbs > li").count() > 0
+    page.locator(".thumbs > li").first.wait_for()
     context.close()
 
 

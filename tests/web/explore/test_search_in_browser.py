@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from by_keyboard import walk
 from labelling_app import ANN, LEA, log_in
+from playwright.sync_api import expect
 
 from lookalike.catalog.photos.boxes import Box
 from lookalike.workflows.search.searcher import Searcher
@@ -33,6 +34,7 @@ def give(page, content, kind="drop"):
 
 
 def items(page, at):
+    page.wait_for_load_state()  # a click on a link waits for the first bytes of a page alone
     return [one.get_attribute("alt") for one in page.locator(".list").nth(at).locator(".hits img").all()]
 
 
@@ -120,7 +122,7 @@ def test_without_a_script_links_and_forms_search_filter_box_and_upload(browser, 
     assert page.locator("#mark rect").get_attribute("width") == "80"
     assert "filter=category%3Dbed" in page.url
     page.locator(".chip.on", has_text="hog").click()
-    assert page.locator(".list").count() == 1
+    expect(page.locator(".list")).to_have_count(1)
     photo = tmp_path / "a.jpg"
     photo.write_bytes(content_of(shop, 4))
     page.get_by_label("Your photo").set_input_files(photo)

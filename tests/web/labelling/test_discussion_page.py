@@ -4,6 +4,7 @@ import random
 
 import pytest
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop, until
+from playwright.sync_api import expect
 from sqlalchemy import select
 
 from lookalike.annotate.campaign import Campaign
@@ -194,7 +195,7 @@ def test_without_a_script_forms_decide_and_show_the_next_pair(shop, pages):
     page = pages(LEA, "/discuss?sort=newest", java_script_enabled=False)
     page.locator("#state").select_option("settled")
     page.get_by_role("button", name="Show").click()
-    assert page.locator(".card").count() == 1
+    expect(page.locator(".card")).to_have_count(1)
     page.goto(f"{shop.address}/discuss/2?category=&sort=oldest")
     following = page.locator("#next").get_attribute("href")
     page.locator("#answers [value=similar]").click()
@@ -205,7 +206,7 @@ def test_without_a_script_forms_decide_and_show_the_next_pair(shop, pages):
     assert states(shop)[1] == ("discussion", None)
     page.locator("#text").fill("legs")
     page.get_by_role("button", name="Add comment").click()
-    assert page.locator(".panel .entry", has_text="legs").count() == 1
+    expect(page.locator(".panel .entry", has_text="legs")).to_have_count(1)
     page.goto(f"{shop.address}/discuss?sort=comments")
     cards = page.locator(".card")
     assert "Pair 2" in cards.first.inner_text()
