@@ -26,7 +26,7 @@ from lookalike.store.shards.packed import packing
 from lookalike.store.shards.places import place_at
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards import embed, on_ray
-from lookalike.workflows.shards.plans import Part, read_plan, unit_count
+from lookalike.workflows.shards.plans import Part, ShardWork, read_plan, unit_count
 from lookalike.workflows.shards.run import work
 from lookalike.workflows.start.init import init
 
@@ -99,11 +99,11 @@ def worker(plan_at: str, part: Part, cores: list[int], ready: Any, results: Any)
     plan = read_plan(place_at(plan_at))
     units, encoder = part.units(unit_count(plan)), embed.opened(plan)
     with packing() as (packed, _):
-        embed.encode_units(plan, encoder, units[:1], packed)
+        embed.encode_units(ShardWork(plan, units[:1], packed), encoder)
     ready.wait()
     begin = time.monotonic()
     with packing() as (packed, _):
-        embed.encode_units(plan, encoder, units, packed)
+        embed.encode_units(ShardWork(plan, units, packed), encoder)
     results.put((begin, time.monotonic()))
     leave(results)
 

@@ -8,7 +8,9 @@ import dataclasses
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import CodeType
 from typing import Any
 
@@ -17,6 +19,7 @@ import jaxtyping
 FIRST, THEN_EVERY = 100, 50
 checked_by_jaxtyping = jaxtyping.jaxtyped
 calls: Counter[CodeType] = Counter()
+off = ContextVar("off", default=False)
 
 
 def jaxtyped(decorated: Any = None, *, typechecker: Any = None) -> Any:
@@ -38,13 +41,23 @@ def sometimes_checked(function: Callable[..., Any], typechecker: Any) -> Callabl
     @functools.wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
         calls[code] += 1
-        if calls[code] > FIRST and calls[code] % THEN_EVERY:
+        if off.get() or (calls[code] > FIRST and calls[code] % THEN_EVERY):
             return function(*arguments, **named)
         if not checked:
             checked.append(checked_by_jaxtyping(function, typechecker=typechecker))
         return checked[0](*arguments, **named)
 
     return called
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """No checks inside: for tests of our own errors for values of a wrong type."""
+    before = off.set(True)
+    try:
+        yield
+    finally:
+        off.reset(before)
 
 
 def install() -> None:

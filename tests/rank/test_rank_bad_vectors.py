@@ -5,6 +5,7 @@ import pytest
 from oracles.matching import Vote
 from oracles.ranking import Photo
 from oracles.worlds import catalog_of, embeddings_of, labels_of
+from shape_checks import unchecked
 
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.types import Embeddings, Rule
@@ -74,6 +75,6 @@ def test_k_below_one_is_refused(k: int):
 
 @pytest.mark.parametrize("wrong", [{"level": "photo"}, {"similarity": "cos"}, {"split": "holdout"}])
 def test_an_unknown_rule_lists_the_known_ones(wrong: dict[str, str]):
-    with pytest.raises(ArgumentError) as caught:
+    with unchecked(), pytest.raises(ArgumentError) as caught:
         Rule(**wrong)
     assert "Use one of" in caught.value.fix

@@ -1,7 +1,6 @@
 """Lists and judged ranks from parts of the gallery are those of the whole, with ties and short galleries."""
 
-import operator
-from functools import reduce
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,16 +10,20 @@ from hypothesis import strategies as st
 from lookalike.core.checks import strings
 from lookalike.core.types import Catalog, Embeddings, Labels, Rule
 from lookalike.rank import parts as rank_parts
+from lookalike.rank.counting import JudgedQueries
 from lookalike.rank.distinct import top_lists
+from lookalike.rank.engine.machine import Machine
 from lookalike.rank.engine.source import Source
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import judged_pairs
 from lookalike.rank.parts import (
+    RUN,
+    added,
     counts_of_part,
     joined_lists,
     joined_ranks,
-    judged_queries,
     lists_of_part,
+    scores_of,
     whole_items,
 )
 
@@ -111,9 +114,9 @@ def test_counts_of_parts_add_up_to_the_judged_ranks(seed, images, items, most):
     if not len(pairs):
         return
     whole = judged_ranks(catalog, Embeddings("e", catalog.image, vectors), pairs)
-    judged = judged_queries(catalog, Source(vectors), pairs)
+    judged = replace(JudgedQueries.of(pairs), score=scores_of(catalog, Source(vectors), pairs))
     parts = [counts_of_part(catalog, Source(vectors), judged, rows) for rows in whole_items(catalog, most)]
-    found = joined_ranks("e", pairs, judged, reduce(operator.add, parts))
+    found = joined_ranks("e", pairs, judged, [added(parts)])
     np.testing.assert_array_equal(found.above, whole.above)
     np.testing.assert_array_equal(found.tied, whole.tied)
     np.testing.assert_array_equal(found.candidates, whole.candidates)
@@ -130,6 +133,41 @@ def test_vectors_of_labelled_items_are_read_a_few_at_a_time(monkeypatch):
         np.ones(len(rows) * len(queries), np.int8),
     )
     pairs = judged_pairs(catalog, labels, Rule())
-    at_once = judged_queries(catalog, Source(vectors), pairs).score
+    at_once = scores_of(catalog, Source(vectors), pairs)
     monkeypatch.setattr(rank_parts, "SLICE", 7)
-    np.testing.assert_array_equal(judged_queries(catalog, Source(vectors), pairs).score, at_once)
+    np.testing.assert_array_equal(scores_of(catalog, Source(vectors), pairs), at_once)
+
+
+@pytest.mark.parametrize("machine", [Machine(device="numpy"), Machine(held=0, device="numpy")])
+def test_runs_of_queries_against_the_whole_gallery_give_the_bits_of_one_process(machine):
+    """Lists and ranks, of a gallery held in memory and of one gone through in slabs; the last run is short."""
+    random = np.random.default_rng(5)
+    catalog, _ = shop(5, 3_000, 900)
+    vectors, k = random.standard_normal((3_000, 24)).astype(np.float32), 5
+    encoder, source = Embeddings("e", catalog.image, vectors), Source(vectors)
+    queries = np.arange(2_100)
+    pair = random.integers(0, 3_000, 9_000), random.integers(0, 3_000, 9_000)
+    labels = Labels(catalog.image[pair[0]], catalog.image[pair[1]], np.ones(9_000, np.int8))
+    pairs = judged_pairs(catalog, labels, Rule())
+    judged, (gallery,) = JudgedQueries.of(pairs), whole_items(catalog, 3_000)
+    lists, counts = [], []
+    for first in range(0, len(queries), RUN):
+        run = queries[first : first + RUN]
+        lists.append(lists_of_part(catalog, source, run, gallery, k, machine, whole=True))
+    for first in range(0, len(judged.row), RUN):
+        start = judged.start[first : first + RUN + 1]
+        some = JudgedQueries(
+            judged.row[first : first + RUN], start - start[0], judged.code[start[0] : start[-1]]
+        )
+        counts.append(counts_of_part(catalog, source, some, gallery, machine))
+    assert len(lists) == 3
+    assert len(counts) > 1
+    whole = top_lists(catalog, encoder, queries, k, Rule(), machine=machine)
+    np.testing.assert_array_equal(np.concatenate([one.row for one in lists]), whole.row)
+    np.testing.assert_array_equal(np.concatenate([one.score for one in lists]), whole.score)
+    found, one = (
+        joined_ranks("e", pairs, judged, counts),
+        judged_ranks(catalog, encoder, pairs, machine=machine),
+    )
+    for name in ("above", "tied", "score", "candidates", "tolerance"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(one, name))

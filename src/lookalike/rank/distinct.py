@@ -63,6 +63,11 @@ def top_for_vectors(
     return _lists(catalog, embeddings, Source(vectors), rows, k, rule, machine)
 
 
+def held_for(queries: int, machine: Machine) -> int:
+    """Bytes of the gallery to hold: where one product answers all queries, a copy would be used only once."""
+    return machine.held if queries > STREAMED_HEIGHTS[0] else 0
+
+
 def best_images(gallery: Gallery, queries: Shaped, count: int, machine: Machine = DEFAULT) -> TopLists:
     """The best candidates of shaped queries that are no catalog images: nothing is left out, duplicates neither."""
     return best_of(gallery, queries, np.full(len(queries), -1, np.int64), count, machine)
@@ -81,9 +86,7 @@ def _lists(
 ) -> TopLists:
     """Top lists of queries: catalog rows, or where these are -1 the rows of `asking`, a source of new vectors."""
     rule = rule or Rule()
-    # Where one product answers all queries, a copy of the gallery would be used only once.
-    held = machine.held if len(rows) > STREAMED_HEIGHTS[0] else 0
-    gallery = prepare(catalog, aligned(catalog, embeddings), rule, held)
+    gallery = prepare(catalog, aligned(catalog, embeddings), rule, held_for(len(rows), machine))
 
     def best(some: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         images = np.where(rows[some] >= 0, rows[some], some)

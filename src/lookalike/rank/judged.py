@@ -7,7 +7,7 @@ from jaxtyping import Float32
 
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Labels, Rule
-from lookalike.rank.engine.blocks import each_block, kernels_of
+from lookalike.rank.counting import JudgedQueries, count_around
 from lookalike.rank.engine.machine import DEFAULT, QUERIES_SHARE, Machine
 from lookalike.rank.engine.source import Source, aligned
 from lookalike.rank.engine.vectors import as_queries, score_of, tie_tolerance
@@ -57,47 +57,14 @@ def _ranked(
     progress: Progress | None,
 ) -> tuple[JudgedRanks, Float32[np.ndarray, " pairs"]]:
     """Judged ranks of pairs among the units of a rule, and the tie tolerance of each pair's query."""
-    gallery = prepare(catalog, source, rule, machine.held)
-    query_rows, count = np.unique(pairs.query_row, return_counts=True)
+    gallery, judged = prepare(catalog, source, rule, machine.held), JudgedQueries.of(pairs)
     center = gallery.vectors.center
-    queries = as_queries(source, query_rows, rule.similarity, center, machine.held // QUERIES_SHARE)
-    tolerance = tie_tolerance(queries.norm, gallery.typical, rule.similarity)
-    target = gallery.unit_of_code[pairs.code]
-    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    score, candidates = np.empty(len(pairs), np.float32), np.empty(len(queries), np.int64)
-    above, tied = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
-
-    def count_block(first: int, last: int, scores: object) -> None:
-        hidden_start, hidden = gallery.hidden(query_rows[first:last])
-        candidates[first:last] = gallery.candidates(hidden_start, hidden)
-        kernels_of(scores).rank_block(
-            scores,
-            gallery.classes,
-            hidden_start,
-            hidden,
-            start[first : last + 1],
-            target,
-            tolerance[first:last],
-            score,
-            above,
-            tied,
-        )
-
-    each_block(queries, gallery.vectors, count_block, machine=machine, threads=threads, progress=progress)
-    ranks = JudgedRanks(
-        encoder=encoder,
-        query=pairs.query,
-        candidate=pairs.candidate,
-        label=pairs.label,
-        above=above,
-        tied=tied,
-        score=score_of(score, np.repeat(queries.norm, count), rule.similarity),
-        candidates=np.repeat(candidates, count),
-        basis=pairs.basis,
-        tolerance=float(np.median(tolerance)) if len(tolerance) else 0.0,
-        drawn=pairs.drawn,
-    )
-    return ranks, np.repeat(tolerance, count)
+    queries = as_queries(source, judged.row, rule.similarity, center, machine.held // QUERIES_SHARE)
+    counts = count_around(gallery, queries, judged, machine, threads=threads, progress=progress)
+    count, tolerance = np.diff(judged.start), tie_tolerance(queries.norm, gallery.typical, rule.similarity)
+    score = score_of(counts.score, np.repeat(queries.norm, count), rule.similarity)
+    typical = float(np.median(tolerance)) if len(tolerance) else 0.0
+    return counts.ranks(encoder, pairs, judged, score, typical), np.repeat(tolerance, count)
 
 
 def _credited(

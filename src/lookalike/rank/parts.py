@@ -5,19 +5,21 @@ the whole gallery, or ties with one, is so within its part too. *Judged ranks*: 
 vectors and are computed first; each part counts its items above and near them, and counts add up.
 
 Scores are products of other shapes than in one process, so they are equal up to rounding, and ranks up to the tie
-tolerance, which is ten times wider.
+tolerance, which is ten times wider. A run of queries against the *whole* gallery has the shapes of one process if it
+begins at a multiple of `RUN`: then everything is equal to the bit on one kind of processor.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields, replace
 
 import numpy as np
 from jaxtyping import Float32, Int, Int64
 
 from lookalike.core.checks import at_least
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, JudgedRanks, Rule
+from lookalike.rank.counting import Counts, JudgedQueries, count_around
 from lookalike.rank.distinct import TopLists, best_of
-from lookalike.rank.engine.blocks import each_block, kernels_of
 from lookalike.rank.engine.machine import DEFAULT, Machine
 from lookalike.rank.engine.source import Source
 from lookalike.rank.engine.vectors import TIE, as_queries
@@ -26,29 +28,7 @@ from lookalike.rank.pairs import JudgedPairs
 
 SPARE = 8  # items above K that are fetched to see the ties
 SLICE = 2**16  # vectors of labelled items that are read at a time
-PROCESSORS = Machine(device="numpy")  # counting around known scores has no kernel for a GPU
-
-
-@dataclass(frozen=True)
-class JudgedQueries:
-    """Labelled items, those of query i from start[i] to start[i + 1], with the scores of their best images."""
-
-    row: Int64[np.ndarray, " queries"]
-    start: Int64[np.ndarray, " queries_and_one"]
-    score: Float32[np.ndarray, " pairs"]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Of some gallery: per labelled item the items above it, and those above or tied; per query its candidates."""
-
-    above: Int64[np.ndarray, " pairs"]
-    near: Int64[np.ndarray, " pairs"]
-    candidates: Int64[np.ndarray, " queries"]
-
-    def __add__(self, other: "Counts") -> "Counts":
-        """The counts of two parts together."""
-        return Counts(self.above + other.above, self.near + other.near, self.candidates + other.candidates)
+RUN = 2**10  # queries; a multiple of the height of every block
 
 
 def whole_items(catalog: Catalog, most: int) -> list[Int64[np.ndarray, " rows"]]:
@@ -75,17 +55,21 @@ def lists_of_part(
     gallery_rows: Int[np.ndarray, " rows"],
     k: int,
     machine: Machine = DEFAULT,
+    *,
+    whole: bool = False,
+    progress: Progress | None = None,
 ) -> TopLists:
     """The K best distinct items among the images of a part, by cosine, and all that tie with the K-th.
 
-    The query's own item is left out; duplicates are not. Lists end in -1 and NaN.
+    The query's own item is left out; duplicates are not. Lists end in -1 and NaN. Of the `whole` gallery, ties beyond
+    the K-th are not needed.
     """
     at_least(k, 1, "k")
     gallery = prepare(catalog, source, Rule(), machine.held, np.asarray(gallery_rows))
     queries = as_queries(source, query_rows, "cosine", gallery.vectors.center, machine.held)
-    count = k + SPARE
+    count = k if whole else k + SPARE
     while True:
-        found = best_of(gallery, queries, query_rows, count, machine)
+        found = best_of(gallery, queries, query_rows, count, machine, progress=progress)
         width = found.row.shape[1]
         if width <= k or width < count:
             return found
@@ -122,7 +106,7 @@ def joined_lists(
     return best, value
 
 
-def judged_queries(catalog: Catalog, source: Source, pairs: JudgedPairs) -> JudgedQueries:
+def scores_of(catalog: Catalog, source: Source, pairs: JudgedPairs) -> Float32[np.ndarray, " pairs"]:
     """The cosine of each pair's query and the best image of its item, from their vectors alone, in float64."""
     rows = np.flatnonzero(catalog.is_gallery())
     item = catalog.item_codes[1]
@@ -140,8 +124,7 @@ def judged_queries(catalog: Catalog, source: Source, pairs: JudgedPairs) -> Judg
             "id,id->i", _unit(source, np.repeat(pairs.query_row[some], size[some])), _unit(source, images)
         )
         score[some] = np.maximum.reduceat(cosine, begin)
-    row, count = np.unique(pairs.query_row, return_counts=True)
-    return JudgedQueries(row, np.concatenate([[0], np.cumsum(count)]).astype(np.int64), score)
+    return score
 
 
 def counts_of_part(
@@ -149,49 +132,33 @@ def counts_of_part(
     source: Source,
     judged: JudgedQueries,
     gallery_rows: Int[np.ndarray, " rows"],
-    machine: Machine = PROCESSORS,
+    machine: Machine = DEFAULT,
+    *,
+    progress: Progress | None = None,
 ) -> Counts:
-    """Count the items of a part around the scores of labelled items. The query's own item is left out."""
+    """Count the items of a part, or of the whole gallery, around labelled items. The query's own item is left out."""
+    if judged.score is not None:
+        machine = replace(machine, device="numpy")  # counting around known scores has no kernel for a GPU
     gallery = prepare(catalog, source, Rule(), machine.held, np.asarray(gallery_rows))
     queries = as_queries(source, judged.row, "cosine", gallery.vectors.center, machine.held)
-    tolerance = np.full(len(judged.row), TIE, np.float32)
-    above, near = np.empty(len(judged.score), np.int64), np.empty(len(judged.score), np.int64)
-    candidates = np.empty(len(judged.row), np.int64)
-
-    def count(first: int, last: int, scores: object) -> None:
-        hidden_start, hidden = gallery.hidden(judged.row[first:last])
-        candidates[first:last] = gallery.candidates(hidden_start, hidden)
-        kernels_of(scores).count_block(
-            scores,
-            gallery.classes,
-            hidden_start,
-            hidden,
-            judged.start[first : last + 1],
-            tolerance[first:last],
-            judged.score,
-            above,
-            near,
-        )
-
-    each_block(queries, gallery.vectors, count, machine=machine)
-    return Counts(above, near, candidates)
+    return count_around(gallery, queries, judged, machine, progress=progress)
 
 
-def joined_ranks(encoder: str, pairs: JudgedPairs, judged: JudgedQueries, counts: Counts) -> JudgedRanks:
-    """The judged ranks by the counts of all parts together. A labelled item is not tied with itself."""
-    return JudgedRanks(
-        encoder=encoder,
-        query=pairs.query,
-        candidate=pairs.candidate,
-        label=pairs.label,
-        above=counts.above,
-        tied=counts.near - counts.above - 1,
-        score=judged.score,
-        candidates=np.repeat(counts.candidates, np.diff(judged.start)),
-        basis=pairs.basis,
-        tolerance=TIE,
-        drawn=pairs.drawn,
+def added(parts: Sequence[Counts]) -> Counts:
+    """The counts of all parts of the gallery together."""
+    summed = (
+        np.sum([getattr(one, name) for one in parts], axis=0) for name in ("above", "near", "candidates")
     )
+    return Counts(parts[0].score, *summed)
+
+
+def joined_ranks(
+    encoder: str, pairs: JudgedPairs, judged: JudgedQueries, runs: Sequence[Counts]
+) -> JudgedRanks:
+    """The judged ranks by the counts of all runs of queries, in order."""
+    names = (field.name for field in fields(Counts))
+    counts = Counts(*(np.concatenate([getattr(run, name) for run in runs]) for name in names))
+    return counts.ranks(encoder, pairs, judged, counts.score, float(np.float32(TIE)))
 
 
 def _unit(source: Source, images: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.rank.parts import RUN
 from lookalike.store.formats.judged_files import read_judged_ranks
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards import discover, gallery
@@ -14,8 +15,9 @@ from lookalike.workflows.shards import discover, gallery
 
 @pytest.fixture(autouse=True)
 def units(monkeypatch) -> None:
-    """Parts of about 8 of the shop's 36 images."""
-    monkeypatch.setattr(gallery, "UNIT", 8)
+    """Parts of about 8 of the shop's 36 images, runs of 4 queries."""
+    monkeypatch.setattr(gallery, "PART", 8)
+    monkeypatch.setattr(gallery, "RUN", 4)
 
 
 def done(lookalike, place: str, *parts: str) -> None:
@@ -100,6 +102,27 @@ def test_the_ranks_are_those_of_one_process_and_are_measured(lookalike, labelled
     assert f"lookalike evaluate --ranks {file}" in " ".join(lookalike("join", "shared").out.split())
     measured, before = (lookalike("evaluate", *more, "--json").json for more in (["--ranks", file], []))
     assert measured["scores"] == before["scores"]
+
+
+def test_a_gallery_of_one_part_gives_the_files_of_one_process(lookalike, labelled, monkeypatch):
+    """The scores too, to the bit: runs of queries have the blocks of one process."""
+    monkeypatch.setattr(gallery, "PART", 36)
+    monkeypatch.setattr(gallery, "RUN", RUN)
+    shutil.copytree(labelled, labelled / "other")
+    for command in (["discover", "--overwrite"], ["evaluate"]):
+        place = f"shared-{command[0]}"
+        planned = lookalike("plan", command[0], "--to", place, *command[1:], "--json").json
+        assert planned["units"] == 1
+        done(lookalike, place, "1/1")
+        assert lookalike("join", place).status == 0
+    assert lookalike("discover", "--overwrite", "-w", "other").status == 0
+    *found, score = pool_of(labelled)
+    *one, whole = pool_of(labelled / "other")
+    assert found == one
+    np.testing.assert_array_equal(score, whole)
+    assert lookalike("evaluate", "--output-judged", "one.csv", "-w", "other").status == 0
+    (file,) = (labelled / "reports").glob("judged-*.csv")
+    assert file.read_bytes() == Path("one.csv").read_bytes()
 
 
 def test_ranks_of_other_labels_or_encoders_are_refused(lookalike, labelled):

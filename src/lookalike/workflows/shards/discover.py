@@ -1,7 +1,7 @@
 """`discover` in shards: workers list the best items of parts of the gallery; `join` makes the pool of the lists."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +10,27 @@ import numpy as np
 from lookalike.core.errors import ArgumentError, PoolError
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings
-from lookalike.rank.distinct import TopLists, top_lists
+from lookalike.rank.distinct import TopLists, held_for, top_lists
+from lookalike.rank.engine.machine import DEFAULT
 from lookalike.rank.hide_duplicates import shown_once
 from lookalike.rank.parts import joined_lists, lists_of_part
-from lookalike.store.shards.packed import Packed, Packing
+from lookalike.store.shards.packed import Packed
 from lookalike.store.shards.places import Place
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import discover, wanted_lists
 from lookalike.workflows.shards.gallery import (
-    COMMON,
     arrays,
-    gallery_chunks,
+    gallery_parts,
+    gallery_plan,
+    parts_of_runs,
     read_arrays,
-    read_part,
     require_same,
     source_of,
+    stretches,
     vectors_header,
 )
-from lookalike.workflows.shards.plans import MadeUnits, save_plan
+from lookalike.workflows.shards.plans import MadeUnits, ShardWork, save_plan
 
 KIND = "discover"
 WIDER = 2  # lists of a catalog with duplicates are so many times as long, because duplicates are shown once
@@ -61,37 +63,41 @@ def plan_discover(
         )
     wanted = wanted_lists(workspace, generators, replace=replace, **options)
     names, rows, top = list(wanted), *next(iter(wanted.values()))
+    parts, chunks = gallery_plan(workspace.catalog, gallery_parts(workspace.catalog), rows)
     header = {
         **vectors_header(workspace, names),
         "name": f"the top {top} of {len(rows):,} queries by {', '.join(names)}",
-        "common": COMMON,
+        **parts,
+        "queries": len(rows),
         "top": top,
         "width": top * (WIDER if (workspace.catalog.duplicate >= 0).any() else 1),
         "pool": pool,
         "arguments": {**options, "generators": generators and list(generators), "replace": replace},
     }
-    return save_plan(place, KIND, header, gallery_chunks(workspace.catalog, rows))
+    return save_plan(place, KIND, header, chunks)
 
 
-def work_discover(
-    plan: Packed,
-    units: range,
-    packing: Packing,
-    *,
-    photos: str | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """The lists of some parts, one chunk each. `photos` and `workers` have no meaning here."""
-    for done, unit in enumerate(units):
-        part, found = read_part(plan, unit), dict[str, np.ndarray]()
-        for at, encoder in enumerate(plan.header["encoders"]):
-            source = source_of(plan, encoder, part.place)
-            lists = lists_of_part(part.catalog, source, part.queries, part.images, plan.header["width"])
-            found |= {f"row{at}": part.rows(lists.row), f"score{at}": lists.score}
-        packing.add(arrays(**found))
-        if progress:
-            progress(done + 1, len(units))
+def work_discover(work: ShardWork) -> str:
+    """The lists of some runs of queries in some parts."""
+    header, rows = work.plan.header, work.plan.header["queries"]
+    machine = replace(DEFAULT, held=held_for(rows, DEFAULT))
+    for stretch in stretches(work.plan, work.units):
+        found = dict[str, np.ndarray]()
+        for at, encoder in enumerate(header["encoders"]):
+            lists = lists_of_part(
+                stretch.catalog,
+                source_of(work, encoder, stretch.place),
+                stretch.queries,
+                stretch.images,
+                header["width"],
+                machine,
+                whole=stretch.whole,
+                progress=stretch.progress(work, at),
+            )
+            found |= {f"row{at}": stretch.rows(lists.row), f"score{at}": lists.score}
+        for run in stretch.runs:
+            here = slice(run.start - stretch.first, run.stop - stretch.first)
+            work.packing.add(arrays(**{name: values[here] for name, values in found.items()}))
     return ""
 
 
@@ -103,7 +109,7 @@ def join_discover(
     workspace = Workspace(folder, pool=header["pool"], new_pool=True)
     require_same(workspace, plan)
     queries = read_arrays(plan.chunk(0))["queries"]
-    names = list(header["encoders"])
+    names, first = list(header["encoders"]), _first_images(workspace.catalog)
 
     def lists(catalog: Catalog, encoder: Embeddings, rows: np.ndarray, top: int) -> TopLists:
         if not np.array_equal(rows, queries) or top != header["top"]:
@@ -112,21 +118,23 @@ def join_discover(
                 fix="Plan again into another folder.",
             )
         at = names.index(encoder.encoder)
-        chunks = (read_arrays(made.chunk(unit)) for unit in range(len(made.made)))
-        parts = [TopLists(found[f"row{at}"], found[f"score{at}"]) for found in chunks]
+        joined = []
+        for parts in parts_of_runs(plan, made):
+            found = [TopLists(part[f"row{at}"], part[f"score{at}"]) for part in parts]
+            joined.append(joined_lists(found, first, header["width"]))
         if progress:
             progress(at + 1, len(names))
-        return _whole(catalog, encoder, rows, top, parts, header["width"])
+        row, score = map(np.concatenate, zip(*joined, strict=True))
+        return _whole(catalog, encoder, rows, top, row, score)
 
     found = discover(workspace, arguments.pop("generators"), lists=lists, **arguments).pool
     return JoinedPool(header["pool"], len(found.queries), tuple(found.generators), len(found))
 
 
 def _whole(
-    catalog: Catalog, encoder: Embeddings, rows: np.ndarray, top: int, parts: Sequence[TopLists], width: int
+    catalog: Catalog, encoder: Embeddings, rows: np.ndarray, top: int, row: np.ndarray, score: np.ndarray
 ) -> TopLists:
-    """The lists of the whole gallery, duplicates shown once; lists that run short are made again here."""
-    row, score = joined_lists(parts, _first_images(catalog), width)
+    """The lists with duplicates shown once; lists that run short are made again here."""
     units = len(np.unique(catalog.item_codes[1][catalog.is_gallery()]))
     row, score, top = row[:, :units], score[:, :units], min(top, units)
 

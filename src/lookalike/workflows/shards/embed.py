@@ -17,6 +17,7 @@ from jaxtyping import Float32
 from lookalike.catalog.photos.masks import Region
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, StorageError
+from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress, further
 from lookalike.core.types import Catalog, Embeddings, Origin
 from lookalike.encode.batch_size import planning_batches
@@ -27,8 +28,8 @@ from lookalike.encode.spec import check_name, located, parse
 from lookalike.store.shards.packed import Packed, Packing
 from lookalike.store.shards.places import Place
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.shards.photos import is_address, staged
-from lookalike.workflows.shards.plans import MadeUnits, save_plan
+from lookalike.workflows.shards.photos import staged
+from lookalike.workflows.shards.plans import MadeUnits, ShardWork, save_plan
 from lookalike.workflows.start.heads import base_vectors
 
 KIND = "embed"
@@ -86,36 +87,19 @@ def plan_embed(
     return save_plan(place, KIND, header, _units(catalog, known))
 
 
-def work_embed(
-    plan: Packed,
-    units: range,
-    packing: Packing,
-    *,
-    photos: str | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """Compute the vectors of some units, one chunk each; returns the device. No database is opened."""
-    encoder = opened(plan)
-    encode_units(plan, encoder, units, packing, photos=photos, workers=workers, progress=progress)
+def work_embed(work: ShardWork) -> str:
+    """Compute the vectors of some units; returns the device. No database is opened."""
+    encoder = opened(work.plan)
+    encode_units(work, encoder)
     return str(getattr(encoder, "device", ""))
 
 
-def encode_units(
-    plan: Packed,
-    encoder: Encoder,
-    units: range,
-    packing: Packing,
-    *,
-    photos: str | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> None:
+def encode_units(work: ShardWork, encoder: Encoder) -> None:
     """Append the vectors of some units, one chunk each.
 
     Batches never cross units, so units from an object store are encoded one by one with the same result.
     """
-    root = photos or str(plan.header["reads"])
+    plan, units, root = work.plan, work.units, work.photos or str(work.plan.header["reads"])
     if is_address(root):
         parts = [range(unit, unit + 1) for unit in units]
         folders = staged(root, [_files(_rows(plan, part)) for part in parts])
@@ -129,10 +113,10 @@ def encode_units(
             rows.catalog,
             folder,
             encoder,
-            _Chunks(packing, rows.new),
+            _Chunks(work.packing, rows.new),
             known=left_blank,
-            workers_count=workers or cores(),
-            progress=further(progress, done, total),
+            workers_count=work.workers or cores(),
+            progress=further(work.progress, done, total),
         )
         done += len(rows.new)
 

@@ -1,11 +1,12 @@
-"""Parts of the gallery as units of a plan: `discover` and `evaluate` of large catalogs.
+"""Runs of queries and parts of the gallery as units of a plan: `discover` and `evaluate` of large catalogs.
 
-The first chunk of such a plan has what all workers need (queries, and for `evaluate` the scores of labelled items);
-each further one has the rows and items of a part. Workers read the vectors of their rows and of the queries.
+The first chunk of such a plan has what all workers need (queries, labelled items), the next ones the rows and items of
+each part of the gallery. A unit is one run of queries and one part; units of one part follow each other, and a worker
+ranks them together. Workers read the vectors of their rows and of their queries.
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,74 @@ import numpy as np
 
 from lookalike.core.checks import strings
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 from lookalike.rank.engine.source import Source
-from lookalike.rank.parts import whole_items
+from lookalike.rank.parts import RUN, whole_items
 from lookalike.store.shards.packed import Packed
 from lookalike.store.vectors.arrays import open_vectors, read_manifest
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.shards.plans import MadeUnits, ShardWork
 
-UNIT = 2**16  # images of a part
-COMMON = 1  # chunks before the units
+PART = 2**20  # images; a smaller gallery is one part, and its results are those of one process to the bit
 
 
 @dataclass(frozen=True)
-class GalleryPart:
-    """A part of the gallery in a small catalog of its own: first the queries, then its images."""
+class Stretch:
+    """Units of one part that follow each other: queries first to last of the plan, run by run.
+
+    `catalog` is a small catalog of its own: first these queries, then the images of the part. `place` is the row of
+    each in the whole catalog. `whole` if the part is the whole gallery. The shard has `of` queries, counted once for
+    each part, of which `before` come before this stretch.
+    """
 
     catalog: Catalog
+    codes: np.ndarray
     place: np.ndarray
-    queries: np.ndarray
-    images: np.ndarray
+    runs: tuple[range, ...]
+    whole: bool
+    before: int
+    of: int
+
+    @property
+    def first(self) -> int:
+        """The first query."""
+        return self.runs[0].start
+
+    @property
+    def last(self) -> int:
+        """After the last query."""
+        return self.runs[-1].stop
+
+    @property
+    def queries(self) -> np.ndarray:
+        """The queries' rows in the small catalog."""
+        return np.arange(self.last - self.first)
+
+    @property
+    def images(self) -> np.ndarray:
+        """The rows of the part's images in the small catalog."""
+        return np.arange(self.last - self.first, len(self.place))
 
     def rows(self, found: np.ndarray) -> np.ndarray:
         """Rows of the small catalog as rows of the whole one; -1 stays."""
         return np.where(found >= 0, self.place[found], -1)
+
+    def progress(self, work: ShardWork, encoder: int) -> Progress | None:
+        """The progress of ranking these queries by one of the plan's encoders, as that of the shard."""
+        if work.progress is None:
+            return None
+        tell, encoders = work.progress, len(work.plan.header["encoders"])
+        total = self.of * encoders
+
+        def told(done: int, queries: int) -> None:
+            tell(self.before * encoders + encoder * (self.last - self.first) + done, total)
+
+        return told
+
+    def code(self, whole: np.ndarray) -> np.ndarray:
+        """Item codes of the whole catalog as those of the small one."""
+        return np.searchsorted(self.codes, whole)
 
 
 def arrays(**columns: np.ndarray) -> bytes:
@@ -64,31 +110,70 @@ def vectors_header(workspace: Workspace, names: list[str]) -> dict[str, Any]:
     }
 
 
-def gallery_chunks(catalog: Catalog, queries: np.ndarray, **common: np.ndarray) -> Iterator[bytes]:
-    """The chunks of a plan: what is common to all units, then each unit."""
+def gallery_parts(catalog: Catalog) -> list[np.ndarray]:
+    """The rows of each part of the gallery."""
+    return list(whole_items(catalog, PART))
+
+
+def gallery_plan(
+    catalog: Catalog, parts: Sequence[np.ndarray], queries: np.ndarray, **common: np.ndarray
+) -> tuple[dict[str, int], Iterator[bytes]]:
+    """What the header of a plan says of its parts, and its chunks: what is common to all units, then each unit."""
     item = catalog.item_codes[1]
-    yield arrays(queries=queries, items=item[queries], **common)
-    for rows in whole_items(catalog, UNIT):
-        yield arrays(rows=rows, items=item[rows])
+    runs = [range(first, min(first + RUN, len(queries))) for first in range(0, len(queries), RUN)]
+
+    def chunks() -> Iterator[bytes]:
+        yield arrays(queries=queries, items=item[queries], **common)
+        for rows in parts:
+            yield arrays(rows=rows, items=item[rows])
+        for part in range(len(parts)):
+            for run in runs:
+                yield arrays(unit=np.array([part, run.start, run.stop]))
+
+    return {"common": 1 + len(parts), "parts": len(parts), "runs": len(runs)}, chunks()
 
 
-def read_part(plan: Packed, unit: int) -> GalleryPart:
-    """The part of a unit, with the queries of the plan."""
-    common, part = read_arrays(plan.chunk(0)), read_arrays(plan.chunk(COMMON + unit))
-    items = strings(map(str, np.concatenate([common["items"], part["items"]]).tolist()))
-    count, place = len(common["queries"]), np.concatenate([common["queries"], part["rows"]])
-    none, zero = np.full(len(items), "", object), np.zeros(len(items), np.int64)
-    images = strings(map(str, range(len(items))))
-    both = np.full(len(items), "both", object)
-    catalog = Catalog(images, images, items, none, both, none, place, none, zero, zero)
-    return GalleryPart(catalog, place, np.arange(count), np.arange(count, len(items)))
+def stretches(plan: Packed, units: range) -> Iterator[Stretch]:
+    """The units of a shard, those of one part together."""
+    queries = read_arrays(plan.chunk(0))
+    of_part: dict[int, list[range]] = {}
+    for unit in units:
+        part, first, last = read_arrays(plan.chunk(plan.header["common"] + unit))["unit"].tolist()
+        of_part.setdefault(part, []).append(range(first, last))
+    before, total = 0, sum(len(run) for runs in of_part.values() for run in runs)
+    for part, runs in of_part.items():
+        some, images = slice(runs[0].start, runs[-1].stop), read_arrays(plan.chunk(1 + part))
+        codes, item = np.unique(
+            np.concatenate([queries["items"][some], images["items"]]), return_inverse=True
+        )
+        place = np.concatenate([queries["queries"][some], images["rows"]])
+        whole = plan.header["parts"] == 1
+        yield Stretch(_small_catalog(item), codes, place, tuple(runs), whole, before, total)
+        before += sum(map(len, runs))
 
 
-def source_of(plan: Packed, encoder: str, place: np.ndarray) -> Source:
+def parts_of_runs(plan: Packed, made: MadeUnits) -> Iterator[list[Mapping[str, np.ndarray]]]:
+    """What workers found, run by run: that of each part of the gallery."""
+    parts, runs = plan.header["parts"], plan.header["runs"]
+    for run in range(runs):
+        yield [read_arrays(made.chunk(part * runs + run)) for part in range(parts)]
+
+
+def _small_catalog(item: np.ndarray) -> Catalog:
+    """A catalog of images that have nothing but an item; names of items sort like their numbers."""
+    digits = len(str(len(item)))
+    items, images = strings(f"{one:0{digits}}" for one in item.tolist()), strings(map(str, range(len(item))))
+    none, zero = np.full(len(item), "", object), np.zeros(len(item), np.int64)
+    both = np.full(len(item), "both", object)
+    return Catalog(images, images, items, none, both, none, np.arange(len(item)), none, zero, zero)
+
+
+def source_of(work: ShardWork, encoder: str, place: np.ndarray) -> Source:
     """The vectors of an encoder where the plan says, if they are those of the plan."""
-    folder = Path(plan.header["reads"]) / encoder
+    header = work.plan.header
+    folder = Path(header["reads"]) / encoder
     manifest = read_manifest(folder)
-    if manifest.sum != plan.header["encoders"][encoder] or manifest.images != plan.header["images"]:
+    if manifest.sum != header["encoders"][encoder] or manifest.images != header["images"]:
         raise EmbeddingsError(
             f"The vectors of {encoder} changed after the plan.", fix="Plan again into another folder."
         )

@@ -13,13 +13,14 @@ from pathlib import Path
 from lookalike.catalog.photos.check import Checked, check_images
 from lookalike.catalog.read import Reading, rows_of
 from lookalike.core.errors import CatalogError
+from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress, further
 from lookalike.store.emptying import require_database
-from lookalike.store.shards.packed import Packed, Packing
+from lookalike.store.shards.packed import Packed
 from lookalike.store.shards.places import Place
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.shards.photos import is_address, staged
-from lookalike.workflows.shards.plans import MadeUnits, save_plan
+from lookalike.workflows.shards.photos import staged
+from lookalike.workflows.shards.plans import MadeUnits, ShardWork, save_plan
 from lookalike.workflows.start.init import init
 
 KIND = "init"
@@ -68,29 +69,22 @@ def plan_init(
     return save_plan(place, KIND, header, (_packed(part) for part in _parts(rows.path.tolist())))
 
 
-def work_init(
-    plan: Packed,
-    units: range,
-    packing: Packing,
-    *,
-    photos: str | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """Look at the photos of some units, one chunk each."""
-    paths = [json.loads(zlib.decompress(plan.chunk(unit))) for unit in units]
+def work_init(work: ShardWork) -> str:
+    """Look at the photos of some units."""
+    plan = work.plan
+    paths = [json.loads(zlib.decompress(plan.chunk(unit))) for unit in work.units]
     total, done = sum(map(len, paths)), 0
-    root = photos or plan.header["reads"]
+    root = work.photos or plan.header["reads"]
     folders = staged(root, paths) if is_address(root) else [Path(root)] * len(paths)
     for part, folder in zip(paths, folders, strict=True):
         found = check_images(
             part,
             folder,
             max_megapixels=plan.header["arguments"]["max_megapixels"],
-            threads=workers,
-            progress=further(progress, done, total),
+            threads=work.workers,
+            progress=further(work.progress, done, total),
         )
-        packing.add(_packed([[*one[:-1], one.signature.hex()] for one in found]))
+        work.packing.add(_packed([[*one[:-1], one.signature.hex()] for one in found]))
         done += len(part)
     return ""
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import ArgumentError, StorageError
+from lookalike.core.progress import Progress
 from lookalike.core.text import listed, plural
-from lookalike.store.shards.packed import Packed, packing
+from lookalike.store.shards.packed import Packed, Packing, packing
 from lookalike.store.shards.places import Place
 
 PLAN = "plan"
@@ -58,6 +59,22 @@ class Part:
         [[0], [1, 2], [3, 4]]
         """
         return range((self.number - 1) * count // self.of, self.number * count // self.of)
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """What a worker has to compute: some units of a plan, one chunk each, in the file of a shard.
+
+    `photos` and `vectors` say where these are if not where the plan says; `workers` is how many processes read photos.
+    """
+
+    plan: Packed
+    units: range
+    packing: Packing
+    photos: str | None = None
+    vectors: str | None = None
+    workers: int | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)

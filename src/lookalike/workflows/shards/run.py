@@ -12,7 +12,15 @@ from lookalike.workflows.shards import discover, embed, evaluate
 from lookalike.workflows.shards import init as catalogs
 from lookalike.workflows.shards.discover import JoinedPool
 from lookalike.workflows.shards.evaluate import JoinedRanks
-from lookalike.workflows.shards.plans import Part, made_units, read_plan, require_of, shard_header, unit_count
+from lookalike.workflows.shards.plans import (
+    Part,
+    ShardWork,
+    made_units,
+    read_plan,
+    require_of,
+    shard_header,
+    unit_count,
+)
 from lookalike.workflows.start.embed import EmbeddedEncoder
 from lookalike.workflows.start.init import InitSummary, summary
 
@@ -71,6 +79,7 @@ def work(
     part: Part,
     *,
     photos: str | None = None,
+    vectors: str | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> WorkedShard:
@@ -87,7 +96,7 @@ def work(
     if not existed:
         stage = WORK[plan.header["kind"]]
         with packing() as (packed, path):
-            device = stage(plan, units, packed, photos=photos, workers=workers, progress=progress)
+            device = stage(ShardWork(plan, units, packed, photos, vectors, workers, progress))
             packed.close(shard_header(plan, part, device))
             packed.file.flush()
             existed = not place.put(part.name, path)
