@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lookalike.catalog.duplicates import neighbours
 from lookalike.catalog.duplicates.groups import DuplicateGroups, distances, find_duplicates
-from lookalike.catalog.duplicates.neighbours import near_pairs
+from lookalike.catalog.duplicates.neighbours import NONE, cells_of, merged, near_pairs, nearest, rows_in
 from lookalike.catalog.duplicates.signature import BYTES, LIGHT
 from lookalike.core.checks import strings
 
@@ -180,3 +180,32 @@ def test_of_many_near_ones_the_nearest_are_kept():
     for row in range(2, 98):
         assert {row - 1, row + 1} <= set(pairs[(pairs == row).any(axis=1)].ravel().tolist())
     assert len(pairs) < 2 * 100
+
+
+@given(st.integers(0, 10_000))
+def test_of_neighbours_equally_near_the_first_rows_are_kept(seed: int):
+    points = np.random.default_rng(seed).integers(0, 3, (60, 3))
+    square = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    found = nearest(points, cells_of(points, 1.5), 1.5, 5)
+    for row in range(60):
+        near = sorted(
+            (square[row, other], other) for other in range(60) if other != row and square[row, other] <= 2
+        )
+        assert rows_in(found[row][found[row] != NONE]).tolist() == [other for _, other in near[:5]]
+
+
+@given(st.integers(0, 10_000))
+def test_the_nearest_are_the_same_in_whatever_order_cells_are_searched(seed: int):
+    """Also where large cells are cut, and where neighbours are equally near."""
+    random = np.random.default_rng(seed)
+    points = random.integers(0, 4, (300, 3))
+    points[: random.integers(300)] = 0
+    with pytest.MonkeyPatch.context() as patch:
+        for limit, value in {"ONE_CELL": 50, "IN_A_CELL": 10, "MOST_IN_A_CELL": 40}.items():
+            patch.setattr(neighbours, limit, value)
+        cells = cells_of(points, 1.5)
+    assert sorted(row for cell in cells for row in cell.inside.tolist()) == list(range(300))
+    whole = nearest(points, cells, 1.5, 5)
+    order = random.permutation(len(cells))
+    parts = [nearest(points, [cells[at] for at in part], 1.5, 5) for part in np.array_split(order, 3)]
+    assert np.array_equal(merged(merged(parts[2], parts[0]), parts[1]), whole)

@@ -5,7 +5,7 @@ therefore join nothing that is not like one photo, however many near-blank photo
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,6 +27,10 @@ HOPELESS = 0.6  # a direct distance that no small crop explains
 RADIUS, LOOKED_AT = 0.2, 16  # in coarse features: how near, and how many, are looked at closely
 CROWDED = LOOKED_AT // 2
 _BLOCK = 8_192
+
+FindPairs = Callable[
+    [np.ndarray], np.ndarray
+]  # distinct signatures, to the pairs of them that are duplicates
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +55,15 @@ class DuplicateGroups:
 
 
 def find_duplicates(
-    digest: Shaped[np.ndarray, " images"], signatures: UInt8[np.ndarray, "images bytes"]
+    digest: Shaped[np.ndarray, " images"],
+    signatures: UInt8[np.ndarray, "images bytes"],
+    find_pairs: FindPairs | None = None,
 ) -> DuplicateGroups:
     """Duplicates among photos, from their content digests and signatures; the order of rows does not matter.
 
     A digest "" is no photo and has no duplicates; a signature of zeros, which no photo has, is one not
-    known: then only exact copies are found.
+    known: then only exact copies are found. `find_pairs` gives what `duplicate_pairs` finds among all photos, where
+    other machines have searched.
 
     >>> digest = np.array(["a", "b", "a", ""], dtype=object)
     >>> found = find_duplicates(digest, np.zeros((4, BYTES), np.uint8))
@@ -71,18 +78,26 @@ def find_duplicates(
     known = once[np.array([signatures[row].any() for row in once], dtype=bool)]
     looks, same_look = _distinct(signatures, known)
     centre = np.arange(len(digest))
-    centre[known] = looks[_stars(signatures, looks)[same_look]]
+    centre[known] = looks[_stars(signatures[looks], find_pairs or duplicate_pairs)[same_look]]
     return _grouped(photo, original, centre[original], signatures)
 
 
-def duplicate_groups(catalog: Catalog, signatures: Mapping[str, bytes]) -> Int[np.ndarray, " images"]:
+def duplicate_groups(
+    catalog: Catalog, signatures: Mapping[str, bytes], find_pairs: FindPairs | None = None
+) -> Int[np.ndarray, " images"]:
     """The group of every image, from the signatures of whole photos by digest.
 
     A photo with several boxes is several photos, which have exact duplicates only.
     """
     boxes = Counter(digest for digest, _ in set(zip(catalog.digest, catalog.content, strict=True)))
     known = as_rows(signatures.get(digest, b"") if boxes[digest] == 1 else b"" for digest in catalog.digest)
-    return find_duplicates(catalog.content, known).group
+    return find_duplicates(catalog.content, known, find_pairs).group
+
+
+def duplicate_pairs(signatures: UInt8[np.ndarray, "looks bytes"]) -> Int[np.ndarray, "pairs 2"]:
+    """Pairs (a < b) of distinct signatures that are duplicates, of each with the nearest few in coarse features."""
+    pairs = near_pairs(features(signatures), RADIUS, LOOKED_AT)
+    return pairs[distances(signatures, pairs[:, 0], pairs[:, 1]) <= 1]
 
 
 def kept_together(item: np.ndarray, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
@@ -151,24 +166,21 @@ def _distinct(signatures: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.
     return rows[order[new]], place
 
 
-def _stars(signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
+def _stars(looks: np.ndarray, find_pairs: FindPairs) -> np.ndarray:
     """The place of the centre of each distinct signature's group, its own where it has no duplicate.
 
     Whoever has most duplicates is a centre first and takes all that are free. Only the nearest few of each are
     looked at; centres that found many there are put together anew until nothing changes any more.
     """
-    centre, coarse = np.arange(len(looks)), _features(signatures, looks)
-    asked = np.arange(len(looks))
-    while len(asked) > 1:
-        pairs = asked[near_pairs(coarse[asked], RADIUS, LOOKED_AT)]
-        pairs = pairs[distances(signatures, looks[pairs[:, 0]], looks[pairs[:, 1]]) <= 1]
+    centre, asked = np.arange(len(looks)), np.arange(len(looks))
+    pairs = find_pairs(looks)
+    while len(pairs):
         degree = np.bincount(pairs.ravel(), minlength=len(looks))
         joined = _joined(pairs, degree)
-        if not len(joined):
-            break
-        loose = _taken(centre, joined, signatures, looks)
+        loose = _taken(centre, joined, looks)
         crowded = asked[(centre[asked] == asked) & (degree[asked] >= CROWDED)]
         asked = np.union1d(crowded, loose)
+        pairs = asked[duplicate_pairs(looks[asked])]
     return centre
 
 
@@ -189,7 +201,7 @@ def _joined(pairs: np.ndarray, degree: np.ndarray) -> np.ndarray:
     return np.array(joins, np.int64).reshape(-1, 2)
 
 
-def _taken(centre: np.ndarray, joined: np.ndarray, signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
+def _taken(centre: np.ndarray, joined: np.ndarray, looks: np.ndarray) -> np.ndarray:
     """Move points and what they were centres of to new centres; what is too far from its new one is left alone.
 
     Returns those left alone.
@@ -198,7 +210,7 @@ def _taken(centre: np.ndarray, joined: np.ndarray, signatures: np.ndarray, looks
     goes[joined[:, 0]] = joined[:, 1]
     moved = np.flatnonzero(goes[centre] != centre)
     wanted = goes[centre[moved]]
-    alone = distances(signatures, looks[moved], looks[wanted]) > 1
+    alone = distances(looks, moved, wanted) > 1
     centre[moved] = np.where(alone, moved, wanted)
     return moved[alone]
 
@@ -224,14 +236,14 @@ def _grouped(
     return DuplicateGroups(group, of, copy, exact, far)
 
 
-def _features(signatures: np.ndarray, looks: np.ndarray) -> np.ndarray:
+def features(signatures: UInt8[np.ndarray, "looks bytes"]) -> Float[np.ndarray, "looks 15"]:
     """Fifteen low frequencies of each signature, as a share of its contrast: small crops hardly change them.
 
     Cosine transforms of light (frequencies i + j = 1 to 3) and of colour (i + j = 0, 1).
     """
     rows = [np.empty((0, 15), np.float32)]
-    for start in range(0, len(looks), _BLOCK):
-        vectors = tones(signatures[looks[start : start + _BLOCK]])
+    for start in range(0, len(signatures), _BLOCK):
+        vectors = tones(signatures[start : start + _BLOCK])
         vectors /= contrast(vectors)[:, None]
         light = _waves(CELLS, 4) @ vectors[:, :LIGHT].reshape(-1, CELLS, CELLS) @ _waves(CELLS, 4).T
         planes = vectors[:, LIGHT:].reshape(-1, 2, COARSE, COARSE)
