@@ -41,7 +41,7 @@ from lookalike.discover.random_pairs import RandomPairs, all_pairs
 from lookalike.discover.random_pairs import random_pairs as random_pairs_of
 from lookalike.encode.open import open_encoder
 from lookalike.encode.run import InMemory, encode_catalog
-from lookalike.encode.sources.precomputed import precomputed, slices
+from lookalike.encode.sources.precomputed import file_of, precomputed, slices
 from lookalike.encode.spec import parse
 from lookalike.encode.validity import check_vectors
 from lookalike.evaluate.measures import table
@@ -92,7 +92,7 @@ def embed(
     """One encoder over a catalog. `photos` is the folder its paths are relative to."""
     spec = parse(encoder)
     if spec.source == "precomputed":
-        known = precomputed(catalog, Path(spec.name))
+        known = precomputed(catalog, file_of(spec))
         vectors = np.empty((len(catalog), known.vectors.shape[1]), np.float32)
         for first, part in slices(catalog, known, spec.name):
             vectors[first : first + len(part)] = part

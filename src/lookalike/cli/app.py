@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from lookalike.cli.console import err, print_json
+from lookalike.cli.console import err, lines, print_json
 from lookalike.cli.lazy import CommandGroup, UsageError
 from lookalike.core.errors import LookalikeError
+from lookalike.core.progress import no_bar, showing
 from lookalike.core.text import printable
 from lookalike.core.version import __version__
 
@@ -43,7 +44,8 @@ def options(
 def run(arguments: list[str]) -> int:
     """Run one command and return the exit status: 0 done, 1 refused, 2 a wrong option, found before the command."""
     try:
-        left = app(args=arguments, prog_name="lookalike", standalone_mode=False)
+        with showing(no_bar if "--json" in arguments else lines):
+            left = app(args=arguments, prog_name="lookalike", standalone_mode=False)
     except LookalikeError as error:
         return _refused(error, as_json="--json" in arguments)
     except BrokenPipeError:

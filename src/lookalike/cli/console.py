@@ -143,6 +143,12 @@ def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int]
         yield _line_every_few_seconds(doing)
 
 
+@contextmanager
+def lines(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A line every few seconds, also above a bar."""
+    yield _line_every_few_seconds(doing)
+
+
 def _line_every_few_seconds(
     doing: str, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[int, int], None]:

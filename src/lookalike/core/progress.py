@@ -1,8 +1,9 @@
 """Progress of long work: a callback with (done, total), called from the thread that started the work."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 
 Progress = Callable[[int, int], None]
 Bar = Callable[[str], AbstractContextManager[Progress | None]]  # a step with a name, and its progress
@@ -12,6 +13,24 @@ def no_bar(step: str) -> AbstractContextManager[None]:
     """No progress of any step."""
     del step
     return nullcontext()
+
+
+_bar: ContextVar[Bar] = ContextVar("bar", default=no_bar)
+
+
+def shown_bar(step: str) -> AbstractContextManager[Progress | None]:
+    """Progress of a step that a caller cannot foresee, such as the copy of a large file, as `showing` says."""
+    return _bar.get()(step)
+
+
+@contextmanager
+def showing(bar: Bar) -> Iterator[None]:
+    """Show the steps inside that no caller can foresee."""
+    token = _bar.set(bar)
+    try:
+        yield
+    finally:
+        _bar.reset(token)
 
 
 def further(progress: Progress | None, before: int, total: int) -> Progress | None:

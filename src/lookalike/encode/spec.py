@@ -11,6 +11,7 @@
     hub:facebookresearch/barlowtwins:main/resnet50         torch.hub, runs code of repositories that you trust
     onnx:model.onnx
     checkpoint:run-7                                       an encoder trained in this workspace
+    timm:resnet50?weights=s3://bucket/w.safetensors        a file of an object store, copied once
     dino                                                   a network of the zoo by its short name
 
 A name may hold `:` and `/`; the options begin at the last `?` and are percent-decoded.
@@ -25,6 +26,8 @@ from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote
 
 from lookalike.core.errors import EncoderError
+from lookalike.core.object_store import is_address, refuse_credentials
+from lookalike.encode.fetched import fetched_folder
 from lookalike.encode.zoo.networks import named, nearest
 
 NETWORKS = ("timm", "torchvision", "open_clip", "hf", "hub", "onnx")
@@ -32,6 +35,12 @@ SOURCES = ("descriptor", "precomputed", *NETWORKS, "checkpoint")
 FILES = ("precomputed", "checkpoint", "onnx")  # sources whose name is a path
 FOLDERS = MappingProxyType({"hf": "", "open_clip": "local-dir:"})  # whose name can be one, after a prefix
 MODELS, ABOUT, RUN = "models", "checkpoint.json", "run.json"
+WEIGHTS, HEAD = "weights.safetensors", "head.safetensors"
+CHECKPOINT_FILES = (
+    ABOUT,
+    WEIGHTS,
+    HEAD,
+)  # of which a checkpoint has the first, and one or both of the others
 _SAFE = re.compile(r"[^A-Za-z0-9._+@-]+")
 
 
@@ -76,18 +85,18 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
     """The spec with paths that can be found later: relative to `base` for files inside it, else absolute.
 
     A path that does not exist in the current folder stays as it is, since it may be relative to `base`. A checkpoint
-    is found as by `checkpoint_folder`, so `checkpoint:run-7` becomes `checkpoint:models/run-7`.
+    is found as by `checkpoint_folder`, so `checkpoint:run-7` becomes `checkpoint:models/run-7`. Addresses stay.
     """
 
     def place(path: str | Path) -> str:
-        if not Path(path).exists():
+        if is_address(str(path)) or not Path(path).exists():
             return str(path)
         full, folder = Path(os.path.abspath(path)), Path(os.path.abspath(base))
         return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
 
     options = tuple((key, place(value) if key == "weights" else value) for key, value in spec.options)
     name = spec.name
-    if spec.source == "checkpoint":
+    if spec.source == "checkpoint" and not is_address(name):
         name = place(checkpoint_folder(name, base) or name)
     elif spec.source in FILES:
         name = place(name)
@@ -97,15 +106,17 @@ def located(spec: EncoderSpec, base: Path) -> EncoderSpec:
 
 
 def in_folder(spec: EncoderSpec, base: Path) -> EncoderSpec:
-    """The spec with the path of its network's folder, if that is in `base`; other specs as they are."""
+    """The spec with the path of its network's folder, if that is in `base` or has an address; others as they are."""
     prefix, path = _folder(spec) or ("", "")
+    if is_address(path):
+        return replace(spec, name=f"{prefix}{fetched_folder(path, str(spec))}")
     return replace(spec, name=f"{prefix}{base / path}") if is_folder(spec, base) else spec
 
 
 def is_folder(spec: EncoderSpec, base: Path) -> bool:
-    """Whether the network comes from a folder on this machine, relative to `base`, and not from a hub."""
+    """Whether the network comes from a folder of your own, by address or relative to `base`, and not from a hub."""
     _, path = _folder(spec) or ("", "")
-    return bool(path) and (base / path).is_dir()
+    return bool(path) and (is_address(path) or (base / path).is_dir())
 
 
 def _folder(spec: EncoderSpec) -> tuple[str, str] | None:
@@ -119,8 +130,11 @@ def _folder(spec: EncoderSpec) -> tuple[str, str] | None:
 def checkpoint_folder(name: str, base: Path) -> Path | None:
     """The folder that `checkpoint:NAME` means: `base`/models/NAME, `base`/NAME, or NAME in the current folder.
 
-    A folder with a checkpoint takes precedence over one without. None if none of them exists.
+    A folder with a checkpoint takes precedence over one without. None if none of them exists. Of an address, the
+    folder has copies of its files.
     """
+    if is_address(name):
+        return fetched_folder(name, f"checkpoint:{name}", CHECKPOINT_FILES)
     there = [place for place in (base / MODELS / name, base / name, Path(name)) if place.is_dir()]
     return next((place for place in there if (place / ABOUT).is_file()), there[0] if there else None)
 
@@ -137,7 +151,7 @@ def without_folders(spec: EncoderSpec) -> EncoderSpec:
         (key, value.rpartition("/")[2] if key == "weights" else value) for key, value in spec.options
     )
     prefix, path = _folder(spec) or ("", spec.name)
-    is_path = spec.source in FILES or Path(path).is_absolute()
+    is_path = spec.source in FILES or Path(path).is_absolute() or is_address(path)
     name = prefix + path.rpartition("/")[2] if is_path else spec.name
     return replace(spec, name=name, options=options)
 
@@ -169,7 +183,11 @@ def parse(text: str) -> EncoderSpec:
             fix=f"{hint}Known sources: {', '.join(f'{known}:' for known in SOURCES)}.",
         )
     name, mark, query = rest.rpartition("?") if "?" in rest else (rest, "", "")
-    return EncoderSpec(source, unquote(name) if mark else name, _options(query, text) if mark else ())
+    spec = EncoderSpec(source, unquote(name) if mark else name, _options(query, text) if mark else ())
+    for path in (spec.name.removeprefix(FOLDERS.get(source, "")), dict(spec.options).get("weights", "")):
+        if is_address(path):
+            refuse_credentials(path)
+    return spec
 
 
 def check_name(name: str) -> str:

@@ -13,7 +13,9 @@ import torch
 from torch import nn
 
 from lookalike.core.errors import EncoderError, first_line
+from lookalike.core.object_store import is_address
 from lookalike.core.text import quoted
+from lookalike.encode.fetched import fetched_file
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.zoo.networks import published_at
 
@@ -28,7 +30,9 @@ State = dict[str, torch.Tensor]
 
 
 def weights_file(given: str, base: Path, spec: str) -> Path:
-    """The file that `?weights=` names, under `base` or the current folder."""
+    """The file that `?weights=` names: by its address, or under `base` or the current folder."""
+    if is_address(given):
+        return fetched_file(given, spec)
     for folder in (base, Path()):
         if given and (folder / given).is_file():
             return folder / given
@@ -37,7 +41,7 @@ def weights_file(given: str, base: Path, spec: str) -> Path:
         f"{spec}: there is no weights file {given!r}.",
         fix=f"Get it from {place} into the current folder, or give its path: ?weights=FILE"
         if place
-        else "Give the path of a .safetensors or .pth file.",
+        else "Give the path or the address of a .safetensors or .pth file.",
     )
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from object_store import SECRET, object_store
 
+from lookalike.core import object_store as stores
 from lookalike.core.errors import StorageError
-from lookalike.store.shards import places
-from lookalike.store.shards.places import Folder, ObjectStore, Place, place_at
+from lookalike.core.object_store import ObjectStore
+from lookalike.store.shards.places import Folder, Place, place_at
 
 CONTENT = bytes(range(256)) * 4
 
@@ -136,7 +137,7 @@ def test_credentials_in_an_address_are_refused():
 
 
 def test_without_the_extra_the_command_to_install_it_is_given(monkeypatch):
-    monkeypatch.setattr(places, "not_installed", lambda names: list(names)[-1:])
+    monkeypatch.setattr(stores, "not_installed", lambda names: list(names)[-1:])
     with pytest.raises(StorageError, match="s3fs, which is not installed") as refused:
         place_at("s3://bucket/plan")
     assert "[storage]" in refused.value.fix

@@ -42,10 +42,8 @@ from lookalike.encode.sources.checkpoint_file import (
     require_plain,
     require_unchanged,
 )
-from lookalike.encode.spec import ABOUT, EncoderSpec, parse
+from lookalike.encode.spec import ABOUT, HEAD, WEIGHTS, EncoderSpec, parse
 from lookalike.encode.weights import parameters_hash, read_weights
-
-WEIGHTS, HEAD = "weights.safetensors", "head.safetensors"
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,10 @@ from jaxtyping import Float32, UInt8
 
 from lookalike.core.cores import cores
 from lookalike.core.errors import EncoderError, first_line
+from lookalike.core.object_store import is_address
 from lookalike.core.types import Origin
 from lookalike.encode.batch_size import planned_batch
+from lookalike.encode.fetched import fetched_file
 from lookalike.encode.inputs.preprocessing import OPTIONS, Preprocessing
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.zoo.networks import of_source
@@ -43,7 +45,7 @@ class OnnxFile:
 
     @classmethod
     def of(cls, spec: EncoderSpec, base: Path) -> "OnnxFile":
-        """The file that a spec names, looked up in `base`, then in the current folder."""
+        """The file that a spec names: by its address, or looked up in `base`, then in the current folder."""
         options = dict(spec.options)
         if "layers" in options:
             raise EncoderError(
@@ -55,7 +57,10 @@ class OnnxFile:
                 f"{spec}: an ONNX file takes no option {unknown[0]!r}.",
                 fix=f"Use {', '.join(OPTIONS)} or output.",
             )
-        file = next((one for one in (base / spec.name, Path(spec.name)) if one.is_file()), None)
+        if is_address(spec.name):
+            file: Path | None = fetched_file(spec.name, str(spec))
+        else:
+            file = next((one for one in (base / spec.name, Path(spec.name)) if one.is_file()), None)
         if file is None:
             known = of_source(str(spec))
             raise EncoderError(

@@ -10,16 +10,28 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.object_store import is_address
 from lookalike.core.text import quoted
 from lookalike.core.types import Catalog
+from lookalike.encode.fetched import fetched_file
 from lookalike.encode.run import KnownVectors
+from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.validity import SLICE, check_vectors
+
+IDS = "ids.txt"
+
+
+def file_of(spec: EncoderSpec, base: Path = Path()) -> Path:
+    """The file that a spec names: the copy of an address, or a path relative to `base` or to the current folder."""
+    if is_address(spec.name):
+        return fetched_file(spec.name, str(spec), (IDS,))
+    return base / spec.name if (base / spec.name).exists() else Path(spec.name)
 
 
 def precomputed(catalog: Catalog, file: Path) -> KnownVectors:
     """The catalog's vectors in a `.npy` file of any size, and the row of each image there; nothing is read yet."""
     vectors = _open(file)
-    ids = file.with_name("ids.txt")
+    ids = file.with_name(IDS)
     rows = _rows_by_id(catalog, ids, vectors) if ids.is_file() else _rows_by_position(catalog, file, vectors)
     return KnownVectors(vectors, rows)
 

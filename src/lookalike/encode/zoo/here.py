@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from lookalike.core.checks import install
+from lookalike.encode.fetched import user_cache
 from lookalike.encode.open import missing_libraries
 from lookalike.encode.spec import EncoderSpec, parse
 from lookalike.encode.zoo.networks import ZooNetwork
@@ -49,7 +50,7 @@ def _repository(spec: EncoderSpec) -> str:
 
 def _has_weights(network: ZooNetwork, spec: EncoderSpec) -> bool:
     """Whether the weights are in the folder where their library looks for them."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+    cache = user_cache()
     if spec.source == "onnx":
         return Path(spec.name).is_file()
     if file := dict(spec.options).get("weights"):

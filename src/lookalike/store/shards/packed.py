@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from lookalike.core.errors import StorageError
+from lookalike.core.object_store import ATTEMPTS
 from lookalike.store.disk import disk_errors
-from lookalike.store.shards.places import ATTEMPTS, Place
+from lookalike.store.shards.places import Place
 
 FORMAT = b"lookalike-packed-1\n"
 END = struct.Struct(f"<Q16s{len(FORMAT)}s")

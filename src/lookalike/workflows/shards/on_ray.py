@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from lookalike.core.checks import install, not_installed
 from lookalike.core.cores import limit_cores
 from lookalike.core.errors import ArgumentError, LookalikeError, StorageError, first_line
+from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress
-from lookalike.store.shards.places import REMOTE, place_at
+from lookalike.store.shards.places import place_at
 from lookalike.workflows.shards.plans import Part, read_plan, unit_count
 from lookalike.workflows.shards.run import WorkedShard, work
 
@@ -84,7 +85,7 @@ def run_shards(
 
 def _as_on_all_machines(place: str | None) -> str | None:
     """A path as seen from any folder; addresses as they are."""
-    return place if place is None or REMOTE.match(place) else os.path.abspath(place)
+    return place if place is None or is_address(place) else os.path.abspath(place)
 
 
 def _shard(address: str, part: Part, photos: str | None, cpus: int) -> tuple[WorkedShard, str]:

@@ -7,15 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lookalike.catalog.photos.check import within
+from lookalike.core.object_store import ObjectStore
 from lookalike.core.parallel import in_order
-from lookalike.store.shards.places import REMOTE, ObjectStore
 
 AT_ONCE = 32  # photos that are read from an object store at the same time
-
-
-def is_address(root: str) -> bool:
-    """Whether photos are in an object store, not in a folder of this machine."""
-    return bool(REMOTE.match(root))
 
 
 def staged(address: str, units: Sequence[Sequence[str]]) -> Iterator[Path]:

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Embeddings, Origin
 from lookalike.encode.open import open_encoder
 from lookalike.encode.run import KnownVectors, Workload, bytes_on_disk, encode_catalog
-from lookalike.encode.sources.precomputed import precomputed, slices
+from lookalike.encode.sources.precomputed import file_of, precomputed, slices
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.store.vectors.arrays import Shards, images_fingerprint
 from lookalike.store.workspace import Workspace
@@ -101,7 +100,7 @@ def stale(workspace: Workspace) -> list[str]:
 
 def _import(workspace: Workspace, spec: EncoderSpec, name: str) -> None:
     """Import vectors from a file. If it is gone and the catalog only lost images since, the imported ones are kept."""
-    origin, file = Origin(str(spec), NOT_KNOWN), _file(spec, workspace.folder)
+    origin, file = Origin(str(spec), NOT_KNOWN), file_of(spec, workspace.folder)
     known = None if file.exists() else workspace.known_rows(name, origin)
     if known is None or (known.row < 0).any():
         known = precomputed(workspace.catalog, file)
@@ -114,10 +113,6 @@ def _import(workspace: Workspace, spec: EncoderSpec, name: str) -> None:
         shards.forget()
         raise
     shards.finish()
-
-
-def _file(spec: EncoderSpec, base: Path) -> Path:
-    return base / spec.name if (base / spec.name).exists() else Path(spec.name)
 
 
 def _compute(
