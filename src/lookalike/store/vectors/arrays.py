@@ -84,12 +84,17 @@ def known_rows(folder: Path, catalog: Catalog, origin: Origin) -> KnownVectors |
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of one encoder's vectors."""
     try:
-        manifest = Manifest(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-        if any(type(getattr(manifest, field.name)) is not field.type for field in fields(Manifest)):
-            raise ValueError("wrong type")
-        return manifest
+        return manifest_of((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, TypeError):
         raise _damaged(folder, f"{MANIFEST} cannot be read") from None
+
+
+def manifest_of(content: bytes) -> Manifest:
+    """The manifest in the content of its file. Raises ValueError or TypeError for another content."""
+    manifest = Manifest(**json.loads(content.decode("utf-8")))
+    if any(type(getattr(manifest, field.name)) is not field.type for field in fields(Manifest)):
+        raise ValueError("wrong type")
+    return manifest
 
 
 def load_embeddings(folder: Path, catalog: Catalog) -> Embeddings:
