@@ -18,6 +18,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop)
     ignored = [os.environ.get("PYTHONWARNINGS"), LEFT_BY_STOPPED]
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ignored))
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")  # looking for them means reading all packages
     gc.disable()  # importing makes no garbage to look for; the command itself enables it again
     from lookalike.cli.app import run
 

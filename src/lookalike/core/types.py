@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int, Int8, Shaped
+from jaxtyping import Bool, Float, Float32, Float64, Int, Int8, Int64, Shaped
 from numpy.typing import ArrayLike
 
 from lookalike.core.checks import codes, fingerprint, one_of, strings
@@ -160,6 +160,13 @@ class Origin:
     preprocessing: str
     weights: str = ""
     precision: str = "float32"
+
+
+class KnownVectors(NamedTuple):
+    """Stored vectors of the same origin: catalog row i has vectors[row[i]], -1 for none."""
+
+    vectors: Float32[np.ndarray, "known dimension"]
+    row: Int64[np.ndarray, " images"]
 
 
 @dataclass(frozen=True, eq=False)

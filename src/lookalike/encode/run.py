@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32
 
 from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.cores import cores
@@ -19,7 +19,7 @@ from lookalike.core.errors import EmbeddingsError
 from lookalike.core.parallel import in_order
 from lookalike.core.progress import Progress
 from lookalike.core.text import quoted
-from lookalike.core.types import Catalog
+from lookalike.core.types import Catalog, KnownVectors
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.inputs.workers import AHEAD, CHUNK, Chunk, PreparedChunk, make_ready, workers
 from lookalike.encode.validity import check_vectors
@@ -75,13 +75,6 @@ class InMemory:
     def vectors(self) -> Float32[np.ndarray, "images dimension"]:
         """All vectors, in catalog order."""
         return np.concatenate(self.shards)
-
-
-class KnownVectors(NamedTuple):
-    """Stored vectors of the same origin: catalog row i has vectors[row[i]], -1 for none."""
-
-    vectors: Float32[np.ndarray, "known dimension"]
-    row: Int64[np.ndarray, " images"]
 
 
 class _Shard(NamedTuple):

@@ -13,9 +13,8 @@ from sqlalchemy import Connection, bindparam, delete, func, select
 
 from lookalike.core.errors import EmbeddingsError, StorageError, WorkspaceError
 from lookalike.core.text import listed
-from lookalike.core.types import Catalog, Embeddings, Labels, Origin, Pool
+from lookalike.core.types import Catalog, Embeddings, KnownVectors, Labels, Origin, Pool
 from lookalike.discover.random_pairs import RandomPairs
-from lookalike.encode.run import KnownVectors
 from lookalike.store.disk import disk_errors, lock, make_folder
 from lookalike.store.emptying import clear, require_database
 from lookalike.store.judges import JUDGES

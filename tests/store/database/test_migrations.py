@@ -29,6 +29,18 @@ def test_a_new_database_has_the_tables_that_the_code_knows(database_place):
     assert database.version() == VERSION
 
 
+def test_partial_indexes_have_their_condition_in_both_databases(database_place):
+    database = Database(database_place)
+    database.migrate()
+    table, name, definition = (
+        ("sqlite_master", "name", "sql") if database.is_sqlite else ("pg_indexes", "indexname", "indexdef")
+    )
+    for index, condition in (("question_open", "free > 0"), ("lease_check", "hidden_check IS NOT NULL")):
+        with database.read() as connection:
+            found = connection.exec_driver_sql(f"SELECT {definition} FROM {table} WHERE {name} = '{index}'")
+            assert condition in found.scalar_one()
+
+
 def test_migrating_again_changes_nothing(database_place):
     Database(database_place).migrate()
     with Database(database_place).write() as connection:

@@ -12,9 +12,8 @@ import numpy as np
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.object_store import is_address
 from lookalike.core.text import quoted
-from lookalike.core.types import Catalog
+from lookalike.core.types import Catalog, KnownVectors
 from lookalike.encode.fetched import fetched_file
-from lookalike.encode.run import KnownVectors
 from lookalike.encode.spec import EncoderSpec
 from lookalike.encode.validity import SLICE, check_vectors
 

@@ -14,8 +14,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from lookalike.core.errors import EmbeddingsError
-from lookalike.core.types import Catalog, Embeddings, Origin
-from lookalike.encode.run import KnownVectors
+from lookalike.core.types import Catalog, Embeddings, KnownVectors, Origin
 from lookalike.store.disk import FULL, disk_errors, make_folder, take_place, write_file
 
 VECTORS, ROWS, MANIFEST, JOURNAL = "vectors.npy", "rows.npy", "manifest.json", "shards.jsonl"

@@ -19,11 +19,11 @@ from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, StorageError
 from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress, further
-from lookalike.core.types import Catalog, Embeddings, Origin
+from lookalike.core.types import Catalog, Embeddings, KnownVectors, Origin
 from lookalike.encode.batch_size import planning_batches
 from lookalike.encode.encoder import Encoder
 from lookalike.encode.open import open_encoder
-from lookalike.encode.run import SHARD, KnownVectors, encode_catalog
+from lookalike.encode.run import SHARD, encode_catalog
 from lookalike.encode.spec import check_name, located, parse
 from lookalike.store.shards.packed import Packed, Packing
 from lookalike.store.shards.places import Place

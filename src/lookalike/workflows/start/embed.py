@@ -10,9 +10,9 @@ import numpy as np
 from lookalike.core.cores import cores
 from lookalike.core.errors import EmbeddingsError, EncoderError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Embeddings, Origin
+from lookalike.core.types import Embeddings, KnownVectors, Origin
 from lookalike.encode.open import open_encoder
-from lookalike.encode.run import KnownVectors, Workload, bytes_on_disk, encode_catalog
+from lookalike.encode.run import Workload, bytes_on_disk, encode_catalog
 from lookalike.encode.sources.precomputed import file_of, precomputed, slices
 from lookalike.encode.spec import EncoderSpec, check_name, located, parse
 from lookalike.store.vectors.arrays import Shards, images_fingerprint
