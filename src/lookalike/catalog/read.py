@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.catalog.duplicates.count import count_duplicates
-from lookalike.catalog.duplicates.groups import duplicate_groups, kept_together
+from lookalike.catalog.duplicates.groups import FindPairs, duplicate_groups, kept_together
 from lookalike.catalog.layouts.published import LAYOUTS, named_layout, read_published
 from lookalike.catalog.photos.boxes import placed
 from lookalike.catalog.photos.check import MAX_MEGAPIXELS, Checked, check_images, within
@@ -59,6 +59,7 @@ def catalog_from(
     check: bool = True,
     max_megapixels: float = MAX_MEGAPIXELS,
     look: Look | None = None,
+    find_pairs: FindPairs | None = None,
     progress: Progress | None = None,
 ) -> Reading:
     """A catalog from a folder of photos, a CSV or Parquet file, a data frame or a published data set (`fashion:DIR`).
@@ -66,9 +67,9 @@ def catalog_from(
     A folder may be given a `layout` (see `read_folder`; or the name of a published one), a table the folder of its
     `images` and the names of its `columns` (see `read_table`). Unless `check` is off, every photo is decoded and
     hashed (`look` gives what another machine found); bad ones are in `Catalog.left_out` with their reasons, and
-    duplicates share a group in `Catalog.duplicate`. Splits that the source does not give are drawn with `seed` over all
-    its rows, whatever the photos are: one that turns out bad moves no other one, and duplicates move no more than the
-    items they belong to, into one split.
+    duplicates share a group in `Catalog.duplicate` (`find_pairs` gives what other machines found). Splits that the
+    source does not give are drawn with `seed` over all its rows, whatever the photos are: one that turns out bad moves
+    no other one, and duplicates move no more than the items they belong to, into one split.
 
     Raises CatalogError where there is nothing to read, or no photo can be used.
 
@@ -101,7 +102,7 @@ def catalog_from(
         height=np.array([found.height for found in good], dtype=np.int64),
         left_out=tuple(left_out),
     )
-    group = duplicate_groups(catalog, signatures)
+    group = duplicate_groups(catalog, signatures, find_pairs)
     kept = kept_together(rows.item if rows.together is None else rows.together, np.flatnonzero(keep), group)
     split = assign_together(rows.item, kept, seed=seed, given=rows.split)
     catalog = replace(catalog, split=split[keep], duplicate=group)

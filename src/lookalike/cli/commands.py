@@ -38,6 +38,7 @@ COMMANDS = {
     "embed": Entry("start.embed:embed", "Compute vectors with encoders, or import vectors", "Start"),
     "plan": Entry("", "Divide long work among machines: plan, work, join", "Start"),
     "plan init": Entry("start.shards:plan_init", "Plan to read photos into a new workspace"),
+    "plan duplicates": Entry("start.shards:plan_duplicates", "Plan the search for near duplicates"),
     "plan embed": Entry("start.shards:plan_embed", "Plan the vectors of an encoder"),
     "plan discover": Entry("start.shards:plan_discover", "Plan the pool of pairs worth labelling"),
     "plan evaluate": Entry("start.shards:plan_evaluate", "Plan the ranks of labelled pairs"),

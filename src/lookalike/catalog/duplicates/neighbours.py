@@ -98,6 +98,15 @@ def rows_in(neighbours: UInt64[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape
     return neighbours.astype(np.uint32).astype(np.int64)
 
 
+def of_rows(
+    neighbours: UInt64[np.ndarray, "*shape"], rows: Int[np.ndarray, " rows"]
+) -> UInt64[np.ndarray, "*shape"]:
+    """Neighbours named by their place in `rows`, ascending, as neighbours named by row."""
+    known, made = neighbours != NONE, neighbours.copy()
+    made[known] = neighbours[known] >> _ROW << _ROW | rows[rows_in(neighbours[known])].astype(np.uint64)
+    return made
+
+
 def _squares(neighbours: np.ndarray) -> np.ndarray:
     """Their squared distances; not a number for `NONE`."""
     return (neighbours >> _ROW).astype(np.uint32).view(np.float32)

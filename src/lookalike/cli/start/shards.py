@@ -18,6 +18,7 @@ from lookalike.store.sql.pools import check_pool_name
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards import discover as pools
+from lookalike.workflows.shards import duplicates as near
 from lookalike.workflows.shards import embed, run
 from lookalike.workflows.shards import evaluate as ranks
 from lookalike.workflows.shards import init as catalogs
@@ -65,6 +66,26 @@ def plan_init(
         replace=overwrite,
     )
     _print_planned(run.Planned.of(plan), to, workspace, as_json=json)
+
+
+@result(run.Planned)
+def plan_duplicates(
+    place: Annotated[
+        str,
+        typer.Argument(
+            help="Folder or address of a plan of init whose shards are done.", metavar="INIT_PLACE"
+        ),
+    ],
+    to: To,
+    json: options.Json = False,
+) -> None:
+    """Write a plan of the search for near duplicates among the photos of a planned init.
+
+    Join both together: lookalike join INIT_PLACE --duplicates PLACE
+    """
+    with progress("Planning", quiet=json) as bar:
+        plan = near.plan_duplicates(place_at(place), place_at(to), bar)
+    _print_planned(run.Planned.of(plan), to, HERE, as_json=json)
 
 
 @result(run.Planned)
@@ -151,12 +172,11 @@ def _print_planned(planned: run.Planned, to: str, workspace: Path, *, as_json: b
         f"Planned {planned.command} of {planned.name}: {plural(planned.images, 'image')} in "
         f"{plural(planned.units, 'unit')}, so at most {plural(planned.units, 'worker')} can share them."
     )
-    say(
-        f"Run one worker for each shard, on any machine that sees {to} and {planned.reads}. For example, two:"
-    )
+    sees = f"{to} and {planned.reads}" if planned.reads else to
+    say(f"Run one worker for each shard, on any machine that sees {sees}. For example, two:")
     place = shlex.quote(to)
     next_step(f"lookalike work {place} --shard 1/2", f"lookalike work {place} --shard 2/2")
-    next_step(f"lookalike join {place}", workspace=workspace)
+    next_step(f"lookalike join {run.join_arguments(to)}", workspace=workspace)
 
 
 @result(run.WorkedShard | WorkedShards)
@@ -211,7 +231,7 @@ def work(
             print_json(all_done)
             return
         say(f"{plural(all_done.shards, 'shard')} are done on {plural(all_done.machines, 'machine')}.")
-        next_step(f"lookalike join {shlex.quote(place)}")
+        next_step(f"lookalike join {run.join_arguments(place)}")
         return
     part = Part.parse(shard or "")
     with progress(f"Shard {shard}", quiet=json) as bar:
@@ -224,22 +244,37 @@ def work(
         say(f"Shard {shard} exists already in {place}.")
     else:
         say(f"Shard {shard} is done: {plural(done.units, 'unit')}. When all shards are done, join them.")
-        next_step(f"lookalike join {shlex.quote(place)}")
+        next_step(f"lookalike join {run.join_arguments(place)}")
 
 
 @result(run.JoinedShards)
-def join(place: Place, workspace: options.Workspace = HERE, json: options.Json = False) -> None:
+def join(
+    place: Place,
+    workspace: options.Workspace = HERE,
+    duplicates: Annotated[
+        str | None,
+        typer.Option(
+            help="Place of the plan of near duplicates, for a plan of init.",
+            metavar="PLACE",
+            show_default="searched here",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
     """Check all shards of a plan, and write into the workspace what one process would have written."""
     with progress("Joining", quiet=json) as bar:
-        done = run.join(workspace, place, bar)
+        if duplicates is None:
+            done = run.join(workspace, place, bar)
+        else:
+            done = run.join_with_duplicates(workspace, place, duplicates, bar)
     if json:
         print_json(done)
         return
     say(f"Joined {plural(done.shards, 'shard')}.")
     if len(done.made) > 1:
         say(
-            "The shards were made on different kinds of processors, so vectors can differ from those of one machine "
-            "in their last bits:",
+            "The shards were made on different kinds of processors. Vectors can differ from those of one machine in "
+            "their last bits, and so can near duplicates whose distance is at the limit:",
             *(f"  {one}" for one in done.made),
         )
     if isinstance(done.result, InitSummary):

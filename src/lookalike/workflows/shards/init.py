@@ -1,7 +1,7 @@
 """`init` in shards: workers decode, hash and measure ranges of the photos; the catalog is made by `join`.
 
 Reading photos is nearly all of the work of `init`. Duplicates and splits need all photos together, so `join` finds
-and draws them on one machine.
+and draws them on one machine, unless near duplicates were searched by workers too (`duplicates`).
 """
 
 import json
@@ -9,9 +9,11 @@ import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from lookalike.catalog.duplicates.groups import FindPairs
 from lookalike.catalog.photos.check import Checked, check_images
-from lookalike.catalog.read import Reading, rows_of
+from lookalike.catalog.read import Look, Reading, catalog_from, rows_of
 from lookalike.core.errors import CatalogError
 from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress, further
@@ -90,9 +92,43 @@ def work_init(work: ShardWork) -> str:
 
 
 def join_init(
-    folder: Path, plan: Packed, made: MadeUnits, progress: Progress | None = None
+    folder: Path,
+    plan: Packed,
+    made: MadeUnits,
+    find_pairs: FindPairs | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Workspace, Reading]:
-    """Make the workspace that one process would have made."""
+    """Make the workspace that one process would have made; `find_pairs` is that of `find_duplicates`."""
+    return init(
+        Path(plan.header["source"]),
+        folder,
+        **_arguments(plan),
+        look=_look(plan, made, progress),
+        find_pairs=find_pairs,
+    )
+
+
+def read_photos(
+    plan: Packed, made: MadeUnits, find_pairs: FindPairs, progress: Progress | None = None
+) -> None:
+    """Read the catalog as `join_init` does, for what `find_pairs` sees of it. No workspace is made."""
+    arguments = {
+        name: value for name, value in _arguments(plan).items() if name not in ("database", "replace")
+    }
+    catalog_from(
+        Path(plan.header["source"]), **arguments, look=_look(plan, made, progress), find_pairs=find_pairs
+    )
+
+
+def _arguments(plan: Packed) -> dict[str, Any]:
+    """The arguments of `init` that the plan was made with."""
+    arguments = plan.header["arguments"]
+    images = arguments["images"]
+    return {**arguments, "images": None if images is None else Path(images)}
+
+
+def _look(plan: Packed, made: MadeUnits, progress: Progress | None) -> Look:
+    """What workers found in the photos, if these are those of the plan."""
 
     def look(paths: list[str], root: Path) -> list[Checked]:
         found: list[Checked] = []
@@ -107,14 +143,7 @@ def join_init(
             raise _changed(plan)
         return found
 
-    arguments = plan.header["arguments"]
-    images = arguments["images"]
-    return init(
-        Path(plan.header["source"]),
-        folder,
-        **{**arguments, "images": None if images is None else Path(images)},
-        look=look,
-    )
+    return look
 
 
 def _parts(paths: list[str]) -> list[list[str]]:

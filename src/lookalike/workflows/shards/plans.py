@@ -114,7 +114,8 @@ def read_plan(place: Place) -> Packed:
     if plan is None:
         raise StorageError(
             f"{place.name} has no plan.",
-            fix="Make one first: lookalike plan embed ENCODER --to PLACE (or plan init, plan discover, plan evaluate)",
+            fix="Make one first: lookalike plan embed ENCODER --to PLACE (or plan init, plan duplicates, "
+            "plan discover, plan evaluate)",
         )
     if plan.header.get("format") != FORMAT:
         raise StorageError(

@@ -1,14 +1,16 @@
 """The steps for any stage: work on one shard, join all shards. Each stage makes its own plan."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
 from lookalike.store.shards.packed import Packed, packing
 from lookalike.store.shards.places import place_at
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.shards import discover, embed, evaluate
+from lookalike.workflows.shards import discover, duplicates, embed, evaluate
 from lookalike.workflows.shards import init as catalogs
 from lookalike.workflows.shards.discover import JoinedPool
 from lookalike.workflows.shards.evaluate import JoinedRanks
@@ -27,6 +29,7 @@ from lookalike.workflows.start.init import InitSummary, summary
 WORK = MappingProxyType(
     {
         catalogs.KIND: catalogs.work_init,
+        duplicates.KIND: duplicates.work_duplicates,
         embed.KIND: embed.work_embed,
         discover.KIND: discover.work_discover,
         evaluate.KIND: evaluate.work_evaluate,
@@ -111,7 +114,12 @@ def join(folder: Path, address: str, progress: Progress | None = None) -> Joined
     result: EmbeddedEncoder | InitSummary | JoinedPool | JoinedRanks
     match plan.header["kind"]:
         case catalogs.KIND:
-            result = summary(*catalogs.join_init(folder, plan, made, progress))
+            result = summary(*catalogs.join_init(folder, plan, made, progress=progress))
+        case duplicates.KIND:
+            raise ArgumentError(
+                f"The near duplicates in {address} are joined together with the photos.",
+                fix=f"Run: lookalike join {join_arguments(address)}",
+            )
         case discover.KIND:
             result = discover.join_discover(folder, plan, made, progress)
         case evaluate.KIND:
@@ -120,3 +128,24 @@ def join(folder: Path, address: str, progress: Progress | None = None) -> Joined
             found = embed.join_embed(Workspace(folder), plan, made, progress)
             result = EmbeddedEncoder(found.encoder, found.spec, *found.vectors.shape)
     return JoinedShards(made.shards, made.kinds, result)
+
+
+def join_with_duplicates(
+    folder: Path, address: str, near: str, progress: Progress | None = None
+) -> JoinedShards:
+    """Join a plan of `init` whose near duplicates were searched by workers too, by the plan in `near`."""
+    place = place_at(address)
+    plan = duplicates.plan_of(place, catalogs.KIND)
+    made = made_units(place, plan)
+    found, find_pairs = duplicates.found_pairs(plan, place_at(near))
+    result = summary(*catalogs.join_init(folder, plan, made, find_pairs, progress))
+    return JoinedShards(made.shards + found.shards, tuple(sorted({*made.kinds, *found.kinds})), result)
+
+
+def join_arguments(address: str) -> str:
+    """What `lookalike join` takes for the plan in a place."""
+    header = read_plan(place_at(address)).header
+    given = shlex.quote(address)
+    return (
+        f"{shlex.quote(header['place'])} --duplicates {given}" if header["kind"] == duplicates.KIND else given
+    )

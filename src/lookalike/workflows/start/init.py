@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
+from lookalike.catalog.duplicates.groups import FindPairs
 from lookalike.catalog.read import Look, Reading, catalog_from
 from lookalike.core.errors import LabelsError
 from lookalike.core.progress import Progress
@@ -65,11 +66,12 @@ def init(
     replace: bool = False,
     generated: bool = False,
     look: Look | None = None,
+    find_pairs: FindPairs | None = None,
     progress: Progress | None = None,
 ) -> tuple[Workspace, Reading]:
     """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read.
 
-    `look` gives what was found in the photos, where other machines have looked at them.
+    `look` gives what was found in the photos, and `find_pairs` the near duplicates, where other machines have worked.
     """
     if str(source) == ".":
         source = Path.cwd()
@@ -84,6 +86,7 @@ def init(
         seed=seed,
         max_megapixels=max_megapixels,
         look=look,
+        find_pairs=find_pairs,
         progress=progress,
     )
     settings = WorkspaceSettings(
