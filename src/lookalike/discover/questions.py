@@ -33,17 +33,17 @@ def questions(pool: Pool, drawn: RandomPairs, labelled: Collection[tuple[str, st
     """Each pair of the pool and of the random ones that has no label yet, once.
 
     `labelled` are (query image, candidate item). A random pair that is in the pool shows the pool's photo. Pairs
-    of a query are listed together, which is quick to label, and queries in the pool's order. Within a query the order
-    is that of a hash of the pair: nothing about a row shows who retrieved it, and rows keep their order when others
-    join them.
+    of a query are listed together, which is quick to label. Queries are in the order of a hash, so that the first ones
+    are a sample of all, for a team that labels only some. Within a query the order is that of a hash of the pair:
+    nothing about a row shows who retrieved it, and rows keep their order when others join them.
     """
     shown: dict[tuple[str, str], str] = {}
     for source in (pool, drawn):
         for query, item, candidate in zip(source.query, source.item, source.candidate, strict=True):
             shown.setdefault((query, item), candidate)
-    place = {query: at for at, query in enumerate(pool.queries)}
-    left = [pair for pair in shown if pair not in labelled and pair[0] in place]
-    left.sort(key=lambda pair: (place[pair[0]], _scattered(pair)))
+    turn = {query: _scattered((query,)) for query in pool.queries}
+    left = [pair for pair in shown if pair not in labelled and pair[0] in turn]
+    left.sort(key=lambda pair: (turn[pair[0]], _scattered(pair)))
     return Questions(
         query=strings(query for query, _ in left),
         candidate=strings(shown[pair] for pair in left),
@@ -62,7 +62,7 @@ def identical_pairs(catalog: Catalog, pool: Pool, drawn: RandomPairs) -> set[tup
     }
 
 
-def _scattered(pair: tuple[str, str]) -> bytes:
+def _scattered(pair: tuple[str, ...]) -> bytes:
     digest = blake2b(digest_size=8)
     for part in pair:
         digest.update(part.encode("utf-8", "surrogatepass"))

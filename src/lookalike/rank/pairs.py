@@ -8,6 +8,8 @@ from jaxtyping import Bool, Int, Int8, Int64, Shaped
 from lookalike.core.checks import fingerprint
 from lookalike.core.types import NONE_DRAWN, Basis, Catalog, Labels, Rule
 
+CONTRADICTED = ("labelled both similar and dissimilar", "photos of one item labelled both ways for one query")
+
 
 @dataclass(frozen=True)
 class Unusable:
@@ -71,8 +73,8 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     low, high = np.minimum(left.q, left.c), np.maximum(left.q, left.c)
     of_pair = both_ways(low * len(catalog) + high, left.label)
     of_item = both_ways(left.q * len(names) + code[left.c], left.label)
-    left.drop(of_pair, "labelled both similar and dissimilar")
-    left.drop(of_item[~of_pair], "photos of one item labelled both ways for one query")
+    for which, reason in zip((of_pair, of_item[~of_pair]), CONTRADICTED, strict=True):
+        left.drop(which, reason)
     left.drop(~catalog.is_query(rule.split)[left.q], "the query may not be asked here (role or split)")
     gone = ~catalog.is_gallery(rule.split)[left.c]
     left.drop(gone, "the candidate is not in the gallery (role or split)")

@@ -6,7 +6,9 @@ import json
 import polars
 import pytest
 
+from lookalike.store.labelling.progress import count_open
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.label.queue import queue_pairs
 
 A, B, C, D = (f"{kind}/00{at}/1.png" for kind, at in (("bowl", 0), ("bowl", 1), ("box", 0), ("rod", 0)))
 
@@ -14,6 +16,28 @@ A, B, C, D = (f"{kind}/00{at}/1.png" for kind, at in (("bowl", 0), ("bowl", 1), 
 def labels_of(workspace) -> list[tuple[str, str, int]]:
     columns = vars(Workspace(workspace).labels()).values()
     return list(map(tuple, zip(*(column.tolist() for column in columns), strict=True)))
+
+
+def test_labelled_pairs_leave_the_queue(lookalike, workspace):
+    """Nobody is asked for a pair whose label a file gave while the server runs."""
+    queue_pairs(Workspace(workspace))
+    pool = Workspace(workspace).pool()
+    with Workspace(workspace).database.read() as connection:
+        before = count_open(connection)
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{pool.query[0]},{pool.candidate[0]},1\n")
+    done = lookalike("labels", "import", "labels.csv")
+    assert "1 open pair of the queue closed, because a label exists now." in done.out
+    with Workspace(workspace).database.read() as connection:
+        assert count_open(connection) == before - 1
+
+
+def test_contradicting_labels_are_counted_with_a_way_out(lookalike, workspace):
+    (workspace / "both.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},0\n")
+    told = " ".join(lookalike("labels", "import", "both.csv").out.split())
+    assert "labelled both similar and dissimilar" in told
+    assert "import it with --replace" in told
+    (workspace / "right.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},1\n")
+    assert lookalike("labels", "import", "right.csv", "--replace", "--json").json["unusable"] == []
 
 
 def test_columns_of_other_names(lookalike, workspace):

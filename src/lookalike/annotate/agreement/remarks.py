@@ -14,6 +14,7 @@ from lookalike.core.text import interval, percent, percent_interval, plural
 
 CHANCE, APART, WAVERING, GOLD, UNSURE, HASTE = "chance", "apart", "wavering", "gold", "unsure", "haste"
 COIN = 0.5
+FAIR = 0.4  # kappa; more is called moderate or better (Landis and Koch 1977)
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,12 @@ def remarks(people: Mapping[int, AnnotatorFigures]) -> tuple[Remark, ...]:
 
 
 def by_chance(known: AnnotatorFigures) -> str:
-    """If the interval of kappa with the others includes 0: votes may be random."""
+    """If the interval of kappa with the others includes 0 and ends below 0.4: votes may be random.
+
+    An interval that ends higher says only that the shared pairs are too few to tell.
+    """
     kappa = known.agreement["cohen"] if known.agreement is not None else None
-    if kappa is None or not kappa.is_sure or kappa.low > 0:
+    if kappa is None or not kappa.is_sure or kappa.low > 0 or kappa.high >= FAIR:
         return ""
     return (
         f"{known.name} agrees with the others no more than chance: kappa {kappa.value:.2f} "

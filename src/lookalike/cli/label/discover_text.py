@@ -56,8 +56,8 @@ def _print_splits(found: DiscoverySummary) -> None:
     """How many labels can train, select the epoch, and test; nothing for a catalog with one split."""
     if found.splits_drawn:
         say(
-            f"Splits drawn from the pool of {', '.join(found.split_by)}. Scores of a split are not those of a random "
-            "sample of the catalog."
+            f"New splits were drawn from the pool of {', '.join(found.split_by)}. They replace the earlier ones. "
+            "Scores of a split are not those of a random sample of the catalog."
         )
     some, across = found.by_split, found.by_split.across
     inside = some.train + some.validation + some.test
@@ -73,7 +73,11 @@ def _print_splits(found: DiscoverySummary) -> None:
         f"{some.test:,} test it.{rest}"
     )
     if across and not found.labelled and not found.split_by:
-        say("To make more of them usable, choose --splits from-pool, or --splits within --overwrite, now.")
+        say(
+            "To make more of them usable, choose now, before labelling. --splits from-pool draws new splits from these "
+            "pairs; splits of your own table are replaced. --splits within --overwrite keeps the splits and proposes "
+            "pairs within a split only."
+        )
 
 
 def _print_random(found: DiscoverySummary) -> None:

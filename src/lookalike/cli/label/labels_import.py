@@ -72,6 +72,8 @@ def _print_labels(found: ImportedLabels) -> None:
         f"Added {plural(found.added, 'label')}; {found.already_there:,} existed already. "
         f"The workspace now has {plural(found.labels, 'label')}."
     )
+    if found.closed:
+        say(f"{plural(found.closed, 'open pair')} of the queue closed, because a label exists now.")
     if found.blank:
         say(f"{plural(found.blank, 'row')} without a label skipped.")
     if found.unjudged:

@@ -9,7 +9,7 @@ from lookalike.cli.console import next_step, print_json, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import percent, plural
-from lookalike.rank.pairs import Unusable
+from lookalike.rank.pairs import CONTRADICTED, Unusable
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labels import LabelStatistics, label_statistics
@@ -49,3 +49,7 @@ def print_unusable(unusable: tuple[Unusable, ...]) -> None:
         say(
             f"{plural(part.count, 'label')} not used by measures: {part.reason} (for example {query!r}, {candidate!r})."
         )
+        if part.reason in CONTRADICTED:
+            say(
+                "To correct them, write the right labels of these pairs to a file, and import it with --replace."
+            )

@@ -13,6 +13,7 @@ from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
+from lookalike.store.people.passwords import LEAST
 from lookalike.store.people.people import Person, clean_name
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label import people
@@ -117,7 +118,9 @@ def _password(from_input: bool) -> str:
             "There is no terminal to ask for a password.",
             fix="Use --password-stdin and send the password as one line, or use --invite for a link.",
         )
-    entered: str = typer.prompt("Password", hide_input=True, confirmation_prompt="Repeat the password")
+    entered: str = typer.prompt(
+        f"Password ({LEAST} characters or more)", hide_input=True, confirmation_prompt="Repeat the password"
+    )
     return entered
 
 

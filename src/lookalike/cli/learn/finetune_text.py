@@ -65,7 +65,10 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
     if found.remark:
         sentences.append(f"Warning: {found.remark}")
     if skipped:
-        sentences.append(f"{plural(skipped, 'image')} skipped in batches that had no pair to learn from.")
+        sentences.append(
+            f"{plural(skipped, 'time')} over all epochs, an image had no positive in its batch, so it was only a "
+            "negative of others. This is rarer in larger batches (--batch)."
+        )
     sentences.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")
     if found.onnx:
         sentences.append(f"ONNX file: {found.onnx}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Labels, Level, Rule
 from lookalike.rank.pairs import JudgedPairs, Unusable, judged_pairs
@@ -16,9 +17,11 @@ from lookalike.store.formats.label_files import (
     write_label_file,
 )
 from lookalike.store.formats.label_formats import format_out
+from lookalike.store.labelling.progress import count_open
+from lookalike.store.labelling.queue import close_labelled
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.labelled import labelled
+from lookalike.workflows.label.labelled import judged_labels, labelled
 
 NONE_LEFT_OUT: tuple[Unusable, ...] = ()
 
@@ -42,7 +45,7 @@ class LabelStatistics:
 class ImportedLabels:
     """What an import of labels did: added, left out and why, how many labels there are now.
 
-    `differing` pairs kept another label.
+    `differing` pairs kept another label. `closed` pairs of the queue have a label now, so nobody is asked for them.
     """
 
     added: int
@@ -56,6 +59,7 @@ class ImportedLabels:
     unusable: tuple[Unusable, ...]
     notes: tuple[str, ...]
     differing: int = 0
+    closed: int = 0
 
 
 def import_labels(
@@ -97,7 +101,17 @@ def import_labels(
         unusable=now.unusable,
         notes=tuple(file.notes),
         differing=differing,
+        closed=_close_labelled(workspace),
     )
+
+
+def _close_labelled(workspace: Workspace) -> int:
+    """Close the open pairs of the queue that have a label now, unless an annotator has begun with them."""
+    with workspace.database.read() as connection:
+        if not count_open(connection):
+            return 0
+    with workspace.database.write() as connection:
+        return close_labelled(connection, judged_labels(workspace.catalog, workspace.labels()), now_ms())
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:

@@ -61,7 +61,7 @@ function say(answer, at, reason) {
   outbox.push({ kind: "answer", token: pair.token, answer, reason, took, until: pair.until });
   painted();
   if (answer !== "skip") { figures.today += 1; figures.answered += 1; pace.worked(); }
-  announce(`Answered: ${answer}${reason ? `, ${reason}` : ""}.`);
+  announce(answer === "skip" ? "Skipped." : `Answered: ${answer}${reason ? `, ${reason}` : ""}.`);
   show();
 }
 
