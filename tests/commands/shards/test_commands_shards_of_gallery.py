@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from object_store import object_store, upload
 
 from lookalike.rank.parts import RUN
 from lookalike.store.formats.judged_files import read_judged_ranks
@@ -58,6 +59,34 @@ def save_duplicates(folder: Path, groups: np.ndarray) -> None:
     with sqlite3.connect(folder / "lookalike.db") as database:
         for image, group in zip(images, groups.tolist(), strict=True):
             database.execute("UPDATE image SET duplicate = ? WHERE image = ?", (group, image))
+
+
+@pytest.mark.parametrize("part", [8, 36])
+def test_vectors_are_read_from_an_object_store(lookalike, labelled, monkeypatch, part):
+    """The files of workers with an address equal those of workers with the folder."""
+    monkeypatch.setattr(gallery, "PART", part)
+    for place in ("one", "two"):
+        lookalike("plan", "discover", "--overwrite", "--to", f"{place}-lists")
+        lookalike("plan", "evaluate", "--to", f"{place}-ranks")
+    done(lookalike, "one-lists", "1/1")
+    done(lookalike, "one-ranks", "1/1")
+    with object_store(monkeypatch) as bucket:
+        upload(labelled / "embeddings", f"{bucket}/vectors")
+        shutil.move(labelled / "embeddings", labelled / "elsewhere")
+        for name in ("lists", "ranks"):
+            worked = lookalike("work", f"two-{name}", "--shard", "1/1", "--vectors", f"{bucket}/vectors/")
+            assert worked.status == 0, worked.err
+            (found,), (one,) = (list(Path(f"{place}-{name}").glob("shard-*")) for place in ("two", "one"))
+            assert found.read_bytes() == one.read_bytes()
+        refused = lookalike("work", "two-lists", "--shard", "1/2", "--vectors", f"{bucket}/nothing")
+    assert (refused.status, f"There are no vectors at {bucket}/nothing/color" in refused.err) == (1, True)
+
+
+def test_vectors_are_read_from_another_folder(lookalike, labelled):
+    lookalike("plan", "evaluate", "--to", "shared")
+    shutil.move(labelled / "embeddings", labelled / "mounted")
+    assert lookalike("work", "shared", "--shard", "1/1").status == 1
+    assert lookalike("work", "shared", "--shard", "1/1", "--vectors", "mounted").status == 0
 
 
 def test_a_pool_is_extended(lookalike, workspace):

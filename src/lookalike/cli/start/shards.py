@@ -134,7 +134,7 @@ def plan_discover(
 ) -> None:
     """Write a plan of the pool of pairs worth labelling. Options are those of `discover`.
 
-    Workers read the vectors in the workspace's folder `embeddings`.
+    Workers read the vectors in the workspace's folder `embeddings`, or where `--vectors` of `work` says.
     """
     plan = pools.plan_discover(
         Workspace(workspace, pool=check_pool_name(pool), new_pool=True),
@@ -207,6 +207,14 @@ def work(
             show_default="as planned",
         ),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of the vectors on this machine, or their address.",
+            metavar="PLACE",
+            show_default="as planned",
+        ),
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option(help="Processes that read photos.", show_default="one per core", min=1, max=256),
@@ -225,7 +233,14 @@ def work(
     if ray is not None:
         with progress("Shards", quiet=json) as bar:
             all_done = work_on_ray(
-                ray, place, shards=shards, photos=photos, cpus=cpus, gpus=gpus, progress=bar
+                ray,
+                place,
+                shards=shards,
+                photos=photos,
+                vectors=vectors,
+                cpus=cpus,
+                gpus=gpus,
+                progress=bar,
             )
         if json:
             print_json(all_done)
@@ -235,7 +250,7 @@ def work(
         return
     part = Part.parse(shard or "")
     with progress(f"Shard {shard}", quiet=json) as bar:
-        done = run.work(place, part, photos=photos, workers=workers, progress=bar)
+        done = run.work(place, part, photos=photos, vectors=vectors, workers=workers, progress=bar)
     if json:
         print_json(done)
     elif not done.units:

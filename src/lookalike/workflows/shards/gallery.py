@@ -15,12 +15,15 @@ import numpy as np
 
 from lookalike.core.checks import strings
 from lookalike.core.errors import EmbeddingsError
+from lookalike.core.object_store import is_address
 from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog
 from lookalike.rank.engine.source import Source
 from lookalike.rank.parts import RUN, whole_items
 from lookalike.store.shards.packed import Packed
+from lookalike.store.shards.places import place_at
 from lookalike.store.vectors.arrays import open_vectors, read_manifest
+from lookalike.store.vectors.remote import RemoteVectors
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.shards.plans import MadeUnits, ShardWork
 
@@ -169,15 +172,16 @@ def _small_catalog(item: np.ndarray) -> Catalog:
 
 
 def source_of(work: ShardWork, encoder: str, place: np.ndarray) -> Source:
-    """The vectors of an encoder where the plan says, if they are those of the plan."""
-    header = work.plan.header
-    folder = Path(header["reads"]) / encoder
-    manifest = read_manifest(folder)
+    """The vectors of some rows of the catalog, if they are those of the plan: a mapped file, or read from a store."""
+    header, root = work.plan.header, work.vectors or work.plan.header["reads"]
+    folder = Path(root) / encoder
+    remote = RemoteVectors.at(place_at(f"{root.rstrip('/')}/{encoder}")) if is_address(root) else None
+    manifest = read_manifest(folder) if remote is None else remote.manifest
     if manifest.sum != header["encoders"][encoder] or manifest.images != header["images"]:
         raise EmbeddingsError(
             f"The vectors of {encoder} changed after the plan.", fix="Plan again into another folder."
         )
-    return Source(open_vectors(folder, manifest), place)
+    return Source(open_vectors(folder, manifest), place) if remote is None else Source(remote.read(place))
 
 
 def require_same(workspace: Workspace, plan: Packed) -> None:

@@ -41,6 +41,7 @@ def work_on_ray(
     *,
     shards: int | None = None,
     photos: str | None = None,
+    vectors: str | None = None,
     cpus: int = 1,
     gpus: float = 0,
     progress: Progress | None = None,
@@ -52,7 +53,9 @@ def work_on_ray(
     with cluster(ray_address) as ray:
         total = int(ray.cluster_resources().get("CPU", 1))
         count = shards or PER_CORE * max(total // cpus, 1)
-        return run_shards(ray, address, count, photos=photos, cpus=cpus, gpus=gpus, progress=progress)
+        return run_shards(
+            ray, address, count, photos=photos, vectors=vectors, cpus=cpus, gpus=gpus, progress=progress
+        )
 
 
 def run_shards(
@@ -61,6 +64,7 @@ def run_shards(
     shards: int,
     *,
     photos: str | None = None,
+    vectors: str | None = None,
     cpus: int = 1,
     gpus: float = 0,
     progress: Progress | None = None,
@@ -70,7 +74,7 @@ def run_shards(
     count = min(unit_count(read_plan(place_at(address))), shards)
     task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_shard)
     waiting = [
-        task.remote(address, Part(number, count), _as_on_all_machines(photos), cpus)
+        task.remote(address, Part(number, count), *map(_as_on_all_machines, (photos, vectors)), cpus)
         for number in range(1, count + 1)
     ]
     done: list[tuple[WorkedShard, str]] = []
@@ -88,12 +92,15 @@ def _as_on_all_machines(place: str | None) -> str | None:
     return place if place is None or is_address(place) else os.path.abspath(place)
 
 
-def _shard(address: str, part: Part, photos: str | None, cpus: int) -> tuple[WorkedShard, str]:
+def _shard(
+    address: str, part: Part, photos: str | None, vectors: str | None, cpus: int
+) -> tuple[WorkedShard, str]:
     """One shard, on the machine that Ray chose."""
     limit_cores(cpus)
     import ray
 
-    return work(address, part, photos=photos, workers=cpus), ray.get_runtime_context().get_node_id()
+    done = work(address, part, photos=photos, vectors=vectors, workers=cpus)
+    return done, ray.get_runtime_context().get_node_id()
 
 
 def _result(ray: Any, reference: Any) -> tuple[WorkedShard, str]:  # noqa: ANN401 - Ray is imported late
