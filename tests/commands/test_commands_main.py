@@ -179,7 +179,8 @@ def test_status_names_the_next_step(lookalike, photos):
     assert "lookalike discover" in lookalike("status", "--json").json["next"]
     assert "36 of 18 items" in lookalike("status").out
     lookalike("discover", "--top", "2")
-    assert "lookalike discover --pairs" in lookalike("status", "--json").json["next"]
+    assert lookalike("status", "--json").json["next"] == "lookalike users add NAME --role lead"
+    assert "Or write the pairs to a file: lookalike discover --pairs" in " ".join(lookalike("status").out.split())
 
 
 def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp_path):
@@ -206,11 +207,11 @@ def test_every_command_explains_itself(lookalike, command):
 
 
 def test_ranking_happens_once_per_encoder(lookalike, labelled, monkeypatch):
-    from lookalike.rank import judged
+    from lookalike.rank import counting
 
     calls = []
-    each = judged.each_block
-    monkeypatch.setattr(judged, "each_block", lambda *a, **k: (calls.append(1), each(*a, **k))[1])
+    each = counting.each_block
+    monkeypatch.setattr(counting, "each_block", lambda *a, **k: (calls.append(1), each(*a, **k))[1])
     assert lookalike("evaluate").status == 0
     assert len(calls) == 2
 

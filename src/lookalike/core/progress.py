@@ -49,7 +49,8 @@ class TimeLeft:
     """The time that long work still takes, by its own pace.
 
     The first steps are slow, because processes start and code is compiled. So the pace is measured from `WARM_UP`
-    seconds after the first step on, and nothing is known until it was measured for `MEASURED` seconds.
+    seconds after the first step on, and nothing is known until it was measured for `MEASURED` seconds. Then early
+    steps are forgotten again and again: the pace is that of the last half of the time, or a little more.
     """
 
     WARM_UP, MEASURED = 2.0, 3.0
@@ -58,6 +59,7 @@ class TimeLeft:
         self._clock = clock
         self._first: float | None = None
         self._from: tuple[float, int] | None = None
+        self._half: tuple[float, int] | None = None
 
     def seconds(self, done: int, total: int) -> float | None:
         """Seconds from this step on to the last; None while they are not known."""
@@ -68,5 +70,9 @@ class TimeLeft:
             if now - self._first >= self.WARM_UP:
                 self._from = now, done
             return None
+        if self._half is None and now - self._from[0] >= self.MEASURED:
+            self._half = now, done
+        elif self._half is not None and now - self._half[0] > 2 * (self._half[0] - self._from[0]):
+            self._from, self._half = self._half, (now, done)
         spent, steps = now - self._from[0], done - self._from[1]
         return (total - done) * spent / steps if spent >= self.MEASURED and steps > 0 else None

@@ -33,7 +33,7 @@ def test_rounds_have_no_bias_and_do_not_correlate():
 
 
 def test_with_the_weights_of_the_plan_two_rounds_are_as_precise_as_one_draw_of_all_labels():
-    weights = round_weights(7, [3, 2])
+    weights = round_weights([7, 4], [3, 2])
     together = [combined(both, weights).value for both in two_rounds()]
     at_once = [WEIGHT * 7 * LABEL[list(five)].mean() for five in combinations(range(7), 5)]
     assert np.mean(together) == pytest.approx(WEIGHT * LABEL.sum())
@@ -41,7 +41,15 @@ def test_with_the_weights_of_the_plan_two_rounds_are_as_precise_as_one_draw_of_a
 
 
 def test_a_round_that_takes_all_that_is_left_is_the_value():
-    assert round_weights(10, [4, 6]) == (0.0, 1.0)
+    assert round_weights([10, 6], [4, 6]) == (0.0, 1.0)
+
+
+def test_labels_from_elsewhere_between_two_rounds_leave_the_last_one_exact():
+    """40 pairs were labelled in other ways after the first round: the second took all 20 that were still open."""
+    assert round_weights([100, 20], [40, 20]) == (0.0, 1.0)
+    first, second = 40 / (100 * 60), 20 / (30 * 10)
+    weights = first / (first + second), second / (first + second)
+    assert round_weights([100, 30], [40, 20]) == pytest.approx(weights)
 
 
 def test_bounds_of_drawn_pairs_without_an_answer_do_not_cancel():
@@ -52,10 +60,10 @@ def test_bounds_of_drawn_pairs_without_an_answer_do_not_cancel():
     assert (found.labels, found.open, found.coefficient) == (90, 10, 0.75)
 
 
-@pytest.mark.parametrize("labels", [[0], [5, 6], [11]])
+@pytest.mark.parametrize("labels", [[0, 1], [5, 6], [11, 1]])
 def test_rounds_that_cannot_be_are_refused(labels):
     with pytest.raises(ArgumentError):
-        round_weights(10, labels)
+        round_weights([10, 5], labels)
 
 
 def test_weights_that_do_not_add_up_are_refused():

@@ -28,7 +28,7 @@ def shop(lookalike, photos, tmp_path):
 
 
 def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
-    result = shop("audit", "--k", 3, "--replicates", 100)
+    result = shop("audit", "--k", 3, "--replicates", 100, "--research")
     assert result.status == 0
     for heading in ("VSD Table 1", "EDS Table 3", "VSD Tables 5 and 6"):
         assert heading in result.out
@@ -40,6 +40,9 @@ def test_it_prints_the_papers_tables_within_a_hundred_columns(shop):
     assert max(map(len, tables)) <= 100
     assert max(map(len, result.out[result.out.index("Caution: ") :].splitlines())) <= 100
     assert "Next: lookalike report" in result.out
+    plain = shop("audit", "--k", 3, "--replicates", 100).out
+    assert "VSD Table 1" not in plain
+    assert "lookalike audit --research" in plain
     assert " ".join(NOT_VALIDITY.split()) in " ".join(result.out.split())
 
 
@@ -79,7 +82,7 @@ def test_it_says_which_items_are_shown_with_all_columns_as_json(shop):
         categories = next(column for column in one["columns"] if column["column"] == "category")
         assert {group["group"] for group in categories["groups"]} == set(catalog.category)
         assert sum(group["items"] for group in categories["groups"]) == items
-    lines = shop("audit", "--k", 3, "--replicates", 0).out.splitlines()
+    lines = shop("audit", "--k", 3, "--replicates", 0, "--research").out.splitlines()
     assert any(line.startswith("Exposure@3: ") for line in lines)
     said = " ".join(" ".join(lines).split())
     for one in found:
@@ -181,7 +184,7 @@ def test_wrong_options_are_refused(shop):
         assert result.status == status
         assert wrong[-1] in result.json["error"]["problem"]
     for few in (1, 99):
-        result = shop("audit", "--replicates", few)
+        result = shop("audit", "--replicates", few, "--research")
         assert (result.status, result.out) == (2, "")
         assert f"--replicates: {few}." in result.err
         assert "100 to 1,000,000" in result.err

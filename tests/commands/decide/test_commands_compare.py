@@ -376,15 +376,16 @@ def test_a_label_that_says_both_is_no_answer(lookalike, workspace):
 
 
 @pytest.mark.parametrize(
-    ("widths", "step"),
+    ("widths", "undecided", "step"),
     [
-        ({"a": 0.3, "b": 0.3}, ("lookalike compare b a",)),
-        ({"b": 0.3}, ("lookalike estimate b",)),
-        ({"a": 0.3, "b": 0.05}, ()),
-        ({}, ()),
+        ({"a": 0.3, "b": 0.3}, ("a", "b"), ("lookalike compare a b",)),
+        ({"a": 0.3, "b": 0.3}, (), ("lookalike estimate b",)),
+        ({"b": 0.3}, (), ("lookalike estimate b",)),
+        ({"a": 0.3, "b": 0.05}, ("a", "b"), ()),
+        ({}, (), ()),
     ],
 )
-def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, step):
+def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, undecided, step):
     values = {"a": 0.5, "b": 0.7}
 
     def score(name):
@@ -392,7 +393,7 @@ def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, step)
         return {"HR@5 corrected": ScoreResult(values[name], 9, "HR@5 corrected", "", around)}
 
     corrected = {name: score(name) for name in widths}
-    found = SimpleNamespace(recommendation=SimpleNamespace(corrected=corrected))
+    found = SimpleNamespace(recommendation=SimpleNamespace(corrected=corrected, undecided=undecided))
     assert sampling_step(found) == step
     assert sampling_step(SimpleNamespace(recommendation=None)) == ()
 

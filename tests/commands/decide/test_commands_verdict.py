@@ -23,7 +23,7 @@ def labelled(lookalike, workspace):
 
 
 def test_the_verdict_comes_first_with_its_reasons(lookalike, labelled):
-    result = lookalike("audit", "--replicates", 200)
+    result = lookalike("audit", "--replicates", 200, "--research")
     assert result.status == 0, result.err
     headline, _, rest = result.out.partition("Which measure can be trusted")
     verdict, _, table = rest.partition("VSD Table 1")
@@ -78,7 +78,7 @@ def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lo
         == 0
     )
     assert lookalike("labels", "import", "labels.csv", "-w", "bare").status == 0
-    result = lookalike("audit", "--replicates", 200, "-w", "bare").out
+    result = lookalike("audit", "--replicates", 200, "-w", "bare", "--research").out
     assert "not recorded" in result
     assert "The encoder fed" not in result
     found = lookalike("audit", "--replicates", 200, "-w", "bare", "--json").json["verdict"]
@@ -90,14 +90,14 @@ def test_without_a_pool_nothing_is_vouched_for_until_the_generators_are_named(lo
 
 
 def test_two_encoders_are_audited_without_columns_of_undefined_correlations(lookalike, labelled):
-    pair = lookalike("audit", "color", "hog", "--replicates", 100)
+    pair = lookalike("audit", "color", "hog", "--replicates", 100, "--research")
     assert pair.status == 0, pair.err
     assert "nan" not in pair.out
     table = pair.out.partition("VSD Table 1")[2].partition("Without")[0]
     assert table.split("\n")[1].split() == ["measure", "encoder", "score", "±", "sd"]
     assert "2 encoders" in pair.out
     assert "at least 3" in " ".join(pair.out.split())
-    three = lookalike("audit", "--replicates", 100)
+    three = lookalike("audit", "--replicates", 100, "--research")
     assert "SC@5" in three.out
     assert "Uncertainty of SC" in three.out
 

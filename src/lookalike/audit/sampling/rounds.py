@@ -7,27 +7,30 @@ from lookalike.audit.sampling.estimate import Estimate
 from lookalike.core.errors import ArgumentError
 
 
-def round_weights(there: int, labels: Sequence[int]) -> tuple[float, ...]:
-    """The weights of rounds that draw `labels` of what is still open, of `there` units at first; they add up to 1.
+def round_weights(there: Sequence[int], labels: Sequence[int]) -> tuple[float, ...]:
+    """The weights of rounds that draw `labels` of the units that are open then, `there`; they add up to 1.
 
-    Round r draws n_r of the N_r units that are open then. Its variance is S^2 N_r (N_r - n_r) / n_r, so
+    Round r draws n_r of N_r units. Its variance is S^2 N_r (N_r - n_r) / n_r, so
 
         a_r in proportion to n_r / (N_r (N_r - n_r)).
 
-    With these weights the rounds are together as precise as one draw of all labels. They depend on plans alone, never
-    on answers. A round that takes all that is left has all the weight.
+    If nothing but the rounds gives labels (N_r+1 = N_r - n_r), they are together as precise as one draw of all labels.
+    The weights depend on plans alone, never on answers. The last round that takes all that is open has all the weight:
+    its value is exact.
 
-    >>> [round(a, 3) for a in round_weights(100, [10, 10])]
+    >>> [round(a, 3) for a in round_weights([100, 90], [10, 10])]
     [0.444, 0.556]
+    >>> round_weights([100, 40], [10, 40])
+    (0.0, 1.0)
     """
-    left, found = there, []
-    for n in labels:
+    found = []
+    for left, n in zip(there, labels, strict=True):
         if not 0 < n <= left:
             raise ArgumentError(f"A round has {n} labels of {left} open units.", fix="Leave out such rounds.")
         found.append(math.inf if n == left else n / (left * (left - n)))
-        left -= n
-    if math.isinf(found[-1]):
-        return (0.0,) * (len(found) - 1) + (1.0,)
+    if math.inf in found:
+        last = len(found) - 1 - found[::-1].index(math.inf)
+        return tuple(float(at == last) for at in range(len(found)))
     return tuple(one / sum(found) for one in found)
 
 

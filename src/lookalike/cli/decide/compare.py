@@ -226,7 +226,8 @@ def _print_forecast(found: SampledResult) -> None:
 
 def sentence(one: SampledValue, margin: float) -> str:
     """A value in words. A difference is that of the better encoder, so it is above 0."""
-    labels = f"from {plural(one.labels, 'label')} ({one.method})" if one.method != "exact" else "exactly"
+    exactly = "exactly" if one.low == one.high else "with a label for each pair of these queries"
+    labels = exactly if one.method == "exact" else f"from {plural(one.labels, 'label')} ({one.method})"
     if one.unanswered:
         labels += f", {one.unanswered:,} more without an answer"
     if not one.second:
@@ -239,4 +240,6 @@ def sentence(one: SampledValue, margin: float) -> str:
         return f"{better} is better than {other}: its {one.measure} is higher by {figures}."
     if one.decision == "alike":
         return f"{better} and {other} differ by less than {margin:g}: {one.measure} differs by {figures}."
-    return f"{better} and {other} cannot be separated yet: {one.measure} differs by {figures}."
+    return (
+        f"{better} and {other} cannot be separated yet: the {one.measure} of {better} is higher by {figures}."
+    )

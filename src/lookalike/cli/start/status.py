@@ -14,7 +14,7 @@ from lookalike.core.text import plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start import status as workflow
-from lookalike.workflows.start.status import LOOKED_AT, Duplicates, EncoderStatus, Status
+from lookalike.workflows.start.status import ADD_LEAD, LOOKED_AT, Duplicates, EncoderStatus, Status
 
 
 @result(Status | Duplicates)
@@ -81,6 +81,9 @@ def _print(found: Status, workspace: Path) -> None:
         say(f"Made here: {', '.join(found.trained)} (in models/).")
     for name, command in zip(found.unfinished_runs, found.run_commands, strict=True):
         say(*_unfinished(name, command and command + elsewhere(workspace)))
+    if found.next == ADD_LEAD:
+        write = f"lookalike discover --pairs pairs.csv{elsewhere(workspace)}"
+        say(f"To label in the browser, add a lead and start the server. Or write the pairs to a file: {write}")
     say(f"Cost of the next step: {found.cost}")
     next_step(found.next, workspace=workspace)
 

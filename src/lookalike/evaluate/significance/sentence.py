@@ -120,7 +120,7 @@ def _figures(found: Comparison) -> str:
 
 def _tested(found: Comparison) -> str:
     """p as it decides; before the adjustment too, where only the adjustment prevents a decision."""
-    without = ", without that error" if found.interval.method == CORRECTED else ""
+    without = " (the test ignores that error)" if found.interval.method == CORRECTED else ""
     if math.isnan(found.p_holm):
         return "not tested: " + (found.interval.reason or "too few replicates have a value")
     if found.family < 2:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Unpack
 
 from lookalike.audit.depth import too_deep
-from lookalike.audit.verdict import Distrust
+from lookalike.audit.verdict import Distrust, advice
 from lookalike.core.progress import Bar
 from lookalike.core.types import JudgedRanks, Rule
 from lookalike.evaluate.measures.table import parse
@@ -46,13 +46,15 @@ class Recommendation:
     """Which encoder is best by HR@K corrected, with its trust, and the measures that are not to be trusted here.
 
     `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected;
-    `uncorrected` says why, if a generator is the reason.
+    `uncorrected` says why, if a generator is the reason. `undecided` are the two best encoders that no trusted result
+    separates, empty if there are none.
     """
 
     headline: str
     corrected: ScoresResult
     distrusted: tuple[Distrust, ...]
     uncorrected: str
+    undecided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,9 +162,9 @@ def recommend(found: Evaluation, rates: CorrectedRates, sure: Significance) -> R
         return None
     made = judgement(found.judged, rates, sure, found.generators)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
-    return Recommendation(
-        made.headline, scores_result(known, sure, {rates.name: rates.name}), made.distrusted, rates.why
-    )
+    scores = scores_result(known, sure, {rates.name: rates.name})
+    undecided = advice(made.encoders, made.verdicts) or ()
+    return Recommendation(made.headline, scores, made.distrusted, rates.why, undecided)
 
 
 def _result(
@@ -213,15 +215,18 @@ def depth_notes(found: Evaluation, measures: Iterable[str]) -> tuple[str, ...]:
 def sampling_step(found: EvaluationResult) -> tuple[str, ...]:
     """The command that narrows the interval of the best encoder by drawn labels; none where it is narrow or unknown.
 
-    Of several encoders it compares the best two.
+    If no trusted result separates two of several encoders, it compares these.
     """
-    known = {} if found.recommendation is None else found.recommendation.corrected
+    advised = found.recommendation
+    if advised is None:
+        return ()
+    known = advised.corrected
     best = [(next(iter(scores.values())), name) for name, scores in known.items()]
     best = sorted((one for one in best if one[0].is_defined), key=lambda one: -one[0].value)
     around = best[0][0].interval if best else None
     if around is None or not around.high - around.low > WIDE:
         return ()
-    names = [name for _, name in best[:2]]
+    names = advised.undecided or (best[0][1],)
     return (f"lookalike {'compare' if len(names) > 1 else 'estimate'} {' '.join(names)}",)
 
 

@@ -1,7 +1,9 @@
 """The samples of a workspace so far: how many pairs are labelled, and what they tell at the last look reached."""
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isnan
 
 import numpy as np
@@ -109,9 +111,10 @@ def _joined(samples: Sequence[Sample], found: Sequence[Estimate]) -> Estimate:
     """The rounds of one question as one estimate, with weights by their plans."""
     if len(found) == 1:
         return found[0]
-    there, counts = len(samples[0].frame[0]), [len(one.unit) for one in samples]
-    if len({one.question.unit for one in samples}) > 1 or sum(counts) > there:
-        there, counts = 2 * sum(len(one) for one in samples), [len(one) for one in samples]
+    there, counts = [len(one.frame[0]) for one in samples], [len(one.unit) for one in samples]
+    if len({one.question.unit for one in samples}) > 1 and not any(map(operator.eq, there, counts)):
+        counts = [len(one) for one in samples]  # pairs, which queries and pairs have in common
+        there = [2 * sum(counts) - before for before in accumulate([0, *counts[:-1]])]
     return combined(found, round_weights(there, counts))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import has_results, verdict_of
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
-from lookalike.core.text import bracketed, plural
+from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import read_estimate
 from lookalike.workflows.decide.sampled import sample_encoders
@@ -56,7 +56,10 @@ def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
             f"{name} {found.word}: its true {MEASURE} on the test split is {way} than that of {base} by "
             f"{abs(found.value):.3f}, at least {least:.3f} (one-sided 95%), {told}."
         )
-    differs = f"its true {MEASURE} on the test split differs by {found.value:+.3f} {bracketed(found.low, found.high)}"
+    differs = (
+        f"its true {MEASURE} on the test split minus that of {base} is {found.value:+.3f}, with one-sided 95% bounds "
+        f"{found.low:+.3f} and {found.high:+.3f}"
+    )
     if found.word == "not worse":
         return f"{name} is not worse than {base} by more than {found.margin:g}: {differs}, {told}."
     return f"Whether {name} is better than {base} cannot be told: {differs}, {told}."

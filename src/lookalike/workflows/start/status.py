@@ -25,6 +25,7 @@ from lookalike.workflows.label.labelled import labelled
 
 LOOKED_AT = 1_000
 EVALUATE = "lookalike evaluate"
+ADD_LEAD = "lookalike users add NAME --role lead"
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def next_command(found: Status) -> str:
         (found.pool is None and not found.labels, "lookalike discover --top 5"),
         (not found.labels and found.people == 1 and found.votes_waiting > 0, "lookalike serve --alone"),
         (not found.labels and bool(found.people), "lookalike serve"),
-        (not found.labels, "lookalike discover --pairs pairs.csv"),
+        (not found.labels, ADD_LEAD),
     )
     return next((command for due, command in steps if due), EVALUATE)
 
@@ -258,7 +259,7 @@ def cost(found: Status) -> str:
         return f"{plural(total, 'photo')} to compute for {names}. The others are kept."
     if not found.encoders:
         return f"{plural(found.images, 'photo')} for each encoder."
-    if command.endswith(("pairs.csv", "serve", "--alone")):
+    if command.endswith((ADD_LEAD, "serve", "--alone")):
         low, high = expert_hours(found.pool_asked)
         return (
             f"{plural(found.pool_asked, 'pair')} to label, about {rough_interval(low, high)} hours of labelling with "

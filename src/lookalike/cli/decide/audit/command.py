@@ -50,6 +50,9 @@ def audit(
         typer.Option(help="Write how often each item is shown to a file (.csv, .parquet).", metavar="FILE"),
     ] = None,
     settings: AuditSettings = DEFAULT,
+    research: Annotated[
+        bool, typer.Option("--research", help="Print the tables of the papers too; --json always has them.")
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -72,8 +75,8 @@ def audit(
         print_json(outcome)
         return
     print_verdict(outcome.verdict, workspace)
-    print_exposure(outcome.exposure)
-    print_audits(outcome, workspace)
+    print_exposure(outcome.exposure, research=research)
+    print_audits(outcome, workspace, research=research)
     say(*left_out(outcome.trained_left_out))
 
 

@@ -9,8 +9,8 @@ from lookalike.core.text import folded, listed, percent, plural, value
 MOST, EXAMPLES = 4, 3  # groups of a column (of more, the first and the last ones), items by name
 
 
-def print_exposure(found: Sequence[Exposure]) -> None:
-    """One line per encoder, then its column with the largest difference."""
+def print_exposure(found: Sequence[Exposure], *, research: bool) -> None:
+    """One line per encoder, then its column with the largest difference; for `research` items that are never shown."""
     if not found or not found[0].items:
         return
     first = found[0]
@@ -18,7 +18,7 @@ def print_exposure(found: Sequence[Exposure]) -> None:
     say("", folded(said))
     table(["encoder", *HEADS], [[one.encoder, *one.cells] for one in found])
     for one in found:
-        if one.never_shown:
+        if one.never_shown and research:
             say(folded(f"{one.encoder} never shows {_named(one)}.", "  "))
         if one.columns:
             say(folded(f"{one.encoder} by {one.columns[0].column}: {_groups(one.columns[0])}.", "  "))

@@ -15,14 +15,18 @@ AREAS = ("AUC_mic", "AUC_mac")
 DROPPED = {"surfaced": "proposed", "only": "alone proposed"}
 
 
-def print_audits(found: Audits, workspace: Path) -> None:
-    """The three audits, then what is undefined and why."""
+def print_audits(found: Audits, workspace: Path, *, research: bool) -> None:
+    """On how many labels the audits rest; for `research` the three audits, then what is undefined and why."""
     say(
         f"{plural(found.labels, 'labelled pair')} of {plural(found.queries, 'query', 'queries')}, "
         f"{plural(len(found.leave_one_out.encoders), 'encoder')}, {plural(len(found.generators), 'generator')}."
     )
     for sentence in found.cautions:
         say(folded(f"Caution: {sentence}"))
+    if not research:
+        say("The tables of the papers, with correlations and their intervals: lookalike audit --research")
+        next_step("lookalike report", workspace=workspace)
+        return
     say("")
     _table_1(found)
     if _is_correlated(found) and any(name in found.leave_one_out.measures for name in AREAS):
