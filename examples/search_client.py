@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 SERVER = os.environ.get("LOOKALIKE", "http://127.0.0.1:8321")
-TOKEN = os.environ["TOKEN"]
+TOKEN = os.environ.get("TOKEN", "")
 
 
 def ask(path: str, body: bytes | None = None) -> dict:
@@ -37,6 +37,8 @@ def show(answer: dict) -> None:
 
 def main() -> None:
     """Search by id, then by photo."""
+    if not TOKEN or len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(f"Use: {__doc__.split(chr(10))[2]}")
     show(ask("/api/v1/search?" + urlencode({"image": sys.argv[1], "k": 5})))
     for photo in sys.argv[2:]:
         print(photo)

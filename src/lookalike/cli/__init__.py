@@ -22,7 +22,12 @@ def main() -> None:
     gc.disable()  # importing makes no garbage to look for; the command itself enables it again
     from lookalike.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun: threads of PyTorch can abort an interpreter that ends
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -21,6 +21,7 @@ from lookalike.core.progress import TimeLeft
 from lookalike.core.text import duration, printable
 
 QUIET_SECONDS = 5.0
+FILL_IN = "Fill in the label column: 1 similar, 0 not similar, blank if unsure."
 WIDE = 10_000  # tables in a pipe or a file are not folded
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from lookalike.store.disk import disk_errors, lock, make_folder
 from lookalike.store.emptying import clear, require_database
 from lookalike.store.judges import JUDGES
 from lookalike.store.labelling.due import due_labels, labels_now
+from lookalike.store.served import served
 from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
 from lookalike.store.sql import pools, schema
 from lookalike.store.sql.database import Database
@@ -171,6 +172,21 @@ class Workspace:
     def encoders(self) -> list[str]:
         """Names of the encoders that have vectors."""
         return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
+
+    @property
+    def served(self) -> str:
+        """The encoder that answers searches that name none: the promoted one; before, the one with the oldest vectors.
+
+        So an encoder that is added never replaces another one unasked. "" if there are no vectors.
+        """
+        now = self.database.fetch(served)
+        if now is not None:
+            return now.encoder
+        made = []
+        for name in self.encoders:
+            with suppress(EmbeddingsError):  # damaged: other commands report it
+                made.append((self.manifest(name).created, name))
+        return min(made)[1] if made else ""
 
     @property
     def unfinished(self) -> list[str]:

@@ -57,3 +57,21 @@ def test_a_file_takes_the_place_of_a_query(lookalike, workspace):
     assert "takes the place" in lookalike(*write(workspace, "box/001"), "box/001").err
     assert "There is no query." in lookalike("search", "--encoder", "color").err
     assert "cannot be read" in lookalike("search", "--queries", "absent.txt").err
+
+
+def test_an_encoder_that_is_added_is_not_served_unasked(lookalike, workspace):
+    """The one with the oldest vectors answers, whatever its name, until another is promoted; every place says so."""
+    manifests = {name: workspace / f"embeddings/{name}/manifest.json" for name in ("color", "hog")}
+    for name, day in (("color", 2), ("hog", 1)):
+        manifest = json.loads(manifests[name].read_text())
+        manifests[name].write_text(json.dumps({**manifest, "created": f"2026-01-0{day}T00:00:00+00:00"}))
+    assert Workspace(workspace).served == "hog"
+    image = Workspace(workspace).catalog.image[0]
+    assert lookalike("search", image, "--json").json["encoder"] == "hog"
+    shown = lookalike("status", "--json").json
+    assert [one["name"] for one in shown["encoders"] if one["served"]] == ["hog"]
+    assert shown["promoted"] is False
+    assert "No encoder was promoted" in lookalike("status").out
+    manifests["hog"].unlink()
+    assert Workspace(workspace).served == "color"
+    assert "No encoder was promoted" not in lookalike("status").out

@@ -176,7 +176,9 @@ def _sentence(places: Sequence[Place]) -> str:
 def _ignored(found: FolderListing) -> list[str]:
     notes = []
     if found.others:
-        notes.append(f"Ignored files that are no photos, by the ending of their names: {_listed(found.others)}.")
+        notes.append(
+            f"Ignored files that are no photos, by the ending of their names: {_listed(found.others)}."
+        )
     if found.tables:
         notes.append(f"The folder holds {quoted(found.tables)}: give the table instead to use its columns.")
     if found.closed:

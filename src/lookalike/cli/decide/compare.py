@@ -12,7 +12,7 @@ from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say, table
+from lookalike.cli.console import FILL_IN, next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.settings import Declared
@@ -109,7 +109,7 @@ def _run(
     ):
         say(folded(verdict_sentence(*judged)))
     if pairs is not None:
-        say(f"The drawn pairs without a label are in {pairs}.")
+        say(f"The drawn pairs without a label are in {pairs}. {FILL_IN}")
     command = _command(question, chosen, margin)
     if found.sample is not None:
         _print_sample(found.sample)

@@ -7,7 +7,16 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import conditions, lines_of, names_of, next_step, print_json, progress, say
+from lookalike.cli.console import (
+    FILL_IN,
+    conditions,
+    lines_of,
+    names_of,
+    next_step,
+    print_json,
+    progress,
+    say,
+)
 from lookalike.cli.label.discover_text import print_summary
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
@@ -163,5 +172,5 @@ def _print_pairs(found: Discovery, pairs: Path, workspace: Path, pool: str) -> N
         say(
             "All of them are random pairs, and annotators may notice. Draw random pairs before labelling starts."
         )
-    say("Fill in the label column: 1 similar, 0 not similar, blank if unsure.")
+    say(FILL_IN)
     next_step(f"lookalike labels import {shlex.quote(str(pairs))}", workspace=workspace)

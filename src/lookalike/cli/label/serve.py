@@ -61,6 +61,11 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
     if ready.new:
         say(f"Added {plural(ready.new, 'pair')} of the pool to the queue.")
     say(f"Serving {address} ({plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')}).")
+    if ready.choice:
+        say(f"Searches are answered by {ready.searched}, because no encoder was promoted. To choose:")
+        next_step("lookalike promote NAME", workspace=workspace)
+    elif ready.searched:
+        say(f"Searches are answered by {ready.searched}.")
     if ready.waiting:
         many = plural(ready.waiting, "pair has", "pairs have")
         say(f"{many} a vote and no label yet: another annotator must answer.")

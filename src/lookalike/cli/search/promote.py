@@ -136,7 +136,9 @@ def _print(done: Promotion, *, dry_run: bool) -> None:
 def print_gate(found: GateResult) -> None:
     """The checks of a gate, and whether it passes."""
     for one in found.checks:
-        say(folded(f"{'passed' if one.passed else 'FAILED'}  {one.name}: {one.why}", indent="  "))
+        word = "passed" if one.passed else "FAILED"
+        known = f", but unknown for {one.unknown:,}" if one.passed and one.unknown else ""
+        say(folded(f"{word}{known}  {one.name}: {one.why}", indent="  "))
         if not one.passed and one.fix:
             say(folded(f"        {one.fix}", indent="  "))
     failed = sum(not one.passed for one in found.checks)

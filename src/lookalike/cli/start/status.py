@@ -75,6 +75,10 @@ def _print(found: Status, workspace: Path) -> None:
             [(e.name, _brief(e.spec), _state(e), f"{e.dimension:,}") for e in found.encoders],
             left=3,
         )
+    if len(found.encoders) > 1 and not found.promoted:
+        say(
+            "No encoder was promoted, so the one with the oldest vectors is served. To choose: lookalike promote NAME"
+        )
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished. To resume, embed this encoder again.")
     if found.trained:
@@ -83,7 +87,9 @@ def _print(found: Status, workspace: Path) -> None:
         say(*_unfinished(name, command and command + elsewhere(workspace)))
     if found.next == ADD_LEAD:
         write = f"lookalike discover --pairs pairs.csv{elsewhere(workspace)}"
-        say(f"To label in the browser, add a lead and start the server. Or write the pairs to a file: {write}")
+        say(
+            f"To label in the browser, add a lead and start the server. Or write the pairs to a file: {write}"
+        )
     say(f"Cost of the next step: {found.cost}")
     next_step(found.next, workspace=workspace)
 

@@ -16,7 +16,6 @@ from PIL import Image
 from lookalike.core.errors import LookalikeError, SearchError
 from lookalike.encode.encoder import encode_photo
 from lookalike.store.disk import lock_changed
-from lookalike.store.served import served
 from lookalike.store.vectors.arrays import MANIFEST
 from lookalike.store.vectors.indexes import INDEXES
 from lookalike.store.workspace import CATALOG, EMBEDDINGS, Workspace
@@ -150,13 +149,12 @@ class Searchers:
         """The encoder to serve ("" if there is none), and the version of each encoder's vectors."""
         workspace = Workspace(self.folder)
         try:
-            now, names = workspace.database.fetch(served), workspace.encoders
-            versions = {name: _version(self.folder, name) for name in names}
+            wanted = workspace.served
+            versions = {name: _version(self.folder, name) for name in workspace.encoders}
             with suppress(LookalikeError):  # of one encoder; the searches tell it
                 self._follow(workspace, versions)
         finally:
             workspace.database.close()
-        wanted = now.encoder if now is not None else names[0] if names else ""
         return wanted, versions
 
     def _follow(self, workspace: Workspace, versions: dict[str, Hashable]) -> None:

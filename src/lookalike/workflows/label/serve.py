@@ -10,6 +10,7 @@ from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.mounts import require_local
 from lookalike.store.people import people
+from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.alone import label_alone, votes_waiting
 from lookalike.workflows.label.queue import queue_pairs
@@ -26,7 +27,8 @@ MOVE = (
 class ServingState:
     """Open questions, people who can log in, whether one of them is a lead, and pairs that are new in the queue.
 
-    `votes` are needed for each pair; `waiting` pairs have one and wait for another annotator.
+    `votes` are needed for each pair; `waiting` pairs have one and wait for another annotator. `searched` answers
+    searches that name no encoder; `choice`: it is one of several, and none was promoted.
     """
 
     questions: int
@@ -35,6 +37,8 @@ class ServingState:
     new: int = 0
     waiting: int = 0
     votes: int = 2
+    searched: str = ""
+    choice: bool = False
 
     @property
     def lacks_a_second(self) -> bool:
@@ -61,7 +65,9 @@ def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
     with workspace.database.read() as connection:
         waiting, there = count_open(connection), people.active(connection)
         leads, votes = people.has_leader(connection), read_campaign(connection).protocol.votes
-        return ServingState(waiting, there, leads, new, votes_waiting(connection), votes)
+        choice = served(connection) is None and len(workspace.encoders) > 1
+        begun = votes_waiting(connection)
+    return ServingState(waiting, there, leads, new, begun, votes, workspace.served, choice)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:

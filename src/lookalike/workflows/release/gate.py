@@ -14,7 +14,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.text import bracketed, value
 from lookalike.core.types import Rule
 from lookalike.encode.sources.checkpoint_file import lineage
-from lookalike.encode.spec import parse
+from lookalike.encode.spec import NETWORKS, parse
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.evaluate.significance.summary import Settings, significance
@@ -49,12 +49,13 @@ class GateTerms:
 
 @dataclass(frozen=True)
 class GateCheck:
-    """One condition, whether it holds, why, and what to do if it does not."""
+    """One condition, whether it holds, why, and what to do if it does not. For `unknown` groups nothing can be told."""
 
     name: str
     passed: bool
     why: str
     fix: str = ""
+    unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,12 @@ def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
     cleared = any(one.serving != "yes" for _, one in held)
     if cleared:
         return GateCheck("licence", True, f"You have cleared the licence: {names}.")
+    own = [
+        str(one) for one in chain if one.source in NETWORKS and licence_of(str(one), workspace.folder) is None
+    ]
+    if own:
+        why = f"The licence of the weights of {', '.join(own)} is not known, because they are your own. Check it."
+        return GateCheck("licence", True, why)
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
     )
@@ -282,6 +289,7 @@ def _groups(
         True,
         f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}"
         f"{_unknown(sorted(set(unknown)))}",
+        unknown=len(set(unknown)),
     )
 
 

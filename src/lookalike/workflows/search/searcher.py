@@ -25,7 +25,6 @@ from lookalike.search.engine import Engine
 from lookalike.search.exact import Exact
 from lookalike.search.index import Indexed
 from lookalike.search.results import Result, judged_items, results
-from lookalike.store.served import served
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release.promise import PromiseState, read_promise
 from lookalike.workflows.search.index import EngineName, open_engine, update_index
@@ -198,15 +197,10 @@ class Searcher:
 
 
 def default_encoder(workspace: Workspace) -> str:
-    """The encoder of a search that names none: the served one; before a promotion, the only one."""
-    now = workspace.database.fetch(served)
-    if now is not None:
-        return now.encoder
-    names = workspace.encoders
-    if len(names) != 1:
-        listed = ", ".join(names) or "none yet: lookalike embed ENCODER"
-        raise SearchError(f"Several encoders can search here, or none: {listed}.", fix="Add --encoder NAME.")
-    return names[0]
+    """The encoder of a search that names none: the served one."""
+    if not (name := workspace.served):
+        raise SearchError("The workspace has no encoder yet.", fix="Compute vectors: lookalike embed ENCODER")
+    return name
 
 
 def _changed(then: Origin, now: Origin) -> list[str]:

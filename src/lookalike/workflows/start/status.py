@@ -88,6 +88,7 @@ class Status:
     photos_missing: int
     refresh: str  # command for missing photos
     unfinished: tuple[str, ...]
+    promoted: bool = False  # the served encoder; before, the one with the oldest vectors is served
     trained: tuple[str, ...] = ()
     unfinished_runs: tuple[str, ...] = ()
     run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it is not known
@@ -102,10 +103,10 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
-        waiting, now = votes_waiting(connection), served(connection)
+        waiting, promoted = votes_waiting(connection), served(connection) is not None
         held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
         images = read_images_fingerprint(connection) if workspace.encoders else ""
-    missing = _missing(workspace, paths)
+    missing, answers = _missing(workspace, paths), workspace.served
     found = Status(
         folder=str(workspace.folder.resolve()),
         source=str(workspace.source),
@@ -116,9 +117,10 @@ def status(workspace: Workspace) -> Status:
         left_out=held.left_out,
         duplicates=held.duplicates,
         encoders=tuple(
-            replace(encoder_status(workspace, name, images), served=now is not None and now.encoder == name)
+            replace(encoder_status(workspace, name, images), served=name == answers)
             for name in workspace.encoders
         ),
+        promoted=promoted,
         pool=None if pool is None else len(pool),
         pool_labelled=_labelled(workspace, pool),
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
