@@ -17,6 +17,9 @@ SECRETS = re.compile(
     "SECRET|TOKEN|PASSWORD|ACCESS_KEY", re.IGNORECASE
 )  # environment variables that hold credentials
 DRIVERS = {"s3": "s3fs"}  # of the extra `storage`; other drivers of fsspec work where they are installed
+PATIENCE = {  # seconds in which S3 must begin to answer; s3fs asks 5 times
+    "config_kwargs": {"connect_timeout": 10, "read_timeout": 15, "retries": {"max_attempts": 0}}
+}
 LEAST_SECRET = 4  # characters; shorter values would hide ordinary words
 ATTEMPTS = 2  # reads of a range: a store that answers with half of it is asked once more
 PIECE, AT_ONCE = 1 << 24, 4  # bytes of a large file that are read at a time, and how many pieces at once
@@ -62,7 +65,8 @@ class ObjectStore:
         import fsspec
 
         with self._errors("opening"):
-            self._files, self._folder = fsspec.core.url_to_fs(self.name, use_listings_cache=False)
+            patience = PATIENCE if protocol == "s3" else {}
+            self._files, self._folder = fsspec.core.url_to_fs(self.name, use_listings_cache=False, **patience)
 
     def names(self) -> Iterator[str]:
         """The names of its files, page by page as the store lists them."""

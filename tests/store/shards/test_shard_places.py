@@ -8,7 +8,7 @@ from object_store import SECRET, object_store
 
 from lookalike.core import object_store as stores
 from lookalike.core.errors import StorageError
-from lookalike.core.object_store import ObjectStore
+from lookalike.core.object_store import PATIENCE, ObjectStore
 from lookalike.store.shards.places import Folder, Place, place_at
 
 CONTENT = bytes(range(256)) * 4
@@ -128,6 +128,17 @@ def test_a_store_that_nobody_answers_for(monkeypatch):
             monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
             with pytest.raises(StorageError, match="Check the address, the network"):
                 place_at("s3://shop/plan").size("a")
+
+
+def test_a_store_that_does_not_answer_is_given_up(monkeypatch):
+    """It takes the connection and then says nothing."""
+    monkeypatch.setitem(PATIENCE, "config_kwargs", {**PATIENCE["config_kwargs"], "read_timeout": 0.2})
+    with object_store(monkeypatch) as address, socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        place = place_at(f"{address}/plan")
+        with pytest.raises(StorageError, match="Read timeout") as caught:
+            place.size("plan")
+    assert "run the same command again" in caught.value.fix
 
 
 def test_credentials_in_an_address_are_refused():
