@@ -87,9 +87,14 @@ def merged(
 
 def pairs_of(found: UInt64[np.ndarray, "rows most"]) -> Int[np.ndarray, "pairs 2"]:
     """The pairs (a < b) of rows of which one has the other among its nearest."""
-    row, turn = np.nonzero(found != NONE)
-    other = rows_in(found[row, turn])
-    key = np.unique(np.minimum(row, other) * len(found) + np.maximum(row, other))
+    known = found != NONE
+    other = rows_in(found[known])
+    row = np.repeat(np.arange(len(found)), known.sum(axis=1))
+    key = np.minimum(row, other) * len(found)
+    key += np.maximum(row, other, out=other)
+    del row, other
+    key.sort()
+    key = key[np.diff(key, prepend=-1) > 0]
     return np.stack(np.divmod(key, max(1, len(found))), axis=1)
 
 
