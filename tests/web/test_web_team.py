@@ -115,6 +115,7 @@ def test_the_team_page_begins_with_the_next_step(team):
             connection.execute(delete(tables.progress))
             rows = [{"kind": "pool", "state": state, "questions": n} for state, n in states.items()]
             connection.execute(insert(tables.progress), rows)
+        team.clock.goes(hours=1)  # figures of a moment ago are not computed again
         return step(lead.get("/team"))
 
     assert found(open=3, discussion=2, settled=9) == "label"
@@ -126,8 +127,36 @@ def test_the_team_page_begins_with_the_next_step(team):
         both = [f"{ids[0]}{a} {ids[1]}{b}" for a, b in ("+-", "-+")]
         rows = [{"category": "box", "pattern": pattern, "questions": 200} for pattern in both]
         connection.execute(insert(tables.tally), rows)
-    team.clock.goes(hours=1)  # figures of a moment ago are not computed again
     assert found(open=3, discussion=2, settled=9) == "clarify"
+
+
+def test_all_figures_of_the_team_page_are_of_one_moment_that_it_names(team):
+    lead = team.browser().log_in("Lead")
+
+    def shown():
+        page = lead.get("/team").text
+        resolved = re.search(r"</span>Resolved</dt><dd>(\d+)", page)[1]
+        shared = re.search(r'all categories</th><td class="amount">(\d+)', page)[1]
+        about = page.partition('id="computed">')[2].partition("</p>")[0]
+        return (
+            resolved,
+            shared,
+            re.search(r'datetime="([^"]+)"', about)[1],
+            re.findall(r"(\d+) s before", about),
+        )
+
+    assert shown() == ("0", "40", "2023-11-14T22:13Z", [])
+    with team.workspace.database.write() as connection:
+        connection.execute(update(tables.progress).values(state="settled"))
+        connection.execute(insert(tables.tally), [{"category": "rod", "pattern": "1+ 2+", "questions": 2}])
+    team.clock.goes(seconds=7)
+    assert shown() == ("0", "40", "2023-11-14T22:13Z", ["7"])
+    team.clock.goes(seconds=60)
+    for _ in range(100):  # a slow machine shows the last figures first
+        if (found := shown()) == ("1", "42", "2023-11-14T22:14Z", []):
+            return
+        time.sleep(0.1)
+    raise AssertionError(found)
 
 
 def test_the_plan_page_begins_with_the_next_step(team):

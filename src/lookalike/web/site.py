@@ -3,6 +3,7 @@
 import asyncio
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -50,6 +51,15 @@ class Options:
     clock: Callable[[], int] = now_ms
 
 
+@dataclass(frozen=True)
+class TeamFigures:
+    """The team's statistics and the pairs of each state, read at one moment, `at`, from one snapshot."""
+
+    at: int
+    counts: Counter[str]
+    team: Team
+
+
 @dataclass
 class Site:
     """State of the running app; `writer`, `key` and the campaign's `rules` are there from its start to its end."""
@@ -60,9 +70,9 @@ class Site:
     thumbnails: Thumbnails
     throttle: Throttle = field(default_factory=Throttle)
     making: dict[tuple[str, str, int], "asyncio.Future[Thumbnail]"] = field(default_factory=dict)
-    team_figures: tuple[int, Team] | None = None  # when they were computed, and the figures
+    team_figures: TeamFigures | None = None  # the last ones
     team_lock: threading.Lock = field(default_factory=threading.Lock)
-    team_renewal: Future[Team] | None = None
+    team_renewal: Future[TeamFigures] | None = None
     forecast: Any = None  # `Work` of routes/plan.py
     forecaster: ProcessPoolExecutor | None = None
     draw: random.Random = field(default_factory=random.Random)

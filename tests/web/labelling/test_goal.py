@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from labelling_app import ANN, BOB, changed, log_in, make_workspace, ready, sent, serving_shop, token, until
 from shops import Shop as Queue
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from lookalike.store.labelling.progress import GOAL, annotator_progress, set_goal
 from lookalike.store.sql import labelling_schema as tables
@@ -55,6 +55,24 @@ def test_a_goal_is_set_by_form_and_by_programs_and_is_each_persons_own(shop):
     assert ann.get("/api/answers").json()["progress"]["goal"] == 50
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_skip_is_no_answer_of_today(database_place, share):
+    """Neither of a pair nor of a hidden repeat; a pair that is answered after a skip counts once."""
+    queue = Queue(database_place, pairs=6, share=share)
+    given = {"similar": 0, "skip": 0}
+    for turn in range(30):
+        queue.now += 30_000
+        if not (pairs := queue.give(1)):
+            break
+        answer = "skip" if turn % 3 == 1 else "similar"
+        queue.give_answer(1, pairs[0].token, answer, took=30_000)
+        given[answer] += 1
+    repeats = {answer for (answer,) in queue.rows(select(tables.check.c.answer))}
+    assert repeats == ({"similar", "skip"} if share else set())
+    assert given["skip"] > 1
+    assert (progress(queue).today, progress(queue).answered) == (given["similar"],) * 2
+
+
 @pytest.mark.browser
 def test_the_labelling_page_counts_towards_the_goal(browser, shop):
     shop.client(ANN).put("/api/answers/goal", json={"goal": 3})
@@ -69,6 +87,15 @@ def test_the_labelling_page_counts_towards_the_goal(browser, shop):
         changed(page, held)
     until(page, f"() => ({done})() === 3")
     assert "0" not in left.inner_text()
+    for key in ("n", "z"):  # a skip and its undo count nothing
+        ready(page)
+        held = token(page)
+        page.keyboard.press(key)
+        changed(page, held)
+        assert page.evaluate(done) == 3
+    sent(page)
+    assert shop.client(ANN).get("/api/answers").json()["progress"]["today"] == 3
+    ready(page)
     page.keyboard.press("z")
     until(page, f"() => ({done})() === 2")
     sent(page)

@@ -36,6 +36,7 @@ NUMBERS = {
     "count": text.count,
     "plural": text.plural,
     "coefficient": text.coefficient,
+    "duration": text.duration,
     "hours": text.hours,
     "percent": partial(text.percent, decimals=0, missing=text.DASH),
     "small_percent": partial(text.percent, missing=text.DASH),
