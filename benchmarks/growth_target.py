@@ -16,7 +16,7 @@ DIMENSIONS = (128, 512, 2_048)
 NOTHING = "nothing"
 SHARDS = "[shards](how-to/several-machines.md) of `lookalike plan {}`"
 CARRIES_ON = {
-    "init": SHARDS.format("init") + " for the photos; splits and duplicates stay on one machine",
+    "init": SHARDS.format("init") + " and `plan duplicates`; splits and groups stay on one machine",
     "embed": SHARDS.format("embed"),
     "discover": SHARDS.format("discover"),
     "labels import": "[PostgreSQL](how-to/deploying.md) for the database; labels are matched on one machine",
@@ -29,7 +29,8 @@ CARRIES_ON = {
     "top lists": SHARDS.format("discover"),
     "search index": "[Milvus](how-to/searching.md#several-machines-milvus)",
     "searches": "[Milvus](how-to/searching.md#several-machines-milvus)",
-    "near duplicates": NOTHING,
+    "near duplicates": SHARDS.format("duplicates")
+    + "; [plan and groups](#what-has-no-shards) stay on one machine",
     "splits": NOTHING,
     "label graph": NOTHING,
     "catalog written": "[PostgreSQL](how-to/deploying.md) for the rows; the process that writes them holds all",
@@ -164,7 +165,6 @@ def size_or_none(size: float) -> str:
 def without_shards(journal: Journal) -> str:
     """What one machine must do whole, with its measured cost."""
     what = {
-        "near duplicates": "are searched among all photos, by `init`, its `join` and changes of the catalog",
         "splits": "are drawn over all items, by `init` and its `join`",
         "label graph": "is built whole for soft positives and training",
         "catalog read": "is part of every command: the whole catalog is in its memory",
@@ -184,6 +184,9 @@ def without_shards(journal: Journal) -> str:
     return f"""## What has no shards
 
 {chr(10).join(rows)}
+- **The plan and the groups of `near duplicates`** need all photos, and so do searches after a change of the catalog.
+  `plan duplicates` and `join` took 147 processor seconds and 2,695 MiB for 1,000,000 photos
+  ([steps](internals/performance.md#near-duplicates-in-shards)).
 
 More machines do not make these stages faster. A catalog above their limits must be divided into several workspaces,
 for example by category, and each is searched on its own."""
