@@ -55,7 +55,7 @@ def test_an_encoder_without_drawn_labels_does_not_pass_and_the_old_one_stays(loo
     assert done.status == 1
     assert "lookalike estimate hog --labels 200" in done.out
     assert "hog does not pass the gate: 1 check failed." in done.out
-    assert "No encoder is served." in done.out
+    assert "Nothing was promoted." in done.out
     assert served(workspace) is None
 
 

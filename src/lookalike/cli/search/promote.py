@@ -130,7 +130,7 @@ def _print(done: Promotion, *, dry_run: bool) -> None:
     elif done.gate is not None and done.gate.passed and dry_run:
         say("Nothing was promoted, because of --dry-run.")
     else:
-        say(f"{done.before.encoder} is still served." if done.before else "No encoder is served.")
+        say(f"{done.before.encoder} is still served." if done.before else "Nothing was promoted.")
 
 
 def print_gate(found: GateResult) -> None:

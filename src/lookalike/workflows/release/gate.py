@@ -14,7 +14,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.text import bracketed, value
 from lookalike.core.types import Rule
 from lookalike.encode.sources.checkpoint_file import lineage
-from lookalike.encode.spec import NETWORKS, parse
+from lookalike.encode.spec import NETWORKS, parse, without_folders
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.evaluate.significance.summary import Settings, significance
@@ -129,10 +129,12 @@ def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
     if cleared:
         return GateCheck("licence", True, f"You have cleared the licence: {names}.")
     own = [
-        str(one) for one in chain if one.source in NETWORKS and licence_of(str(one), workspace.folder) is None
+        without_folders(one)
+        for one in chain
+        if one.source in NETWORKS and licence_of(str(one), workspace.folder) is None
     ]
     if own:
-        why = f"The licence of the weights of {', '.join(own)} is not known, because they are your own. Check it."
+        why = f"The licence of the weights of {', '.join(map(str, own))} is not known, because they are your own. Check it."
         return GateCheck("licence", True, why)
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
@@ -203,7 +205,9 @@ def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labe
         return GateCheck("value", False, f"{shown}; at least {value(terms.least)} is asked for.", fix)
     if not against:
         passed = own.word not in ("not to be trusted", "unknown")
-        return GateCheck("value", passed, f"{shown}: {own.word}.", "" if passed else fix)
+        alone = "No encoder was promoted before, so this one is compared with none"
+        why = f"{shown}. {alone} (audit: {own.word})." if passed else f"{shown}: {own.word}."
+        return GateCheck("value", passed, why, "" if passed else fix)
     (order,) = (one for one in own.orders if one.other == against)
     if not order.separated:
         return GateCheck("value", False, f"{shown}. It cannot be told from that of {against}.", fix)
