@@ -231,11 +231,13 @@ def sentence(one: SampledValue, margin: float) -> str:
     if one.unanswered:
         labels += f", {one.unanswered:,} more without an answer"
     if not one.second:
-        return f"{one.measure} of {one.first} is {one.value:.3f} {bracketed(one.low, one.high)}, {labels}."
+        around = f" {bracketed(one.low, one.high)}" if one.low < one.high else ""
+        return f"{one.measure} of {one.first} is {one.value:.3f}{around}, {labels}."
     sign = -1 if one.value < 0 else 1
     better, other = (one.first, one.second)[::sign]
     low, high = sorted((sign * one.low, sign * one.high))
-    figures = f"{sign * one.value:.3f} {bracketed(low, high)}, {labels}"
+    around = f" {bracketed(low, high)}" if low < high else ""
+    figures = f"{sign * one.value:.3f}{around}, {labels}"
     if one.decision in ("better", "worse"):
         return f"{better} is better than {other}: its {one.measure} is higher by {figures}."
     if one.decision == "alike":

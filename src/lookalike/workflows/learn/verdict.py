@@ -49,12 +49,13 @@ def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
             f"Whether {name} is better than {base} cannot be told. Its true {MEASURE} can fall while the measures of "
             "the pool's labels rise."
         )
-    told = f"from {plural(found.labels, 'label')} of drawn pairs" if found.labels else "exactly"
+    is_exact = not found.labels or found.low == found.high
+    told = "exactly" if is_exact else f"from {plural(found.labels, 'label')} of drawn pairs"
     if found.word in ("won", "lost"):
         way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
         return (
             f"{name} {found.word}: its true {MEASURE} on the test split is {way} than that of {base} by "
-            f"{abs(found.value):.3f}, at least {least:.3f} (one-sided 95%), {told}."
+            f"{abs(found.value):.3f}, {told if is_exact else f'at least {least:.3f} (one-sided 95%), {told}'}."
         )
     differs = (
         f"its true {MEASURE} on the test split minus that of {base} is {found.value:+.3f}, with one-sided 95% bounds "

@@ -128,13 +128,11 @@ def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
     cleared = any(one.serving != "yes" for _, one in held)
     if cleared:
         return GateCheck("licence", True, f"You have cleared the licence: {names}.")
-    own = [
-        without_folders(one)
-        for one in chain
-        if one.source in NETWORKS and licence_of(str(one), workspace.folder) is None
-    ]
+    networks = [one for one in chain if one.source in NETWORKS]
+    own = [one for one in networks if licence_of(str(one), workspace.folder) is None]
     if own:
-        why = f"The licence of the weights of {', '.join(map(str, own))} is not known, because they are your own. Check it."
+        named = ", ".join(str(without_folders(one)) for one in own)
+        why = f"The licence of the weights of {named} is not known, because they are your own. Check it."
         return GateCheck("licence", True, why)
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
