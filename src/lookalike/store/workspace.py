@@ -175,9 +175,9 @@ class Workspace:
 
     @property
     def served(self) -> str:
-        """The encoder that answers searches that name none: the promoted one; before, the one with the oldest vectors.
+        """The encoder that answers searches that name none: the promoted one; before, the one that was embedded first.
 
-        So an encoder that is added never replaces another one unasked. "" if there are no vectors.
+        So an encoder that is added or updated never replaces another one unasked. "" if there are no vectors.
         """
         now = self.database.fetch(served)
         if now is not None:
@@ -185,7 +185,7 @@ class Workspace:
         made = []
         for name in self.encoders:
             with suppress(EmbeddingsError):  # damaged: other commands report it
-                made.append((self.manifest(name).created, name))
+                made.append((self.manifest(name).first, name))
         return min(made)[1] if made else ""
 
     @property

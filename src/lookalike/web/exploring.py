@@ -14,7 +14,6 @@ from lookalike.core.types import Catalog, Rule
 from lookalike.rank.pairs import judged_pairs
 from lookalike.search.results import judged_items
 from lookalike.store.disk import lock_changed
-from lookalike.store.served import served
 from lookalike.store.vectors.arrays import images_fingerprint
 from lookalike.store.vectors.maps import map_file
 from lookalike.store.workspace import CATALOG, Workspace
@@ -125,9 +124,7 @@ class Exploring:
     def _warm(self) -> None:
         try:
             workspace = self.workspace
-            now, encoders = workspace.database.fetch(served), workspace.encoders
-            best = now.encoder if now is not None else next(iter(encoders), "")
-            if best in encoders:
+            if (best := workspace.served) in workspace.encoders:
                 self.map(best)
         except Exception:  # the first visitor is told
             log.info("The catalog and its map could not be read at the start.", exc_info=True)

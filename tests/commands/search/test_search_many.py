@@ -60,11 +60,11 @@ def test_a_file_takes_the_place_of_a_query(lookalike, workspace):
 
 
 def test_an_encoder_that_is_added_is_not_served_unasked(lookalike, workspace):
-    """The one with the oldest vectors answers, whatever its name, until another is promoted; every place says so."""
+    """The one that was embedded first answers, whatever its name, until another is promoted; every place says so."""
     manifests = {name: workspace / f"embeddings/{name}/manifest.json" for name in ("color", "hog")}
     for name, day in (("color", 2), ("hog", 1)):
         manifest = json.loads(manifests[name].read_text())
-        manifests[name].write_text(json.dumps({**manifest, "created": f"2026-01-0{day}T00:00:00+00:00"}))
+        manifests[name].write_text(json.dumps({**manifest, "added": f"2026-01-0{day}T00:00:00+00:00"}))
     assert Workspace(workspace).served == "hog"
     image = Workspace(workspace).catalog.image[0]
     assert lookalike("search", image, "--json").json["encoder"] == "hog"
@@ -75,3 +75,24 @@ def test_an_encoder_that_is_added_is_not_served_unasked(lookalike, workspace):
     manifests["hog"].unlink()
     assert Workspace(workspace).served == "color"
     assert "No encoder was promoted" not in lookalike("status").out
+
+
+def test_an_update_of_vectors_does_not_change_which_encoder_is_served(lookalike, workspace):
+    """Also of vectors that an earlier version wrote, which have only the time of their own computation."""
+    for name, year in (("color", 2026), ("hog", 2025)):
+        path = workspace / f"embeddings/{name}/manifest.json"
+        manifest = json.loads(path.read_text()) | {"created": f"{year}-01-01T00:00:00+00:00"}
+        path.write_text(json.dumps({key: value for key, value in manifest.items() if key != "added"}))
+    assert Workspace(workspace).served == "hog"
+    assert lookalike("catalog", "remove", Workspace(workspace).catalog.image[0]).status == 0
+    for _ in range(2):
+        assert lookalike("embed", "--stale").status == 0  # color is updated first
+        assert Workspace(workspace).served == "hog"
+        assert lookalike("embed", "descriptor:hog", "--replace").status == 0
+        assert Workspace(workspace).served == "hog"
+
+
+def test_of_encoders_embedded_by_one_command_the_first_named_is_served(lookalike, workspace):
+    assert lookalike("embed", "--remove", "color", "--remove", "hog").status == 0
+    assert lookalike("embed", "descriptor:hog", "descriptor:color").status == 0
+    assert Workspace(workspace).served == "hog"

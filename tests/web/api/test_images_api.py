@@ -42,6 +42,7 @@ def test_an_added_image_is_found_shown_and_removed(own_shop):
     opened = Workspace(own_shop.workspace.folder)
     again = workflow.refresh(opened)  # the table of added images is read like every source
     assert (again.images, again.added, again.gone) == (before + 1, (), ())
+    assert opened.served == "color"  # its vectors are newer than the other's now
     opened.database.close()
     removed = client.delete("/api/v1/images", params={"image": "new/1"})
     assert (removed.status_code, removed.json()["images"]) == (200, before), removed.text

@@ -36,9 +36,7 @@ def search(
     workspace: options.Workspace = HERE,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            help="Encoder to search with.", metavar="ENCODER", show_default="the served one, or the only one"
-        ),
+        typer.Option(help="Encoder to search with.", metavar="ENCODER", show_default="the served one"),
     ] = None,
     k: options.K = 10,
     box: Annotated[

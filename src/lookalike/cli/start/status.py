@@ -77,7 +77,8 @@ def _print(found: Status, workspace: Path) -> None:
         )
     if len(found.encoders) > 1 and not found.promoted:
         say(
-            "No encoder was promoted, so the one with the oldest vectors is served. To choose: lookalike promote NAME"
+            "No encoder was promoted, so the one that was embedded first is served. To choose: "
+            f"lookalike promote NAME{elsewhere(workspace)}"
         )
     for name in found.unfinished:
         say(f"The vectors of {name} are unfinished. To resume, embed this encoder again.")

@@ -28,7 +28,8 @@ class Manifest:
     """The origin of vectors, and the checksums by which damage is found.
 
     The first four fields are the `Origin`; `images` is a fingerprint of ids and photo contents, in catalog order; `sum`
-    is the CRC-32 of `vectors.npy`, `rows_sum` that of `rows.npy`.
+    is the CRC-32 of `vectors.npy`, `rows_sum` that of `rows.npy`. `added` is when vectors of this name were first
+    made: an update keeps it. It is "" in vectors of earlier versions.
     """
 
     spec: str
@@ -41,11 +42,17 @@ class Manifest:
     created: str
     sum: int
     rows_sum: int
+    added: str = ""
 
     @property
     def origin(self) -> Origin:
         """What made the vectors."""
         return Origin(self.spec, self.preprocessing, self.weights, self.precision)
+
+    @property
+    def first(self) -> str:
+        """When vectors of this name were first made, as far as it is known."""
+        return self.added or self.created
 
 
 def images_fingerprint(catalog: Catalog) -> str:
@@ -191,14 +198,19 @@ class Shards:
         """Move the finished vectors to their place, with the keys of their rows and the manifest."""
         with disk_errors(f"finishing the vectors of {self.target.name}", self.folder):
             np.save(self.folder / ROWS, row_keys(self.catalog, self.origin.spec))
+            now = datetime.now(UTC)
+            added = now.isoformat(timespec="microseconds")
+            with contextlib.suppress(EmbeddingsError):  # the first vectors of this name, or damaged ones
+                added = read_manifest(self.target).first
             manifest = Manifest(
                 **asdict(self.origin),
                 images=self.key["images"],
                 rows=len(self.catalog),
                 dimension=self.dimension,
-                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                created=now.isoformat(timespec="seconds"),
                 sum=file_sum(self.folder / VECTORS),
                 rows_sum=file_sum(self.folder / ROWS),
+                added=added,
             )
             write_file(self.folder / MANIFEST, (json.dumps(asdict(manifest), indent=2) + "\n").encode())
             take_place(self.folder, self.target)

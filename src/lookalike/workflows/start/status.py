@@ -88,7 +88,7 @@ class Status:
     photos_missing: int
     refresh: str  # command for missing photos
     unfinished: tuple[str, ...]
-    promoted: bool = False  # the served encoder; before, the one with the oldest vectors is served
+    promoted: bool = False  # the served encoder; before, the one that was embedded first is served
     trained: tuple[str, ...] = ()
     unfinished_runs: tuple[str, ...] = ()
     run_commands: tuple[str, ...] = ()  # one for each unfinished run; "" where it is not known
