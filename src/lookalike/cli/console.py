@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -133,6 +132,13 @@ def progress(doing: str, *, quiet: bool = False) -> Iterator[Callable[[int, int]
     if quiet:
         yield None
     elif err.is_terminal:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+        )  # few commands draw a bar
+
         left, words = TimeLeft(), TextColumn("{task.description}")
         columns = (words, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
         with Progress(*columns, console=err, transient=True) as bar:
