@@ -12,6 +12,7 @@ import pytest
 
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
+from lookalike.encode.spec import parse
 from lookalike.rank.churn import churn
 from lookalike.store import served as store
 from lookalike.store.vectors.indexes import IndexManifest, write_index
@@ -56,7 +57,11 @@ def test_an_encoder_without_drawn_labels_does_not_pass_and_the_old_one_stays(loo
     assert "lookalike estimate hog --labels 200" in done.out
     assert "hog does not pass the gate: 1 check failed." in done.out
     assert "Nothing was promoted." in done.out
+    assert "No encoder was promoted before, so hog is compared with none." in done.out
     assert served(workspace) is None
+    serve(workspace, "color")
+    for name in ("hog", "color"):
+        assert "No encoder was promoted before" not in lookalike("promote", name).out
 
 
 def test_drawn_labels_let_an_encoder_pass_and_search_uses_it(lookalike, workspace):
@@ -189,8 +194,21 @@ def test_the_licence_decides(lookalike, workspace, monkeypatch, serving, passed)
     opened = Workspace(workspace)
     by_name = {one.name: one for one in gate(opened, "hog", "", GateTerms()).checks}
     assert by_name["licence"].passed == passed
+    assert not by_name["licence"].why.endswith("..")
     cleared = gate(opened, "hog", "", replace(GateTerms(), licence_cleared=True))
     assert {one.name: one for one in cleared.checks}["licence"].passed == (serving != "no")
+
+
+def test_weights_of_your_own_have_a_licence_to_check(workspace, monkeypatch):
+    own = parse("timm:resnet50?weights=/home/me/mine.pth")
+    monkeypatch.setattr(module, "lineage", lambda *_: [parse("descriptor:hog"), own])
+    one = next(
+        check
+        for check in gate(Workspace(workspace), "hog", "", GateTerms()).checks
+        if check.name == "licence"
+    )
+    assert one.passed
+    assert one.why.startswith("The licence of the weights of timm:resnet50?weights=mine.pth is not known")
 
 
 @pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
@@ -243,6 +261,9 @@ def test_a_category_that_gets_worse_stops_an_encoder(lookalike, labelled):
     assert "box" not in one.why
     found = gate(Workspace(labelled), "right", "wrong", GateTerms())
     assert {check.name: check.passed for check in found.checks}["no category worse"]
+    serve(labelled, "wrong")
+    shown = lookalike("promote", "right", "--dry-run").out
+    assert "passed, but unknown for 2 categories  no category worse: " in shown
     (why,) = (check.why for check in found.checks if check.name == "no category worse")
     assert why.endswith(
         "such a loss: bowl, box."

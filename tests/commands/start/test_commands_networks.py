@@ -29,6 +29,7 @@ def shop(lookalike, photos, tmp_path) -> Path:
     assert lookalike("init", photos).status == 0
     result = lookalike("embed", NETWORK)
     assert result.status == 0, result.err
+    assert "weights of timm:test_resnet?size=64&weights=mine.safetensors is not known" in result.out
     return tmp_path
 
 
@@ -36,7 +37,7 @@ def test_from_photos_to_search_and_report(lookalike, shop, photos):
     manifest = Workspace(shop).manifest("test_resnet")
     assert len(manifest.weights) == 64
     assert "64 x 64" in manifest.preprocessing
-    assert lookalike("embed", "descriptor:color").status == 0
+    assert "licence" not in lookalike("embed", "descriptor:color").out
     assert lookalike("discover", "--top", 3).status == 0
     Image.open(photos / "rod/003/1.png").save("new.jpg")
     found = lookalike("search", "new.jpg", "--encoder", "test_resnet", "-k", 4, "--json").json

@@ -106,16 +106,16 @@ def promote(
     if json:
         print_json(done)
     else:
-        _print(done, dry_run=dry_run)
+        _print(done, chosen.column, dry_run=dry_run)
         if done.promoted:
             next_step("lookalike promote --rollback", workspace=workspace)
     if done.gate is not None and not done.gate.passed:
         raise typer.Exit(1)
 
 
-def _print(done: Promotion, *, dry_run: bool) -> None:
+def _print(done: Promotion, column: str, *, dry_run: bool) -> None:
     if done.gate is not None:
-        print_gate(done.gate)
+        print_gate(done.gate, column)
     if done.churn is not None:
         changed = done.churn
         say(
@@ -133,12 +133,20 @@ def _print(done: Promotion, *, dry_run: bool) -> None:
         say(f"{done.before.encoder} is still served." if done.before else "Nothing was promoted.")
 
 
-def print_gate(found: GateResult) -> None:
+def print_gate(found: GateResult, column: str = GateTerms.column) -> None:
     """The checks of a gate, and whether it passes."""
+    if found.first:
+        say(f"No encoder was promoted before, so {found.encoder} is compared with none.")
     for one in found.checks:
         word = "passed" if one.passed else "FAILED"
-        known = f", but unknown for {one.unknown:,}" if one.passed and one.unknown else ""
-        say(folded(f"{word}{known}  {one.name}: {one.why}", indent="  "))
+        if one.passed and one.unknown:
+            noun = (
+                ("category", "categories")
+                if column == "category"
+                else (f"value of {column}", f"values of {column}")
+            )
+            word += f", but unknown for {plural(one.unknown, *noun)}"
+        say(folded(f"{word}  {one.name}: {one.why}", indent="  "))
         if not one.passed and one.fix:
             say(folded(f"        {one.fix}", indent="  "))
     failed = sum(not one.passed for one in found.checks)

@@ -18,7 +18,7 @@ from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start import embed as workflow
 from lookalike.workflows.start.embed import EmbeddedEncoder, EmbeddedEncoders, RemovedEncoders
-from lookalike.workflows.start.encoders import licence_of
+from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
 MANY = 200  # photos: fewer are embedded within seconds
 
@@ -64,6 +64,8 @@ def embed(
     for spec, called in _requested(opened, encoder or [], name, stale):
         if not json and (terms := licence_of(spec)):
             say(f"Licence of the weights: {terms.sentence}")
+        elif not json and (unknown := unknown_licence([parse(spec)])):
+            say(unknown)
         started = time.monotonic()
         with progress(f"Embedding {called or parse(spec).short_name}", quiet=json) as bar:
             made = workflow.embed(

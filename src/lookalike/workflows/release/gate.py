@@ -8,13 +8,13 @@ from math import isnan, nan
 from pydantic import computed_field
 
 from lookalike.api.samples import SampleQuestion
-from lookalike.audit.verdict import Judgement
+from lookalike.audit.verdict import CANNOT_TELL, Judgement
 from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
 from lookalike.core.progress import Progress
 from lookalike.core.text import bracketed, value
 from lookalike.core.types import Rule
 from lookalike.encode.sources.checkpoint_file import lineage
-from lookalike.encode.spec import NETWORKS, parse, without_folders
+from lookalike.encode.spec import parse
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.evaluate.significance.summary import Settings, significance
@@ -23,7 +23,7 @@ from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, eval
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
 from lookalike.workflows.decide.trained import TEST, trained
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
-from lookalike.workflows.start.encoders import licence_of
+from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
 PASSING = ("trusted", "with care")
 FEWEST = 5  # queries of a group, below which an interval says nothing
@@ -60,11 +60,12 @@ class GateCheck:
 
 @dataclass(frozen=True)
 class GateResult:
-    """The checks of an encoder against the `served` one ("": none)."""
+    """The checks of an encoder against the `served` one ("": none). `first`: no encoder was promoted before."""
 
     encoder: str
     served: str
     checks: tuple[GateCheck, ...]
+    first: bool = False
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -92,7 +93,7 @@ def gate(
         checks.append(_value(workspace, encoder, against, terms, labels))
         if against and terms.column:
             checks.append(_groups(workspace, encoder, against, terms, labels, how))
-    return GateResult(encoder, against, tuple(checks))
+    return GateResult(encoder, against, tuple(checks), first=not served)
 
 
 def _vectors(workspace: Workspace, encoder: str) -> GateCheck:
@@ -114,26 +115,22 @@ def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
     for spec, one in held:
         if one.serving == "no":
             return GateCheck(
-                "licence", False, f"{spec}: {one.sentence}.", "Use an encoder whose licence allows serving."
+                "licence", False, f"{spec}: {one.sentence}", "Use an encoder whose licence allows serving."
             )
     for spec, one in held:
         if one.serving != "yes" and not terms.licence_cleared:
             return GateCheck(
                 "licence",
                 False,
-                f"{spec}: {one.sentence}.",
+                f"{spec}: {one.sentence}",
                 "Find out whether you may serve it. If you may, add --licence-cleared.",
             )
     names = ", ".join(dict.fromkeys(one.name for _, one in held))
     cleared = any(one.serving != "yes" for _, one in held)
     if cleared:
         return GateCheck("licence", True, f"You have cleared the licence: {names}.")
-    networks = [one for one in chain if one.source in NETWORKS]
-    own = [one for one in networks if licence_of(str(one), workspace.folder) is None]
-    if own:
-        named = ", ".join(str(without_folders(one)) for one in own)
-        why = f"The licence of the weights of {named} is not known, because they are your own. Check it."
-        return GateCheck("licence", True, why)
+    if unknown := unknown_licence(chain, workspace.folder):
+        return GateCheck("licence", True, unknown)
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
     )
@@ -203,9 +200,9 @@ def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labe
         return GateCheck("value", False, f"{shown}; at least {value(terms.least)} is asked for.", fix)
     if not against:
         passed = own.word not in ("not to be trusted", "unknown")
-        alone = "No encoder was promoted before, so this one is compared with none"
-        why = f"{shown}. {alone} (audit: {own.word})." if passed else f"{shown}: {own.word}."
-        return GateCheck("value", passed, why, "" if passed else fix)
+        tells = own.word != CANNOT_TELL
+        worth = f": {own.word}" if tells else ". No other encoder is significantly higher or lower"
+        return GateCheck("value", passed, f"{shown}{worth}.", "" if passed else fix)
     (order,) = (one for one in own.orders if one.other == against)
     if not order.separated:
         return GateCheck("value", False, f"{shown}. It cannot be told from that of {against}.", fix)

@@ -1,5 +1,6 @@
 """`encoders` lists the networks of the zoo. `embed` and `serve` read the licences of weights here."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from lookalike.core.errors import ArgumentError, LookalikeError
 from lookalike.encode.open import missing_libraries
 from lookalike.encode.sources.checkpoint_file import ancestry
-from lookalike.encode.spec import NETWORKS, is_folder, parse
+from lookalike.encode.spec import NETWORKS, EncoderSpec, is_folder, parse, without_folders
 from lookalike.encode.zoo.here import missing, next_step_of
 from lookalike.encode.zoo.networks import Licence, licence, nearest, networks, of_source
 from lookalike.store.workspace import Workspace
@@ -82,6 +83,15 @@ def licence_of(encoder: str, base: Path = Path()) -> Licence | None:
     if is_folder(spec, base):
         return None
     return licence((spec.source == "timm" and _in_timm(spec.name)) or "unknown")
+
+
+def unknown_licence(specs: Sequence[EncoderSpec], base: Path = Path()) -> str:
+    """A sentence about those encoders whose weights are your own, so that their licence is not known; "" for none."""
+    own = [one for one in specs if one.source in NETWORKS and licence_of(str(one), base) is None]
+    named = ", ".join(str(without_folders(one)) for one in own)
+    return (
+        named and f"The licence of the weights of {named} is not known, because they are your own. Check it."
+    )
 
 
 def _in_timm(name: str) -> str:
