@@ -1,7 +1,4 @@
-"""Search a catalog over HTTP, by the id of an image and by a photo, with the standard library only.
-
-LOOKALIKE=http://127.0.0.1:8321 TOKEN=lk_... python examples/search_client.py IMAGE_ID [PHOTO]
-"""
+"""Search a catalog over HTTP, by the id of an image and by a photo, with the standard library only."""
 
 import json
 import os
@@ -14,6 +11,9 @@ from urllib.request import Request, urlopen
 
 SERVER = os.environ.get("LOOKALIKE", "http://127.0.0.1:8321")
 TOKEN = os.environ.get("TOKEN", "")
+USAGE = (
+    "Usage: LOOKALIKE=http://127.0.0.1:8321 TOKEN=lk_... python examples/search_client.py IMAGE_ID [PHOTO]"
+)
 
 
 def ask(path: str, body: bytes | None = None) -> dict:
@@ -37,8 +37,11 @@ def show(answer: dict) -> None:
 
 def main() -> None:
     """Search by id, then by photo."""
-    if not TOKEN or len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(f"Use: {__doc__.split(chr(10))[2]}")
+    if "--help" in sys.argv:
+        print(USAGE)
+        return
+    if not TOKEN or len(sys.argv) < 2:
+        sys.exit(USAGE)
     show(ask("/api/v1/search?" + urlencode({"image": sys.argv[1], "k": 5})))
     for photo in sys.argv[2:]:
         print(photo)

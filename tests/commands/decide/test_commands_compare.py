@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from lookalike.audit.sampling.values import SampledValue
+from lookalike.cli.console import FILL_IN
 from lookalike.cli.decide.compare import sentence
 from lookalike.core.types import Labels
 from lookalike.evaluate.significance.intervals import Interval
@@ -92,7 +93,7 @@ def test_an_estimate_of_one_encoder_goes_through_its_looks(lookalike, workspace)
     lookalike("labels", "import", "next.csv")
     waiting = lookalike("estimate", "color", "--json").json
     assert (waiting["sample"]["answered"], waiting["sample"]["left"], waiting["values"]) == (70, 10, [])
-    lookalike("estimate", "color", "--pairs", "rest.csv")
+    assert FILL_IN in lookalike("estimate", "color", "--pairs", "rest.csv").out
     assert fill(workspace / "rest.csv") == 10
     lookalike("labels", "import", "rest.csv")
     found = lookalike("estimate", "color", "--json").json

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from lookalike.cli.console import FILL_IN
 from lookalike.rank.distinct import top_lists
 from lookalike.store.sql.labelling_schema import question
 from lookalike.store.sql.samples import read_samples
@@ -84,7 +85,8 @@ def test_a_second_draw_and_too_few_labels_are_refused(lookalike, workspace):
 
 
 def test_new_vectors_end_the_promise(lookalike, workspace):
-    lookalike("promise", "hog", "--labels", 30, *TERMS, "--pairs", "next.csv")
+    drawn = lookalike("promise", "hog", "--labels", 30, *TERMS, "--pairs", "next.csv").out
+    assert f"{FILL_IN}\nNext: lookalike labels import next.csv" in drawn
     fill(workspace / "next.csv")
     lookalike("labels", "import", "next.csv")
     before = read_promise(Workspace(workspace), "hog")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from lookalike.store.people import people
+from lookalike.store.served import promote
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.serve import allowed_hosts
+from lookalike.workflows.label.serve import allowed_hosts, look
 
 
 @pytest.fixture
@@ -125,3 +126,19 @@ def test_it_serves_until_it_is_stopped(shop, started):
     assert "lookalike users add NAME --role lead" in out
     assert out.splitlines()[-1].startswith("Stopped")
     assert err == ""
+
+
+def test_the_server_says_which_encoder_answers_searches_and_whether_it_was_chosen(lookalike, shop):
+    def answers():
+        found = look(Workspace(shop))
+        return found.searched, found.choice
+
+    assert answers() == ("", False)
+    lookalike("embed", "descriptor:hog")
+    assert answers() == ("hog", False)  # the only one
+    lookalike("embed", "descriptor:color")
+    assert answers() == ("hog", True)
+    workspace = Workspace(shop)
+    with workspace.database.write() as connection:
+        promote(connection, "color", workspace.manifest("color").origin, gate={})
+    assert answers() == ("color", False)

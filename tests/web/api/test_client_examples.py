@@ -34,6 +34,20 @@ def test_the_python_client_prints_the_same_items_for_an_image_and_its_photo(own_
     assert by_photo.split()[1] == own
 
 
+@pytest.mark.parametrize(
+    ("arguments", "token", "status"), [(["--help"], "", 0), (["a"], "", 1), ([], "lk_x", 1)]
+)
+def test_the_python_client_without_what_it_needs_shows_its_usage(arguments, token, status):
+    given = {name: value for name, value in os.environ.items() if name != "TOKEN"}
+    command = [sys.executable, ROOT / "examples/search_client.py", *arguments]
+    done = subprocess.run(
+        command, env=given | ({"TOKEN": token} if token else {}), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status
+    assert (done.stdout + done.stderr).startswith("Usage: ")
+    assert (done.stdout + done.stderr).count("\n") == 1
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_curl_commands_of_the_page_succeed(own_shop, tmp_path):
     assert len(CURL) == 5

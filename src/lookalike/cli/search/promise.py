@@ -7,7 +7,7 @@ import typer
 
 from lookalike.audit.promise import PromiseTerms
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.console import FILL_IN, next_step, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
@@ -64,6 +64,8 @@ def promise(
     if found.notes:
         next_step(f"lookalike promise {name} --labels {ADVISED}", workspace=workspace)
     elif found.answered < found.pairs:
+        if pairs is not None:
+            say(FILL_IN)
         step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
         next_step(step, workspace=workspace)
 
