@@ -180,7 +180,9 @@ def test_status_names_the_next_step(lookalike, photos):
     assert "36 of 18 items" in lookalike("status").out
     lookalike("discover", "--top", "2")
     assert lookalike("status", "--json").json["next"] == "lookalike users add NAME --role lead"
-    assert "Or write the pairs to a file: lookalike discover --pairs" in " ".join(lookalike("status").out.split())
+    assert "Or write the pairs to a file: lookalike discover --pairs" in " ".join(
+        lookalike("status").out.split()
+    )
 
 
 def test_status_of_a_workspace_with_experts_names_the_app(lookalike, photos, tmp_path):

@@ -180,7 +180,10 @@ def _ignored(found: FolderListing) -> list[str]:
             f"Ignored files that are no photos, by the ending of their names: {_listed(found.others)}."
         )
     if found.tables:
-        notes.append(f"The folder holds {quoted(found.tables)}: give the table instead to use its columns.")
+        notes.append(
+            f"The folder holds {quoted(found.tables)}. To use its columns, start again with the table: "
+            "lookalike init TABLE --images FOLDER --overwrite"
+        )
     if found.closed:
         notes.append(f"{plural(len(found.closed), 'folder')} could not be opened: {quoted(found.closed)}.")
     return notes

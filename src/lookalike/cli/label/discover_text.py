@@ -13,6 +13,7 @@ from lookalike.workflows.label.discover_summary import (
 )
 
 SOME = 10  # similar pairs: what finding them costs at random and in the pool
+A_DAY = 8.0  # hours of labelling
 
 
 def print_summary(found: DiscoverySummary) -> None:
@@ -20,11 +21,15 @@ def print_summary(found: DiscoverySummary) -> None:
     say(
         f"Pool: {plural(found.pairs, 'pair')} for {plural(found.queries, 'query', 'queries')}, "
         f"{found.candidates_per_query:,.1f} candidates per query. "
-        f"{percent(found.duplicates, 0)} of {found.most:,} proposals were duplicates.",
+        f"{percent(found.duplicates, 0)} of {found.most:,} proposals repeated another encoder's.",
         f"Labelling all pairs instead would take {found.saving_pairs:,.0f} times as long.",
         f"{plural(found.asked, 'pair')} to label with {plural(found.hours.votes_per_pair, 'vote')} each: "
-        f"{_hours(found.hours)}.",
+        f"{_hours(found.hours)}. (a, b) and (b, a) count once.",
     )
+    if found.hours.high > A_DAY and not found.labelled:
+        say(
+            "For a first result, label the pairs of fewer queries: stop whenever you like, or use --queries 50."
+        )
     if found.extra is not None:
         who = ", ".join(found.extra.generators) or "The same generators"
         say(

@@ -11,7 +11,7 @@ import typer
 from fastapi import FastAPI
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, say
+from lookalike.cli.console import elsewhere, next_step, say
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
@@ -62,8 +62,8 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
         say(f"Added {plural(ready.new, 'pair')} of the pool to the queue.")
     say(f"Serving {address} ({plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')}).")
     if ready.choice:
-        say(f"Searches are answered by {ready.searched}, because no encoder was promoted. To choose:")
-        next_step("lookalike promote NAME", workspace=workspace)
+        step = f"lookalike promote NAME{elsewhere(workspace)}"
+        say(f"Searches are answered by {ready.searched}, because no encoder was promoted. To choose: {step}")
     elif ready.searched:
         say(f"Searches are answered by {ready.searched}.")
     if ready.waiting:

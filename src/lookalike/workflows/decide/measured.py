@@ -20,7 +20,7 @@ from lookalike.evaluate.significance.results import (
     scores_result,
     verdict_on_best,
 )
-from lookalike.evaluate.significance.sentence import is_significant
+from lookalike.evaluate.significance.sentence import NO_QUALITY, is_significant
 from lookalike.evaluate.significance.summary import Settings, Significance
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
@@ -231,7 +231,12 @@ def sampling_step(found: EvaluationResult) -> tuple[str, ...]:
 
 
 def verdict(found: Evaluation, sure: Significance, measure: str) -> list[str]:
-    """The best encoder by a measure against the others; nothing if no encoder has a value."""
+    """The best encoder by a measure against the others; nothing if no encoder has a value.
+
+    Nor for a measure that is no quality (coverage), if no encoder has significantly more of it.
+    """
+    if parse(measure).family in NO_QUALITY and not any(map(is_significant, sure.comparisons[measure])):
+        return []
     sentences = verdict_on_best(found.scores, sure, measure)
     if found.is_identification:  # by the catalog alone
         return [one.replace("these labels", "these photos") for one in sentences]

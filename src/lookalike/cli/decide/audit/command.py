@@ -8,7 +8,7 @@ import typer
 
 from lookalike.audit.audits import MEASURES, AuditSettings
 from lookalike.cli import options
-from lookalike.cli.console import names_of, print_json, progress, say
+from lookalike.cli.console import names_of, next_step, print_json, progress, say
 from lookalike.cli.decide.audit.exposure_text import print_exposure
 from lookalike.cli.decide.audit.text import print_audits
 from lookalike.cli.decide.audit.verdict_text import print_verdict
@@ -74,10 +74,11 @@ def audit(
     if json:
         print_json(outcome)
         return
-    print_verdict(outcome.verdict, workspace)
+    step = print_verdict(outcome.verdict)
     print_exposure(outcome.exposure, research=research)
-    print_audits(outcome, workspace, research=research)
+    print_audits(outcome, research=research)
     say(*left_out(outcome.trained_left_out))
+    next_step(*step, "lookalike report", workspace=workspace)
 
 
 def _chosen(encoders: list[str]) -> str | list[str]:

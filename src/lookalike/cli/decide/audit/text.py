@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.correlation import FEWEST, Correlation, Correlations
 from lookalike.audit.leave_one_out import NOT_VALIDITY, LeaveOneOut, Spread
-from lookalike.cli.console import next_step, say, table
+from lookalike.cli.console import say, table
 from lookalike.core.text import folded, plural, quoted
 
 NAME = 20
@@ -15,7 +14,7 @@ AREAS = ("AUC_mic", "AUC_mac")
 DROPPED = {"surfaced": "proposed", "only": "alone proposed"}
 
 
-def print_audits(found: Audits, workspace: Path, *, research: bool) -> None:
+def print_audits(found: Audits, *, research: bool) -> None:
     """On how many labels the audits rest; for `research` the three audits, then what is undefined and why."""
     say(
         f"{plural(found.labels, 'labelled pair')} of {plural(found.queries, 'query', 'queries')}, "
@@ -25,7 +24,6 @@ def print_audits(found: Audits, workspace: Path, *, research: bool) -> None:
         say(folded(f"Caution: {sentence}"))
     if not research:
         say("The tables of the papers, with correlations and their intervals: lookalike audit --research")
-        next_step("lookalike report", workspace=workspace)
         return
     say("")
     _table_1(found)
@@ -40,7 +38,6 @@ def print_audits(found: Audits, workspace: Path, *, research: bool) -> None:
     lacking = no_intervals(found)
     if lacking:
         say(folded(f"No interval: {lacking} (--json has all)."))
-    next_step("lookalike report", workspace=workspace)
 
 
 def _is_correlated(found: Audits) -> bool:

@@ -1,10 +1,9 @@
 """The first part of the output of `lookalike audit`: the verdict, in words that need no statistics."""
 
 import math
-from pathlib import Path
 
 from lookalike.audit.verdict import Judgement, Verdict, advice
-from lookalike.cli.console import next_step, say
+from lookalike.cli.console import say
 from lookalike.core.text import folded
 from lookalike.workflows.decide.measured import WIDE
 
@@ -18,8 +17,8 @@ LEGEND = (
 )
 
 
-def print_verdict(found: Judgement, workspace: Path) -> None:
-    """One block per encoder: the reasons, the measures by word, and HR@K corrected."""
+def print_verdict(found: Judgement) -> tuple[str, ...]:
+    """One block per encoder: the reasons, the measures by word, and HR@K corrected. Returns the next command."""
     if found.headline:
         say(folded(found.headline), "")
     say("Which measure can be trusted for which encoder")
@@ -31,14 +30,15 @@ def print_verdict(found: Judgement, workspace: Path) -> None:
             measures.setdefault(remark, []).append(one.measure)
     say("", *(folded(f"{', '.join(dict.fromkeys(of))}: {remark}", "  ") for remark, of in measures.items()))
     say("", *(folded(line) for line in (found.uncorrected, *LEGEND) if line))
-    pair = advice(found.encoders, found.verdicts)
+    pair, step = advice(found.encoders, found.verdicts), tuple[str, ...]()
     if pair is not None:
         say(folded(f"No trusted result says which of {pair[0]} and {pair[1]} is better. Label more pairs."))
-        next_step(f"lookalike compare {' '.join(pair)}", workspace=workspace)
+        step = (f"lookalike compare {' '.join(pair)}",)
     elif (best := found.corrected.get(found.encoders[0])) is not None and best.high - best.low > WIDE:
         say(folded(f"The interval of {found.encoders[0]} is wide. A few drawn labels make it narrower."))
-        next_step(f"lookalike estimate {found.encoders[0]}", workspace=workspace)
+        step = (f"lookalike estimate {found.encoders[0]}",)
     say("")
+    return step
 
 
 def _lines(found: Judgement, encoder: str) -> list[str]:
