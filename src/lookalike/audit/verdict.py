@@ -12,8 +12,8 @@ from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import full, verdict
 
 CANNOT_TELL = "cannot tell"
-DISTRUSTED = "not to be trusted"
-WORST_FIRST = (DISTRUSTED, "unknown", "with care", "trusted")
+DISTRUSTED, UNKNOWN = "not to be trusted", "unknown"
+WORST_FIRST = (DISTRUSTED, UNKNOWN, "with care", "trusted")
 
 
 @dataclass(frozen=True)

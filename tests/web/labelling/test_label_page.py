@@ -537,6 +537,24 @@ def test_on_a_phone_the_photos_get_the_space_and_fingers_answer(browser, shop, w
     phone.close()
 
 
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_the_question_is_one_line_above_the_photos_beside_nothing_that_covers_it(browser, shop, width):
+    screen = browser.new_context(viewport={"width": width, "height": 844})
+    page = log_in(screen, shop, ANN)
+    ready(page)
+    question = page.get_by_role("heading", name="Are these two similar?")
+    box = question.bounding_box()
+    assert box["height"] < 30
+    assert box["y"] + box["height"] <= page.locator(".photo").first.bounding_box()["y"]
+    parts = [page.locator("#progress"), page.locator(".tools")]
+    for other in (part.bounding_box() for part in parts):
+        beside = box["x"] + box["width"] <= other["x"] or other["x"] + other["width"] <= box["x"]
+        assert beside or box["y"] + box["height"] <= other["y"] + 1
+    on_top = "([x, y]) => document.elementFromPoint(x, y).tagName"
+    assert page.evaluate(on_top, [box["x"] + 20, box["y"] + box["height"] / 2]) == "H1"
+    screen.close()
+
+
 @pytest.mark.parametrize("width", [390, 1280, 2560])
 def test_the_page_without_pairs_is_centred(browser, shop, width):
     with shop.workspace.database.write() as connection:

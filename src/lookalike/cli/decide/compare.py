@@ -121,6 +121,10 @@ def _run(
             next_step(step, workspace=chosen.workspace)
         elif any(one.decision == "open" for one in found.values):
             next_step(another, workspace=chosen.workspace)
+        elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
+            one = found.values[0]
+            best = one.first if one.decision == "better" else one.second
+            next_step(f"lookalike promote {best}", workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
         advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open

@@ -67,7 +67,7 @@ def outcome_sentences(found: TrainingOutcome) -> list[str]:
     if skipped:
         sentences.append(
             f"{plural(skipped, 'time')} over all epochs, an image had no positive in its batch, so it was only a "
-            "negative of others. This is rarer in larger batches (--batch)."
+            "negative of others."
         )
     sentences.append(f"The vectors are in the workspace as {found.encoder}. The files are in {found.folder}.")
     if found.onnx:

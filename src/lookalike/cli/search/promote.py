@@ -120,7 +120,7 @@ def _print(done: Promotion, column: str, *, dry_run: bool) -> None:
         changed = done.churn
         say(
             f"{percent(changed.share, 0)} of the first {plural(changed.k, 'result')} change (churn@{changed.k}), on "
-            f"{plural(changed.queries, 'query', 'queries')}. For {percent(changed.unchanged, 0)} nothing changes.",
+            f"{plural(changed.queries, 'query', 'queries')}. {percent(changed.unchanged, 0)} keep their results.",
             f"Pictures of what changes: {done.page}",
         )
     if done.promoted and done.now is not None:

@@ -27,7 +27,8 @@ def sentence(found: Comparison) -> str:
     if math.isnan(found.difference):
         return f"{first} and {second} cannot be compared by {found.measure}: no query counts for both"
     if is_significant(found):
-        return f"{first} {_is_better(found.measure)} {second} ({_figures(found)})"
+        verb = "may be better than" if _is_in_doubt(found) else _is_better(found.measure)
+        return f"{first} {verb} {second} ({_figures(found)})"
     if found.drawn_too_few:
         return f"{_more_replicates(found)} to separate {first} from {second} ({_figures(found)})"
     return f"these labels cannot separate {first} from {second} ({_figures(found)})"
@@ -96,6 +97,12 @@ def _short(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]
 
 def _more_replicates(found: Comparison) -> str:
     return f"{found.family:,} comparisons need {found.replicates_needed:,} replicates or more"
+
+
+def _is_in_doubt(found: Comparison) -> bool:
+    """Whether the interval includes 0 although p is small: only the interval has the error of the correction."""
+    around = found.interval
+    return around.method == CORRECTED and around.low <= 0.0 <= around.high
 
 
 def _is_better(measure: str) -> str:

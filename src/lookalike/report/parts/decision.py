@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from lookalike.audit.verdict import DISTRUSTED, Judgement
+from lookalike.audit.verdict import DISTRUSTED, UNKNOWN, Judgement
 from lookalike.core.text import interval, percent, value
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import is_significant
@@ -42,10 +42,10 @@ def shown_decision(found: Judgement, table: MeasureTable | None) -> ShownDecisio
         (o.trust for v in found.of(best) if v.measure == name for o in v.orders if o.other == second), None
     )
     word = claim.word if claim is not None and is_significant(one) else ""
-    decided = word not in ("", DISTRUSTED)
+    decided = word not in ("", DISTRUSTED, UNKNOWN) and not one.interval.low <= 0.0 <= one.interval.high
     share = (
         f"In simulations like this, {100 * claim.share:.0f} of 100 such results were right."
-        if claim is not None and not math.isnan(claim.share)
+        if claim is not None and word != UNKNOWN and not math.isnan(claim.share)
         else "No simulation covers this case."
     )
     marks = _marks(found, table)

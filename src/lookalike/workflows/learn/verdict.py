@@ -31,7 +31,7 @@ def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGI
         return TrainingVerdict(margin=margin, sample="outdated")
     if not found.values:
         return TrainingVerdict(margin=margin, left=found.left, sample="drawn")
-    return verdict_of(found.values[0], name, margin, labels=found.answered, left=found.left)
+    return verdict_of(found.values[0], name, margin, labels=found.values[0].labels, left=found.left)
 
 
 def verdict_among(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, str, TrainingVerdict] | None:
