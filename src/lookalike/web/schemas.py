@@ -109,7 +109,7 @@ class NewToken(Declared):
 
     name: Stripped = Field(min_length=1, max_length=60, title="Name of the program")
     scope: Literal["search", "read", "label", "catalog", "lead"] = Field(
-        default="read", title="What it may do"
+        default="search", title="What it may do"
     )
     days: int = Field(default=DAYS, ge=1, le=MOST_DAYS, title="Days until it ends")
 

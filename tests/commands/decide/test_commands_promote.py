@@ -95,6 +95,17 @@ def test_a_worse_encoder_does_not_replace_the_served_one(lookalike, labelled):
     assert served(labelled) == "hog"
 
 
+def test_only_a_promotion_that_replaced_another_can_be_undone(lookalike, labelled):
+    label_sample(lookalike, labelled, "compare", "color", "hog")
+    label_sample(lookalike, labelled, "estimate", "color")
+    first = lookalike("promote", "color")
+    assert (first.status, "--rollback" in first.out) == (0, False), first.out
+    second = lookalike("promote", "hog")
+    assert (second.status, "To undo it: lookalike promote --rollback" in second.out) == (0, True), second.out
+    assert second.out.endswith("Next: lookalike serve\n")
+    assert lookalike("promote", "--rollback").status == 0
+
+
 def test_what_customers_will_see_is_counted_and_shown(lookalike, labelled):
     label_sample(lookalike, labelled, "compare", "color", "hog")
     serve(labelled, "color")

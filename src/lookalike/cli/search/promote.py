@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say, table
+from lookalike.cli.console import elsewhere, next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
@@ -107,8 +107,10 @@ def promote(
         print_json(done)
     else:
         _print(done, chosen.column, dry_run=dry_run)
+        if done.promoted and done.now is not None and done.now.returns is not None:
+            say(f"To undo it: lookalike promote --rollback{elsewhere(workspace)}")
         if done.promoted:
-            next_step("lookalike promote --rollback", workspace=workspace)
+            next_step("lookalike serve", workspace=workspace)
     if done.gate is not None and not done.gate.passed:
         raise typer.Exit(1)
 
