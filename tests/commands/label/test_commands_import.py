@@ -31,6 +31,22 @@ def test_labelled_pairs_leave_the_queue(lookalike, workspace):
         assert count_open(connection) == before - 1
 
 
+def test_labelled_pairs_that_annotators_have_begun_stay_and_are_counted(lookalike, workspace):
+    queue_pairs(Workspace(workspace))
+    with Workspace(workspace).database.write() as connection:
+        pairs = connection.exec_driver_sql(
+            "SELECT id, query, candidate FROM question ORDER BY id LIMIT 2"
+        ).all()
+        connection.exec_driver_sql(f"UPDATE question SET takers = '1' WHERE id = {pairs[0].id}")
+    rows = "".join(f"{one.query},{one.candidate},1\n" for one in pairs)
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{rows}")
+    done = lookalike("labels", "import", "labels.csv")
+    assert "1 open pair of the queue closed" in done.out
+    assert "1 labelled pair stays open, because annotators have begun" in done.out
+    again = lookalike("labels", "import", "labels.csv", "--json").json
+    assert (again["closed"], again["begun"]) == (0, 1)
+
+
 def test_contradicting_labels_are_counted_with_a_way_out(lookalike, workspace):
     (workspace / "both.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},0\n")
     told = " ".join(lookalike("labels", "import", "both.csv").out.split())

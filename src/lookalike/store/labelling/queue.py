@@ -147,6 +147,13 @@ def close_labelled(connection: Connection, labelled: Collection[tuple[str, str]]
     return len(which)
 
 
+def count_begun(connection: Connection, labelled: Collection[tuple[str, str]]) -> int:
+    """How many labelled pairs stay open, because annotators have votes or claims on them."""
+    begun = (question.c.state == OPEN, question.c.takers != "")
+    rows = connection.execute(select(question.c.query, question.c.item).where(*begun))
+    return sum((row.query, row.item) in labelled for row in rows)
+
+
 def _close(
     connection: Connection, which: Sequence[int], state: str, now: int, *still: ColumnElement[bool]
 ) -> None:

@@ -18,7 +18,7 @@ from lookalike.store.formats.label_files import (
 )
 from lookalike.store.formats.label_formats import format_out
 from lookalike.store.labelling.progress import count_open
-from lookalike.store.labelling.queue import close_labelled
+from lookalike.store.labelling.queue import close_labelled, count_begun
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labelled import judged_labels, labelled
@@ -45,7 +45,8 @@ class LabelStatistics:
 class ImportedLabels:
     """What an import of labels did: added, left out and why, how many labels there are now.
 
-    `differing` pairs kept another label. `closed` pairs of the queue have a label now, so nobody is asked for them.
+    `differing` pairs kept another label. `closed` pairs of the queue have a label now, so nobody is asked for them;
+    `begun` ones stay open, because annotators have them or voted on them.
     """
 
     added: int
@@ -60,6 +61,7 @@ class ImportedLabels:
     notes: tuple[str, ...]
     differing: int = 0
     closed: int = 0
+    begun: int = 0
 
 
 def import_labels(
@@ -88,7 +90,7 @@ def import_labels(
     added = workspace.add_labels(
         labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
-    now = label_statistics(workspace)
+    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace)
     return ImportedLabels(
         added=added,
         already_there=len(file.labels) - added,
@@ -101,17 +103,22 @@ def import_labels(
         unusable=now.unusable,
         notes=tuple(file.notes),
         differing=differing,
-        closed=_close_labelled(workspace),
+        closed=closed,
+        begun=begun,
     )
 
 
-def _close_labelled(workspace: Workspace) -> int:
-    """Close the open pairs of the queue that have a label now, unless an annotator has begun with them."""
+def _close_labelled(workspace: Workspace) -> tuple[int, int]:
+    """Close the open pairs of the queue that have a label now, unless an annotator has begun with them.
+
+    Returns how many are closed, and how many stay open.
+    """
     with workspace.database.read() as connection:
         if not count_open(connection):
-            return 0
+            return 0, 0
+    known = judged_labels(workspace.catalog, workspace.labels())
     with workspace.database.write() as connection:
-        return close_labelled(connection, judged_labels(workspace.catalog, workspace.labels()), now_ms())
+        return close_labelled(connection, known, now_ms()), count_begun(connection, known)
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:
