@@ -55,8 +55,8 @@ def stored(folder: Path, name: str) -> tuple[bytes, bytes, dict]:
     """An encoder's vectors, keys and manifest, but for its time."""
     place = folder / "embeddings" / name
     manifest = json.loads((place / "manifest.json").read_text())
-    for time in ("created", "added"):
-        del manifest[time]
+    for moment in ("created", "added"):
+        del manifest[moment]
     return (place / "vectors.npy").read_bytes(), (place / "rows.npy").read_bytes(), manifest
 
 
