@@ -254,6 +254,17 @@ def test_contradicting_labels_are_listed_with_what_speaks_against_them(served):
     assert "/discuss/" not in page.partition("<ol")[2]  # labels of a file have no votes to show
 
 
+def test_labels_that_say_both_are_shown_with_the_command_that_corrects_them(served):
+    first, second = served.workspace.catalog.image[[0, 4]]
+    served.workspace.add_labels(Labels.of([first, second], [second, first], [1, 0]), "a file")
+    page = served.logged_in("Lead", "lead").get("/team/review").text
+    listed = page.partition('<ul class="both">')[2].partition("</ul>")[0]
+    pairs = re.findall(r"<code>(.*?)</code> and <code>(.*?)</code>", listed)
+    assert pairs == [(first, second)]  # in both directions it is one pair
+    assert listed.count("<img") == 2
+    assert "--replace" in page
+
+
 def test_unknown_encoders_cannot_be_forecast(served):
     lead = served.logged_in("Lead", "lead")
     lead.get("/plan")

@@ -125,7 +125,7 @@ def test_a_link_ends_after_seven_days(served):
 
 def test_a_token_acts_for_its_owner_until_it_is_revoked(served_on):
     ann = served_on.logged_in("Ann")
-    (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="sorter").text)
+    (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="sorter", scope="read").text)
     assert token not in ann.get("/account").text
     program = served_on.browser()
     result = program.get("/api/me", Authorization=f"Bearer {token}")
@@ -141,6 +141,16 @@ def test_a_token_acts_for_its_owner_until_it_is_revoked(served_on):
     refused = program.get("/api/me", Authorization=f"Bearer {token}")
     assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
     assert json.loads(refused.body)["error"]["code"] == "token"
+
+
+def test_a_new_token_can_only_search_unless_more_is_chosen(served):
+    ann = served.logged_in("Ann")
+    chosen = re.findall(r'<option value="(\w+)" selected>', ann.get("/account").text)
+    assert chosen == ["search", "90"]
+    (token,) = re.findall(r"lk_[\w-]{43}", ann.post("/account/tokens", name="shop").text)
+    sent = {"Authorization": f"Bearer {token}"}
+    assert served.browser().get("/api/discussions", **sent).status == 403
+    assert served.browser().get("/images/240/bowl/000/1.png", **sent).status == 200
 
 
 def token_of(browser, scope="read", **fields) -> dict[str, str]:

@@ -59,7 +59,13 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
 @router.get("/team/review", dependencies=[Depends(lead)])
 def review_page(request: Request, site: SitePart) -> Response:
     """Labels that contradict each other by transitivity, those with the most contradictions first."""
-    return page(request, "team/review.html.j2", found=review(site.workspace), contradicted=CONTRADICTED)
+    found = review(site.workspace)
+    both = {
+        one.reason: sorted({(min(ends), max(ends)) for ends in one.examples})
+        for one in found.unusable
+        if one.reason in CONTRADICTED
+    }
+    return page(request, "team/review.html.j2", found=found, both=both)
 
 
 def figures_of(site: Site) -> TeamFigures:
