@@ -19,7 +19,7 @@ def labels_of(workspace) -> list[tuple[str, str, int]]:
 
 
 def test_labelled_pairs_leave_the_queue(lookalike, workspace):
-    """Nobody is asked for a pair whose label a file gave while the server runs."""
+    """A file can label pairs while the server runs. Annotators no longer get these pairs."""
     queue_pairs(Workspace(workspace))
     pool = Workspace(workspace).pool()
     with Workspace(workspace).database.read() as connection:

@@ -45,8 +45,8 @@ class LabelStatistics:
 class ImportedLabels:
     """What an import of labels did: added, left out and why, how many labels there are now.
 
-    `differing` pairs kept another label. `closed` pairs of the queue have a label now, so nobody is asked for them;
-    `begun` ones stay open, because annotators have them or voted on them.
+    `differing` pairs kept another label. `closed` pairs left the queue, because they have a label now. `begun` pairs
+    have a label too, but stay open, because annotators have begun with them.
     """
 
     added: int

@@ -1,7 +1,7 @@
 """Near duplicates of a planned `init` in shards: workers search runs of cells; `join` of `init` takes what they found.
 
-The plan is made when all photos are read. Which signatures are distinct and who is compared in which cell needs all
-photos, and so do the groups: both are made on one machine.
+The plan is made after all photos were read. One machine makes the plan, because it needs all photos to find the
+distinct signatures and their cells. One machine also makes the groups.
 """
 
 import hashlib
