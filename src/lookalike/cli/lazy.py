@@ -192,6 +192,7 @@ def shown(function: Callable[..., None]) -> Callable[..., None]:
     ]
 
     def called(**values: Any) -> None:  # noqa: ANN401 - what the parser read
+        gc.freeze()  # modules stay until the end, so they are not traversed again and again
         gc.enable()
         for name, model in models.items():
             given = {
