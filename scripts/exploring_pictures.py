@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from lookalike.core.types import Labels
-from lookalike.store.served import promote
+from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
 from lookalike.studio import studio
 from lookalike.studio.experts import experts, vote

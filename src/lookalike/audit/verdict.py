@@ -6,6 +6,7 @@ from math import isnan
 
 from pydantic import computed_field
 
+from lookalike.audit.sampling.values import SampledValue, between
 from lookalike.audit.trust import Trust
 from lookalike.core.text import bracketed, value
 from lookalike.evaluate.significance.compare import Comparison
@@ -13,6 +14,9 @@ from lookalike.evaluate.significance.sentence import full, verdict
 
 CANNOT_TELL = "cannot tell"
 DISTRUSTED, UNKNOWN = "not to be trusted", "unknown"
+NEEDS_NO_CORRECTION = (
+    "These pairs were drawn at random, so the result needs no correction for unjudged pairs."
+)
 WORST_FIRST = (DISTRUSTED, UNKNOWN, "with care", "trusted")
 
 
@@ -110,12 +114,47 @@ class Distrust:
         return f"{self.measure} puts {self.better} above {self.other}, but is not to be trusted here{shown}."
 
 
+@dataclass(frozen=True)
+class Best:
+    """Which of the two best encoders is better, and what decides it: the same answer on every page.
+
+    Drawn labels decide where there are any (`drawn`). Else HR@K corrected does (`compared`), as far as its `trust`
+    supports it (None: no significant difference). `encoder` is "" where neither decides, or where the two are alike.
+    """
+
+    pair: tuple[str, str]
+    encoder: str
+    drawn: SampledValue | None = None
+    compared: Comparison | None = None
+    trust: Trust | None = None
+
+    @property
+    def word(self) -> str:
+        """The word of the trust; "" where nothing is claimed."""
+        return "" if self.trust is None else self.trust.word
+
+    @property
+    def worth(self) -> str:
+        """How often such claims were right; "" where nothing is claimed."""
+        if self.trust is None:
+            return ""
+        if self.word == UNKNOWN or isnan(self.trust.share):
+            return "No simulation covers this case."
+        return f"In simulations like this, {100 * self.trust.share:.0f} of 100 such results were right."
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether drawn labels show that the difference does not matter."""
+        return self.drawn is not None and self.drawn.decision == "alike"
+
+
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """Verdicts, and what they rest on.
 
     `generators` is None if no record says who fed the pool. `corrected` is by encoder; if it is empty, `uncorrected`
-    says why. `comparisons` are by measure. Best encoders first.
+    says why. `comparisons` are by measure. `drawn` are differences of HR@K that samples have decided. Best encoders
+    first.
     """
 
     k: int
@@ -126,35 +165,49 @@ class Judgement:
     corrected: Mapping[str, CorrectedRate]
     comparisons: Mapping[str, tuple[Comparison, ...]]
     uncorrected: str = ""
+    drawn: tuple[SampledValue, ...] = ()
+
+    @property
+    def best(self) -> Best | None:
+        """The decision between the two best encoders; None for one encoder, or where nothing compares the two."""
+        if len(self.encoders) < 2:
+            return None
+        pair = self.encoders[0], self.encoders[1]
+        name, drawn = f"HR@{self.k} corrected", between(self.drawn, pair)
+        found = next((one for one in self.comparisons.get(name, ()) if set(one.encoders) == set(pair)), None)
+        compared = found.swapped if found is not None and found.encoders[0] != pair[0] else found
+        if drawn is not None:
+            return Best(pair, "" if drawn.decision == "alike" else pair[0], drawn, compared)
+        rates = [self.corrected.get(encoder) for encoder in pair]
+        if compared is None or any(rate is None or isnan(rate.value) for rate in rates):
+            return None
+        orders = (order for own in self.of(pair[0]) if own.measure == name for order in own.orders)
+        trust = next((one.trust for one in orders if one.other == pair[1] and one.separated), None)
+        is_trusted = trust is not None and trust.word not in (DISTRUSTED, UNKNOWN)
+        is_open = compared.interval.low <= 0.0 <= compared.interval.high
+        return Best(pair, pair[0] if is_trusted and not is_open else "", None, compared, trust)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def headline(self) -> str:
-        """The best encoder by HR@K corrected, whether it is significantly better, and its trust; "" for one.
+        """Which encoder is best: by drawn labels, else by HR@K corrected with its trust; "" for one.
 
         A result that is not to be trusted calls no encoder better.
         """
-        name = f"HR@{self.k} corrected"
+        name, best = f"HR@{self.k} corrected", self.best
+        if best is not None and best.drawn is not None:
+            return f"{best.drawn.sentence()} {NEEDS_NO_CORRECTION}"
         compared = self.comparisons.get(name, ())
         sentences = verdict(self.encoders[0], compared) if self.encoders and compared else []
-        if not sentences:
-            return ""
-        best, second = self.encoders[:2]
-        orders = next((v.orders for v in self.of(best) if v.measure == name), ())
-        claim = next((o.trust for o in orders if o.other == second and o.separated), None)
-        if claim is not None and claim.word == DISTRUSTED:
+        if best is None or not sentences:
+            return full(sentences[0]) if sentences else ""
+        if best.word == DISTRUSTED:
             return (
-                f"These labels do not show which of {best} and {second} is better. {best} has the higher {name}, but "
-                f"{_right(claim.share)}."
+                f"These labels do not show which of {best.pair[0]} and {best.pair[1]} is better. {best.pair[0]} has "
+                f"the higher {name}. {best.worth}"
             )
-        if claim is None:
-            return full(sentences[0])
-        worth = (
-            "No simulation covers this case."
-            if claim.word == "unknown"
-            else f"{claim.word.capitalize()}: {_right(claim.share)}."
-        )
-        return f"{full(sentences[0])} {worth}"
+        word = f"{best.word.capitalize()}." if best.word not in ("", UNKNOWN) else ""
+        return " ".join(filter(None, [full(sentences[0]), word, best.worth]))
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -193,10 +246,12 @@ class Judgement:
         return tuple(sorted(mine, key=lambda one: 1.0 if isnan(one.right) else -one.right))
 
 
-def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str] | None:
-    """The two best encoders that no trusted claim separates, None if there are none: label their pairs next.
+def advice(
+    encoders: Sequence[str], found: Sequence[Verdict], drawn: Sequence[SampledValue] = ()
+) -> tuple[str, str] | None:
+    """The best encoder and the next one that neither drawn labels nor a trusted claim separates from it.
 
-    `encoders` come best first.
+    None if there is none. Label pairs of these two next. `encoders` come best first.
     """
     trusted = {
         frozenset((one.encoder, order.other))
@@ -204,8 +259,8 @@ def advice(encoders: Sequence[str], found: Sequence[Verdict]) -> tuple[str, str]
         for order in one.claims
         if order.trust.word == "trusted" and one.word == "trusted"
     }
-    pairs = ((a, b) for at, a in enumerate(encoders) for b in encoders[at + 1 :])
-    return next((pair for pair in pairs if frozenset(pair) not in trusted), None)
+    pairs = ((encoders[0], other) for other in encoders[1:])
+    return next((pair for pair in pairs if frozenset(pair) not in trusted and not between(drawn, pair)), None)
 
 
 def _right(share: float) -> str:

@@ -19,7 +19,7 @@ from lookalike.store.disk import disk_errors, lock, make_folder
 from lookalike.store.emptying import clear, require_database
 from lookalike.store.judges import JUDGES
 from lookalike.store.labelling.due import due_labels, labels_now
-from lookalike.store.served import served
+from lookalike.store.promotions import promoted
 from lookalike.store.settings import FILE, WorkspaceSettings, read_settings
 from lookalike.store.sql import pools, schema
 from lookalike.store.sql.database import Database
@@ -174,14 +174,19 @@ class Workspace:
         return sorted(path.parent.name for path in (self.folder / EMBEDDINGS).glob(f"[!.]*/{MANIFEST}"))
 
     @property
+    def promoted(self) -> str:
+        """The encoder that was promoted last; "" before the first promotion."""
+        now = self.database.fetch(promoted)
+        return "" if now is None else now.encoder
+
+    @property
     def served(self) -> str:
         """The encoder that answers searches that name none: the promoted one; before, the one that was embedded first.
 
         So an encoder that is added or updated never replaces another one unasked. "" if there are no vectors.
         """
-        now = self.database.fetch(served)
-        if now is not None:
-            return now.encoder
+        if now := self.promoted:
+            return now
         made = []
         for name in self.encoders:
             with suppress(EmbeddingsError):  # damaged: other commands report it

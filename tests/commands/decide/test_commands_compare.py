@@ -3,7 +3,6 @@
 import csv
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,16 +10,12 @@ from sqlalchemy import select
 
 from lookalike.audit.sampling.values import SampledValue
 from lookalike.cli.console import FILL_IN
-from lookalike.cli.decide.compare import sentence
 from lookalike.core.types import Labels
-from lookalike.evaluate.significance.intervals import Interval
-from lookalike.evaluate.significance.results import ScoreResult
 from lookalike.store.disk import lock
 from lookalike.store.labelling.queue import add_gold, withdraw_missing
 from lookalike.store.sql.labelling_schema import question
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.measured import sampling_step
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.label.queue import queue_pairs
 
@@ -376,29 +371,6 @@ def test_a_label_that_says_both_is_no_answer(lookalike, workspace):
     assert lookalike("estimate", "color", "--json").json["sample"]["answered"] == 1
 
 
-@pytest.mark.parametrize(
-    ("widths", "undecided", "step"),
-    [
-        ({"a": 0.3, "b": 0.3}, ("a", "b"), ("lookalike compare a b",)),
-        ({"a": 0.3, "b": 0.3}, (), ("lookalike estimate b",)),
-        ({"b": 0.3}, (), ("lookalike estimate b",)),
-        ({"a": 0.3, "b": 0.05}, ("a", "b"), ()),
-        ({}, (), ()),
-    ],
-)
-def test_a_wide_interval_of_the_best_encoder_leads_to_drawn_labels(widths, undecided, step):
-    values = {"a": 0.5, "b": 0.7}
-
-    def score(name):
-        around = Interval(0.4, 0.4 + widths[name], 0.95, "any", 0, 0)
-        return {"HR@5 corrected": ScoreResult(values[name], 9, "HR@5 corrected", "", around)}
-
-    corrected = {name: score(name) for name in widths}
-    found = SimpleNamespace(recommendation=SimpleNamespace(corrected=corrected, undecided=undecided))
-    assert sampling_step(found) == step
-    assert sampling_step(SimpleNamespace(recommendation=None)) == ()
-
-
 def test_the_report_shows_what_samples_tell(lookalike, workspace):
     lookalike("estimate", "color", "--labels", 1000, "--pairs", "next.csv")
     assert [state.values for state in all_estimates(Workspace(workspace))] == [()]
@@ -414,11 +386,11 @@ OPEN = SampledValue("HR@5", "a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open"
 
 def test_a_sentence_is_about_the_better_encoder():
     lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0)
-    assert sentence(lost, 0.02) == (
+    assert lost.sentence(0.02) == (
         "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 labels (MOVER)."
     )
-    assert "cannot be separated yet" in sentence(OPEN, 0.02)
-    assert "2 more without an answer" in sentence(OPEN, 0.02)
+    assert "cannot be separated yet" in OPEN.sentence(0.02)
+    assert "2 more without an answer" in OPEN.sentence(0.02)
 
 
 def test_a_sample_that_was_imported_cannot_be_read(lookalike, workspace):

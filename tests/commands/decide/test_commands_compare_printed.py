@@ -6,6 +6,7 @@ import numpy as np
 
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.explore.results import results
 
 
 def answer(lookalike, path, label):
@@ -104,3 +105,32 @@ def test_options_that_a_drawn_sample_cannot_follow_are_named(lookalike, workspac
         "estimate", "color", "--measure", "DCG@3", "--unit", "pair", "--covariate", "none", "--json"
     )
     assert not any("is not used" in note for note in same.json["notes"])
+
+
+def test_a_decided_sample_is_the_headline_of_every_command_and_page(lookalike, labelled):
+    lookalike("compare", "color", "hog", "--labels", 1000, "--pairs", "next.csv")
+    answer(lookalike, labelled / "next.csv", same_category)
+    (line,) = [one for one in printed(lookalike, "compare", "color", "hog") if "is better than" in one]
+    assert line.startswith("hog is better than color")
+    followed = "Next: lookalike promote hog"
+    for command in ("evaluate", "audit"):
+        shown = lookalike(command)
+        assert line in " ".join(shown.out.split()), shown.out
+        assert "lookalike promote hog" in shown.out
+        assert "lookalike compare" not in shown.out
+    assert lookalike("compare", "color", "hog").out.strip().endswith(followed)
+    assert lookalike("report").status == 0
+    page = (labelled / "reports" / "report.html").read_text()
+    for part in ("Use <em>hog</em>", line, "<code>lookalike promote hog</code>", ">drawn labels</span>"):
+        assert part in page
+    assert "<code>lookalike compare" not in page
+    found = results(Workspace(labelled)).decision
+    assert (found.encoder, found.why, found.trust) == ("hog", (line,), "drawn labels")
+    assert lookalike("promote", "hog", "--column", "").status == 0
+    assert "lookalike promote" not in lookalike("evaluate").out
+    assert "Next: lookalike serve" in lookalike("status").out
+
+
+def printed(lookalike, *command):
+    """Printed paragraphs, each on one line."""
+    return [" ".join(one.split()) for one in lookalike(*command).out.replace("\n  ", " ").splitlines()]

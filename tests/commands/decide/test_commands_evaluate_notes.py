@@ -58,7 +58,8 @@ def test_a_claim_for_an_encoder_outside_the_pool_on_what_was_judged_says_so(outs
 
 def test_the_audit_comes_next_and_then_the_report(labelled, lookalike):
     result, _ = evaluated(lookalike, "--measures", "HR@3")
-    assert [line.split()[-1] for line in result.split("Next: ")[1].splitlines()] == ["audit", "report"]
+    following = [line.split()[1] for line in result.split("Next: ")[1].splitlines()]
+    assert following == ["audit", "report", "compare"]
 
 
 def test_a_list_shorter_than_k_is_reported(labelled, lookalike):

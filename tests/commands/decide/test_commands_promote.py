@@ -14,7 +14,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
 from lookalike.encode.spec import parse
 from lookalike.rank.churn import churn
-from lookalike.store import served as store
+from lookalike.store import promotions as store
 from lookalike.store.vectors.indexes import IndexManifest, write_index
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release import gate as module
@@ -36,7 +36,7 @@ def label_sample(lookalike, workspace, command, *encoders):
 
 
 def served(workspace):
-    found = Workspace(workspace).database.fetch(store.served)
+    found = Workspace(workspace).database.fetch(store.promoted)
     return None if found is None else found.encoder
 
 
@@ -54,21 +54,24 @@ def checks(result):
 def test_an_encoder_without_drawn_labels_does_not_pass_and_the_old_one_stays(lookalike, workspace):
     done = lookalike("promote", "hog")
     assert done.status == 1
-    assert "lookalike estimate hog --labels 200" in done.out
-    assert "hog does not pass the gate: 1 check failed." in done.out
-    assert "Nothing was promoted." in done.out
-    assert "No encoder was promoted before, so hog is compared with none." in done.out
+    assert "lookalike compare hog color --labels 200" in done.out
+    assert "hog does not pass the gate: 2 checks failed." in done.out  # value, categories
+    assert "No encoder was promoted before, so color is served, because it was embedded first." in done.out
+    assert "color is still served." in done.out
     assert served(workspace) is None
+    default = lookalike("promote", "color")
+    assert "No encoder was promoted before, so color is compared with none." in default.out
+    assert "lookalike estimate color --labels 200" in default.out
     serve(workspace, "color")
     for name in ("hog", "color"):
         assert "No encoder was promoted before" not in lookalike("promote", name).out
 
 
 def test_drawn_labels_let_an_encoder_pass_and_search_uses_it(lookalike, workspace):
-    label_sample(lookalike, workspace, "estimate", "hog")
+    label_sample(lookalike, workspace, "compare", "hog", "color")
     label_sample(lookalike, workspace, "estimate", "color")
-    done = lookalike("promote", "hog", "--json")
-    assert done.status == 0
+    done = lookalike("promote", "hog", "--column", "", "--json")
+    assert done.status == 0, done.json
     assert checks(done.json) == {"vectors": True, "licence": True, "value": True}
     assert (done.json["now"]["encoder"], done.json["before"]) == ("hog", None)
     assert served(workspace) == "hog"
@@ -184,9 +187,9 @@ def test_a_rollback_to_other_vectors_is_refused(lookalike, workspace):
 def test_the_gate_ends_with_1_for_a_teams_own_checks(lookalike, workspace):
     failed = lookalike("evaluate", "hog", "--gate")
     assert failed.status == 1
-    assert "hog does not pass the gate: 1 check failed." in failed.out
-    label_sample(lookalike, workspace, "estimate", "hog")
-    passed = lookalike("evaluate", "hog", "--gate", "--json")
+    assert "hog does not pass the gate: 2 checks failed." in failed.out
+    label_sample(lookalike, workspace, "estimate", "color")
+    passed = lookalike("evaluate", "color", "--gate", "--json")
     assert (passed.status, passed.json["passed"]) == (0, True)
     assert served(workspace) is None
     assert "checks one encoder" in lookalike("evaluate", "--gate").err
@@ -213,13 +216,15 @@ def test_the_licence_decides(lookalike, workspace, monkeypatch, serving, passed)
 def test_weights_of_your_own_have_a_licence_to_check(workspace, monkeypatch):
     own = parse("timm:resnet50?weights=/home/me/mine.pth")
     monkeypatch.setattr(module, "lineage", lambda *_: [parse("descriptor:hog"), own])
-    one = next(
-        check
-        for check in gate(Workspace(workspace), "hog", "", GateTerms()).checks
-        if check.name == "licence"
-    )
-    assert one.passed
+
+    def licence(terms):
+        checks = gate(Workspace(workspace), "hog", "", terms).checks
+        return next(check for check in checks if check.name == "licence")
+
+    one = licence(GateTerms())
+    assert (one.passed, "--licence-cleared" in one.fix) == (False, True)
     assert one.why.startswith("The licence of the weights of timm:resnet50?weights=mine.pth is not known")
+    assert licence(GateTerms(licence_cleared=True)).passed
 
 
 @pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
@@ -285,23 +290,23 @@ def test_a_category_that_gets_worse_stops_an_encoder(lookalike, labelled):
 
 
 def test_an_encoder_that_another_promotion_overtook_is_not_served(lookalike, workspace, monkeypatch):
-    label_sample(lookalike, workspace, "estimate", "hog")
+    label_sample(lookalike, workspace, "estimate", "color")
     real = release.gate
 
     def slow(*arguments, **named):
-        serve(workspace, "color")
+        serve(workspace, "hog")
         return real(*arguments, **named)
 
     monkeypatch.setattr(release, "gate", slow)
     with pytest.raises(ArgumentError, match="promoted meanwhile"):
-        release.promote(Workspace(workspace), "hog", GateTerms())
-    assert served(workspace) == "color"
+        release.promote(Workspace(workspace), "color", GateTerms())
+    assert served(workspace) == "hog"
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from lookalike.store import served as store
+from lookalike.store import promotions as store
 from lookalike.store.vectors.indexes import IndexManifest, write_index
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release import promote as release
@@ -322,14 +327,14 @@ def test_a_promotion_that_is_killed_leaves_the_old_encoder_served(lookalike, wor
     old = serve(workspace, "color")
     killed = subprocess.run([sys.executable, "-c", KILLED, where], cwd=workspace, timeout=120, check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert Workspace(workspace).database.fetch(store.served) == old
+    assert Workspace(workspace).database.fetch(store.promoted) == old
     assert lookalike("promote", "hog", "--column", "", "--json").json["now"]["encoder"] == "hog"
 
 
 def test_what_the_gate_found_is_kept_with_the_promotion(lookalike, workspace):
-    label_sample(lookalike, workspace, "estimate", "hog")
-    assert lookalike("promote", "hog").status == 0
-    found = Workspace(workspace).database.fetch(store.served)
+    label_sample(lookalike, workspace, "compare", "color", "hog")
+    assert lookalike("promote", "hog", "--column", "").status == 0
+    found = Workspace(workspace).database.fetch(store.promoted)
     assert found is not None
     assert found.origin == Workspace(workspace).manifest("hog").origin != Origin("", "")
     assert json.loads(json.dumps(found.gate))["passed"] is True

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.store.people import people
-from lookalike.store.served import promote
+from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.serve import allowed_hosts, look
 

@@ -8,7 +8,7 @@ from api_shop import as_file, with_token
 from labelling_app import LEA
 from PIL import Image
 
-from lookalike.store.served import promote
+from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.search.index import build_index
 from lookalike.workflows.start import catalog as workflow

@@ -1,10 +1,12 @@
 """A value from drawn labels as it is published, and what it decides about two encoders."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Literal
 
 from lookalike.audit.sampling.estimate import Estimate
+from lookalike.core.text import bracketed, plural
 
 MARGIN = 0.02
 Decision = Literal["better", "worse", "alike", "open", ""]
@@ -31,6 +33,32 @@ class SampledValue:
     decision: Decision
     bootstrap_for_information: tuple[float, float] = (nan, nan)
 
+    @property
+    def better_first(self) -> tuple[str, str]:
+        """The two encoders, the one with the higher value first."""
+        return (self.second, self.first) if self.value < 0 else (self.first, self.second)
+
+    def sentence(self, margin: float = MARGIN) -> str:
+        """The value in words. A difference is that of the better encoder, so it is above 0."""
+        exactly = "exactly" if self.low == self.high else "with a label for each pair of these queries"
+        labels = exactly if self.method == "exact" else f"from {plural(self.labels, 'label')} ({self.method})"
+        if self.unanswered:
+            labels += f", {self.unanswered:,} more without an answer"
+        sign = -1 if self.second and self.value < 0 else 1
+        low, high = sorted((sign * self.low, sign * self.high))
+        around = f" {bracketed(low, high)}" if low < high else ""
+        figures = f"{sign * self.value:.3f}{around}, {labels}"
+        if not self.second:
+            return f"{self.measure} of {self.first} is {figures}."
+        better, other = self.better_first
+        if self.decision in ("better", "worse"):
+            return f"{better} is better than {other}: its {self.measure} is higher by {figures}."
+        if self.decision == "alike":
+            return (
+                f"{better} and {other} differ by less than {margin:g}: {self.measure} differs by {figures}."
+            )
+        return f"{better} and {other} cannot be separated yet: the {self.measure} of {better} is higher by {figures}."
+
 
 def sampled_value(
     measure: str, encoders: tuple[str, str | None], found: Estimate, margin: float = MARGIN
@@ -41,6 +69,28 @@ def sampled_value(
     decision = decision_of(found.low, found.high, margin) if second else ""
     counts = (found.method, found.labels, found.open)
     return SampledValue(measure, first, second or "", *ends, *counts, decision, found.bootstrap)
+
+
+def between(values: Sequence[SampledValue], pair: tuple[str, str]) -> SampledValue | None:
+    """What drawn labels have decided about two encoders; None where there is no sample, or it is open."""
+    decided = (one for one in values if one.decision not in ("open", ""))
+    return next((one for one in decided if {one.first, one.second} == set(pair)), None)
+
+
+def best_first(encoders: Sequence[str], values: Sequence[SampledValue]) -> tuple[str, ...]:
+    """The encoders in the same order, but after those that drawn labels have found to be better.
+
+    >>> found = SampledValue("HR@5", "a", "b", -0.1, -0.2, -0.05, "ratio", 200, 0, "worse")
+    >>> best_first(["a", "c", "b"], [found])
+    ('c', 'b', 'a')
+    """
+    beaten = {pair for one in values if one.decision in ("better", "worse") for pair in [one.better_first]}
+    left, order = list(encoders), list[str]()
+    while left:
+        free = (one for one in left if not any((other, one) in beaten for other in left))
+        order.append(next(free, left[0]))  # samples that contradict each other decide nothing
+        left.remove(order[-1])
+    return tuple(order)
 
 
 def decision_of(low: float, high: float, margin: float) -> Decision:

@@ -9,14 +9,14 @@ import typer
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
-from lookalike.audit.sampling.values import MARGIN, SampledValue
+from lookalike.audit.sampling.values import MARGIN
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.settings import Declared
-from lookalike.core.text import bracketed, folded, plural
+from lookalike.core.text import folded, plural
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import SampleState
@@ -101,7 +101,7 @@ def _run(
         print_json(found)
         return
     say(*map(folded, found.notes))
-    say(*(folded(sentence(one, margin)) for one in found.values))
+    say(*(folded(one.sentence(margin)) for one in found.values))
     if (
         found.values
         and found.question.measure == MEASURE
@@ -122,9 +122,7 @@ def _run(
         elif any(one.decision == "open" for one in found.values):
             next_step(another, workspace=chosen.workspace)
         elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-            one = found.values[0]
-            best = one.first if one.decision == "better" else one.second
-            next_step(f"lookalike promote {best}", workspace=chosen.workspace)
+            next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
         advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
@@ -226,26 +224,3 @@ def _print_forecast(found: SampledResult) -> None:
     table(["labels", "pairs", "queries"], rows, left=0)
     if found.wanted is not None:
         say(f"An interval of ± {WIDTH / 2:g} needs about {plural(found.wanted.labels, 'label')}.")
-
-
-def sentence(one: SampledValue, margin: float) -> str:
-    """A value in words. A difference is that of the better encoder, so it is above 0."""
-    exactly = "exactly" if one.low == one.high else "with a label for each pair of these queries"
-    labels = exactly if one.method == "exact" else f"from {plural(one.labels, 'label')} ({one.method})"
-    if one.unanswered:
-        labels += f", {one.unanswered:,} more without an answer"
-    if not one.second:
-        around = f" {bracketed(one.low, one.high)}" if one.low < one.high else ""
-        return f"{one.measure} of {one.first} is {one.value:.3f}{around}, {labels}."
-    sign = -1 if one.value < 0 else 1
-    better, other = (one.first, one.second)[::sign]
-    low, high = sorted((sign * one.low, sign * one.high))
-    around = f" {bracketed(low, high)}" if low < high else ""
-    figures = f"{sign * one.value:.3f}{around}, {labels}"
-    if one.decision in ("better", "worse"):
-        return f"{better} is better than {other}: its {one.measure} is higher by {figures}."
-    if one.decision == "alike":
-        return f"{better} and {other} differ by less than {margin:g}: {one.measure} differs by {figures}."
-    return (
-        f"{better} and {other} cannot be separated yet: the {one.measure} of {better} is higher by {figures}."
-    )

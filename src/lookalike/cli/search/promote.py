@@ -14,7 +14,7 @@ from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
 from lookalike.core.settings import Declared
 from lookalike.core.text import folded, percent, plural
-from lookalike.store.served import Served, history
+from lookalike.store.promotions import Promoted, history
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms
 from lookalike.workflows.release.promote import Promotion
@@ -26,7 +26,7 @@ from lookalike.workflows.release.promote import rollback as return_to
 class Promotions:
     """The promotions and rollbacks, newest first: the first is served."""
 
-    history: tuple[Served, ...]
+    history: tuple[Promoted, ...]
 
 
 class GateOptions(Declared):
@@ -125,20 +125,21 @@ def _print(done: Promotion, column: str, *, dry_run: bool) -> None:
             f"{plural(changed.queries, 'query', 'queries')}. {percent(changed.unchanged, 0)} keep their results.",
             f"Pictures of what changes: {done.page}",
         )
+    before = (done.gate.served if done.gate else "") or (done.before.encoder if done.before else "")
     if done.promoted and done.now is not None:
-        say(
-            f"{done.now.encoder} is served now." + (f" Before: {done.before.encoder}." if done.before else "")
-        )
+        say(f"{done.now.encoder} is served now." + (f" Before: {before}." if before else ""))
     elif done.gate is not None and done.gate.passed and dry_run:
         say("Nothing was promoted, because of --dry-run.")
     else:
-        say(f"{done.before.encoder} is still served." if done.before else "Nothing was promoted.")
+        say(f"{before} is still served." if before else "Nothing was promoted.")
 
 
 def print_gate(found: GateResult, column: str = GateTerms.column) -> None:
     """The checks of a gate, and whether it passes."""
     if found.first:
-        say(f"No encoder was promoted before, so {found.encoder} is compared with none.")
+        why = f"{found.served} is served" if found.served else f"{found.encoder} is compared with none"
+        because = ", because it was embedded first" if found.served else ""
+        say(f"No encoder was promoted before, so {why}{because}.")
     for one in found.checks:
         word = "passed" if one.passed else "FAILED"
         if one.passed and one.unknown:
@@ -147,7 +148,8 @@ def print_gate(found: GateResult, column: str = GateTerms.column) -> None:
                 if column == "category"
                 else (f"value of {column}", f"values of {column}")
             )
-            word += f", but unknown for {plural(one.unknown, *noun)}"
+            few = one.unknown < one.groups
+            word = f"{word}, but unknown for {plural(one.unknown, *noun)}" if few else "unknown"
         say(folded(f"{word}  {one.name}: {one.why}", indent="  "))
         if not one.passed and one.fix:
             say(folded(f"        {one.fix}", indent="  "))

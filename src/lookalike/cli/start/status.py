@@ -91,7 +91,7 @@ def _print(found: Status, workspace: Path) -> None:
         say(
             f"To label in the browser, add a lead and start the server. Or write the pairs to a file: {write}"
         )
-    say(f"Cost of the next step: {found.cost}")
+    say(*filter(None, [found.cost and f"Cost of the next step: {found.cost}"]))
     next_step(found.next, workspace=workspace)
 
 

@@ -20,7 +20,7 @@ def sentence(found: Comparison) -> str:
     """Which of two encoders is better by one measure, or that these labels cannot separate them.
 
     "color is better than hog (EHR@5 0.812 against 0.741, difference 0.071, interval 0.034 to 0.109, p = 0.002 after
-    Holm, better on 61% of queries)".
+    Holm, better on 61% of queries (ties count half))".
     """
     found = found.swapped if found.difference < 0 else found
     first, second = found.encoders
@@ -119,7 +119,7 @@ def _figures(found: Comparison) -> str:
         _tested(found),
     ]
     if not math.isnan(found.won):
-        parts.append(f"better on {percent(found.won, 0)} of queries")
+        parts.append(f"better on {percent(found.won, 0)} of queries (ties count half)")
     if found.left_out:
         parts.append(f"on the {found.queries:,} queries that count for both")
     return ", ".join(parts)

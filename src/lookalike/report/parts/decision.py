@@ -3,19 +3,21 @@
 import math
 from dataclasses import dataclass
 
-from lookalike.audit.verdict import DISTRUSTED, UNKNOWN, Judgement
+from lookalike.audit.verdict import DISTRUSTED, NEEDS_NO_CORRECTION, Judgement
 from lookalike.core.text import interval, percent, value
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.report.content import MeasureTable
 from lookalike.report.figures.measures import Mark, dot_plot
+from lookalike.report.parts.verdict import DRAWN
 
 
 @dataclass(frozen=True)
 class ShownDecision:
-    """The head of the page. `encoder` is the one to use; "" where the labels do not decide between the best two.
+    """The head of the page. `encoder` is the one to use; "" where nothing decides between the best two.
 
-    `trust` is a word of the verdict with its reasons; "" where nothing is claimed. `figure` is SVG, and shows `marks`.
+    `is_alike`: their difference does not matter. `trust` is a word of the verdict, or "drawn labels", with reasons; ""
+    where nothing is claimed. `figure` is SVG, and shows `marks`.
     """
 
     encoder: str
@@ -25,38 +27,30 @@ class ShownDecision:
     reasons: str
     figure: str
     marks: tuple[Mark, ...] = ()
+    is_alike: bool = False
 
 
 def shown_decision(found: Judgement, table: MeasureTable | None) -> ShownDecision | None:
-    """The decision by HR@K corrected; None where it was not corrected for two encoders or more."""
-    name = f"HR@{found.k} corrected"
-    known = [encoder for encoder in found.encoders if not math.isnan(_rate(found, encoder))]
-    if len(known) < 2:
+    """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders."""
+    best, marks = found.best, _marks(found, table)
+    if best is None:
         return None
-    best, second = known[:2]
-    one = next((one for one in found.comparisons.get(name, ()) if {best, second} == set(one.encoders)), None)
-    if one is None:
-        return None
-    one = one if one.encoders[0] == best else one.swapped
-    claim = next(
-        (o.trust for v in found.of(best) if v.measure == name for o in v.orders if o.other == second), None
-    )
-    word = claim.word if claim is not None and is_significant(one) else ""
-    decided = word not in ("", DISTRUSTED, UNKNOWN) and not one.interval.low <= 0.0 <= one.interval.high
-    share = (
-        f"In simulations like this, {100 * claim.share:.0f} of 100 such results were right."
-        if claim is not None and word != UNKNOWN and not math.isnan(claim.share)
-        else "No simulation covers this case."
-    )
-    marks = _marks(found, table)
+    trust, reasons, why = best.word, "", tuple[str, ...]()
+    if best.drawn is not None:
+        trust, why = DRAWN, (best.drawn.sentence(),)
+        reasons = NEEDS_NO_CORRECTION
+    elif best.compared is not None:
+        why = _why(found, best.compared, is_distrusted=trust == DISTRUSTED)
+        reasons = f"{_unjudged(found, best.pair[0])} {best.worth}" if trust else ""
     return ShownDecision(
-        encoder=best if decided else "",
-        best=(best, second),
-        why=_why(found, one, is_distrusted=word == DISTRUSTED),
-        trust=word,
-        reasons=f"{_unjudged(found, best)} {share}" if word else "",
-        figure=dot_plot(marks, f"{name} of each encoder"),
+        encoder=best.encoder,
+        best=best.pair,
+        why=why,
+        trust=trust,
+        reasons=reasons,
+        figure=dot_plot(marks, f"HR@{found.k} corrected of each encoder"),
         marks=marks,
+        is_alike=best.is_alike,
     )
 
 
@@ -104,8 +98,3 @@ def _marks(found: Judgement, table: MeasureTable | None) -> tuple[Mark, ...]:
         )
         for encoder, one in found.corrected.items()
     )
-
-
-def _rate(found: Judgement, encoder: str) -> float:
-    one = found.corrected.get(encoder)
-    return math.nan if one is None else one.value

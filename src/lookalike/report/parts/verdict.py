@@ -6,7 +6,9 @@ from math import isnan
 from lookalike.audit.verdict import Judgement, Verdict
 from lookalike.core.text import listed, percent
 
+DRAWN = "drawn labels"  # which need no trust in a correction
 COLOURS = {
+    DRAWN: "yes",
     "trusted": "yes",
     "with care": "care",
     "not to be trusted": "no",

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Unpack
 
 from lookalike.audit.depth import too_deep
-from lookalike.audit.verdict import Distrust, advice
+from lookalike.audit.sampling.values import SampledValue
+from lookalike.audit.verdict import Distrust
 from lookalike.core.progress import Bar
 from lookalike.core.types import JudgedRanks, Rule
 from lookalike.evaluate.measures.table import parse
@@ -26,7 +27,15 @@ from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
 from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
-from lookalike.workflows.decide.verdict import NOT_CORRECTED, CorrectedRates, corrected_on_pool, judgement
+from lookalike.workflows.decide.sample_state import decided_values
+from lookalike.workflows.decide.verdict import (
+    NOT_CORRECTED,
+    CorrectedRates,
+    K,
+    corrected_on_pool,
+    judgement,
+    next_commands,
+)
 
 MISSED = MappingProxyType(
     {
@@ -37,24 +46,22 @@ MISSED = MappingProxyType(
         "coverage": "counts how many results are labelled",
     }
 )
-WIDE = 0.1  # an interval that drawn labels make narrower
 LEFT_OUT = ("EHR", "EMRR", "ENDCG")  # of judged results alone
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Which encoder is best by HR@K corrected, with its trust, and the measures that are not to be trusted here.
+    """Which encoder is best by drawn labels or HR@K corrected, and the measures that are not to be trusted here.
 
     `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected;
-    `uncorrected` says why, if a generator is the reason. `undecided` are the two best encoders that no trusted result
-    separates, empty if there are none.
+    `uncorrected` says why, if a generator is the reason. `next` are the commands that follow.
     """
 
     headline: str
     corrected: ScoresResult
     distrusted: tuple[Distrust, ...]
     uncorrected: str
-    undecided: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,10 @@ def measure_levels(
         if per is not None:
             with bar(f"Computing intervals by {per}") as progress:
                 groups = by_column(workspace.catalog, found, per, settings, progress=progress)
-        measured[rule.level] = Measured(found, sure, _result(found, sure, rates, groups))
+        drawn = () if rates is NOT_CORRECTED or select.get("where") else _drawn(workspace, found)
+        measured[rule.level] = Measured(
+            found, sure, _result(found, sure, rates, groups, drawn, workspace.promoted)
+        )
     return measured
 
 
@@ -156,23 +166,43 @@ def _can_be_corrected(workspace: Workspace, found: Evaluation, source: LabelSour
     return has_labels and found.rule.level == "item" and workspace.pool() is not None
 
 
-def recommend(found: Evaluation, rates: CorrectedRates, sure: Significance) -> Recommendation | None:
-    """What the corrected rates say, and which measures not to use; None where the calibration does not apply."""
+def _drawn(workspace: Workspace, found: Evaluation) -> tuple[SampledValue, ...]:
+    """What samples say of the same question; nothing where the queries or the similarity are others."""
+    if found.rule != Rule(split=found.rule.split):
+        return ()
+    return decided_values(workspace, f"HR@{K}", found.rule.split)
+
+
+def recommend(
+    found: Evaluation,
+    rates: CorrectedRates,
+    sure: Significance,
+    drawn: Sequence[SampledValue] = (),
+    promoted: str = "",
+) -> Recommendation | None:
+    """What drawn labels and the corrected rates say, and which measures not to use.
+
+    None where the calibration does not apply.
+    """
     if found.is_identification or found.rule.level != "item" or not found.generators:
         return None
-    made = judgement(found.judged, rates, sure, found.generators)
+    made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
-    undecided = advice(made.encoders, made.verdicts) or ()
-    return Recommendation(made.headline, scores, made.distrusted, rates.why, undecided)
+    return Recommendation(made.headline, scores, made.distrusted, rates.why, next_commands(made, promoted))
 
 
 def _result(
-    found: Evaluation, sure: Significance | None, rates: CorrectedRates, groups: GroupsResult | None
+    found: Evaluation,
+    sure: Significance | None,
+    rates: CorrectedRates,
+    groups: GroupsResult | None,
+    drawn: Sequence[SampledValue],
+    promoted: str,
 ) -> EvaluationResult:
     basis, names = found.scores[0].basis, found.printed
     compared = sure if sure is not None and sure.comparisons else None
-    advised = None if compared is None else recommend(found, rates, compared)
+    advised = None if compared is None else recommend(found, rates, compared, drawn, promoted)
     distrusted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
     return EvaluationResult(
         scores=scores_result(found.scores, sure, names),
@@ -210,24 +240,6 @@ def depth_notes(found: Evaluation, measures: Iterable[str]) -> tuple[str, ...]:
         return ()
     items = max((int(one.candidates.max(initial=0)) for one in found.judged), default=0)
     return tuple(filter(None, (too_deep(name, float(label.mean()), items) for name in measures)))
-
-
-def sampling_step(found: EvaluationResult) -> tuple[str, ...]:
-    """The command that narrows the interval of the best encoder by drawn labels; none where it is narrow or unknown.
-
-    If no trusted result separates two of several encoders, it compares these.
-    """
-    advised = found.recommendation
-    if advised is None:
-        return ()
-    known = advised.corrected
-    best = [(next(iter(scores.values())), name) for name, scores in known.items()]
-    best = sorted((one for one in best if one[0].is_defined), key=lambda one: -one[0].value)
-    around = best[0][0].interval if best else None
-    if around is None or not around.high - around.low > WIDE:
-        return ()
-    names = advised.undecided or (best[0][1],)
-    return (f"lookalike {'compare' if len(names) > 1 else 'estimate'} {' '.join(names)}",)
 
 
 def verdict(found: Evaluation, sure: Significance, measure: str) -> list[str]:

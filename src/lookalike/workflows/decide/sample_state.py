@@ -58,6 +58,17 @@ def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
     return tuple(_state(workspace, rounds, MARGIN, LEVEL) for rounds in _all_rounds(workspace).values())
 
 
+def decided_values(workspace: Workspace, measure: str, split: str | None = None) -> tuple[SampledValue, ...]:
+    """What samples of a measure have decided about pairs of encoders, as their vectors and the catalog are now."""
+    return tuple(
+        value
+        for state in all_estimates(workspace)
+        if state.question.measure == measure and state.question.split == split and not state.notes
+        for value in state.values
+        if value.decision not in ("open", "")
+    )
+
+
 def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:
     """The pairs of a question's newest sample that have no label yet, in the order of labelling."""
     newest = stored_rounds(workspace, question)[-1]

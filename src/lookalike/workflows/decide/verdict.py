@@ -10,7 +10,8 @@ from lookalike.audit.audits import Audits
 from lookalike.audit.corrected import Correction
 from lookalike.audit.judging import verdicts
 from lookalike.audit.leave_one_out import LeaveOneOut
-from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness
+from lookalike.audit.sampling.values import SampledValue, best_first
+from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, advice
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores
@@ -24,6 +25,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.corrected import corrected
 from lookalike.workflows.decide.pairs import RankedPairs
 
+WIDE = 0.1  # an interval that drawn labels make narrower
 K = 5  # the calibration is for the first five results
 NOT_RECORDED = (
     "It is not recorded which encoders proposed the labelled pairs, so no measure can be trusted and HR@K cannot be "
@@ -43,6 +45,7 @@ def verdict(
     *,
     named: bool = False,
     within_splits: bool = False,
+    drawn: Sequence[SampledValue] = (),
     progress: Progress | None = None,
 ) -> Judgement:
     """Verdicts by the audit's measures on all labels; encoders in `ranked` are not ranked again.
@@ -69,6 +72,7 @@ def verdict(
             for one in found.leave_one_out.omissions
             if fed is not None
         },
+        drawn=drawn,
     )
 
 
@@ -188,15 +192,19 @@ def judgement(
     *,
     steadiness: Mapping[str, Steadiness] | None = None,
     alone: Mapping[str, float] | None = None,
+    drawn: Sequence[SampledValue] = (),
 ) -> Judgement:
-    """Verdicts on the encoders of some ranks, by the measures that `sure` compares, best encoders first."""
+    """Verdicts on the encoders of some ranks, by the measures that `sure` compares, best encoders first.
+
+    Among the best, what `drawn` labels have decided comes before the order by HR@K corrected.
+    """
     k, name = rates.k, rates.name
     helpers = {one.encoder: score_all(one, [f"coverage@{k}", f"EHR@{k}"]) for one in judged}
     coverage = {encoder: one[f"coverage@{k}"].value for encoder, one in helpers.items()}
     label = judged[0].labelled.label
     return Judgement(
         k=k,
-        encoders=tuple(sorted(coverage, key=lambda one: _place(rates.of.get(one)))),
+        encoders=best_first(sorted(coverage, key=lambda one: _place(rates.of.get(one))), drawn),
         generators=None if generators is None else tuple(generators),
         coverage=coverage,
         verdicts=verdicts(
@@ -215,7 +223,19 @@ def judgement(
         },
         comparisons=sure.comparisons,
         uncorrected=rates.why,
+        drawn=tuple(drawn),
     )
+
+
+def next_commands(found: Judgement, promoted: str) -> tuple[str, ...]:
+    """What to run after a verdict: separate the best encoders, or promote the best, or narrow its interval."""
+    pair, best = advice(found.encoders, found.verdicts, found.drawn), found.best
+    if pair is not None:
+        return (f"lookalike compare {' '.join(pair)}",)
+    if best is not None and (best.encoder or best.is_alike):
+        return () if best.pair[0] == promoted else (f"lookalike promote {best.pair[0]}",)
+    rate = found.corrected.get(found.encoders[0]) if found.encoders else None
+    return (f"lookalike estimate {found.encoders[0]}",) if rate and rate.high - rate.low > WIDE else ()
 
 
 def _rate(score: Score, around: Interval, estimated: float) -> CorrectedRate:

@@ -10,7 +10,7 @@ from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.mounts import require_local
 from lookalike.store.people import people
-from lookalike.store.served import served
+from lookalike.store.promotions import promoted
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.alone import label_alone, votes_waiting
 from lookalike.workflows.label.queue import queue_pairs
@@ -65,7 +65,7 @@ def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
     with workspace.database.read() as connection:
         waiting, there = count_open(connection), people.active(connection)
         leads, votes = people.has_leader(connection), read_campaign(connection).protocol.votes
-        choice = served(connection) is None and len(workspace.encoders) > 1
+        choice = promoted(connection) is None and len(workspace.encoders) > 1
         begun = votes_waiting(connection)
     return ServingState(waiting, there, leads, new, begun, votes, workspace.served, choice)
 

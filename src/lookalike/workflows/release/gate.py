@@ -49,18 +49,25 @@ class GateTerms:
 
 @dataclass(frozen=True)
 class GateCheck:
-    """One condition, whether it holds, why, and what to do if it does not. For `unknown` groups nothing can be told."""
+    """One condition, whether it holds, why, and what to do if it does not.
+
+    For `unknown` of so many `groups`, the labels cannot tell.
+    """
 
     name: str
     passed: bool
     why: str
     fix: str = ""
     unknown: int = 0
+    groups: int = 0
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """The checks of an encoder against the `served` one ("": none). `first`: no encoder was promoted before."""
+    """The checks of an encoder against the `served` one ("": it is the served one, or there is none).
+
+    `first`: no encoder was promoted before, so the served one is the one that was embedded first.
+    """
 
     encoder: str
     served: str
@@ -93,7 +100,7 @@ def gate(
         checks.append(_value(workspace, encoder, against, terms, labels))
         if against and terms.column:
             checks.append(_groups(workspace, encoder, against, terms, labels, how))
-    return GateResult(encoder, against, tuple(checks), first=not served)
+    return GateResult(encoder, against, tuple(checks), first=not workspace.promoted)
 
 
 def _vectors(workspace: Workspace, encoder: str) -> GateCheck:
@@ -127,10 +134,11 @@ def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
             )
     names = ", ".join(dict.fromkeys(one.name for _, one in held))
     cleared = any(one.serving != "yes" for _, one in held)
-    if cleared:
-        return GateCheck("licence", True, f"You have cleared the licence: {names}.")
-    if unknown := unknown_licence(chain, workspace.folder):
-        return GateCheck("licence", True, unknown)
+    unknown = unknown_licence(chain, workspace.folder)
+    if unknown and not terms.licence_cleared:
+        return GateCheck("licence", False, unknown, "If you may serve them, add --licence-cleared.")
+    if cleared or unknown:
+        return GateCheck("licence", True, f"You have cleared the licence: {names or 'of your own weights'}.")
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
     )
@@ -289,6 +297,7 @@ def _groups(
         f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}"
         f"{_unknown(sorted(set(unknown)))}",
         unknown=len(set(unknown)),
+        groups=len(set(grouped[0]) | set(unknown)),
     )
 
 

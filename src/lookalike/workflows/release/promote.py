@@ -16,9 +16,9 @@ from lookalike.rank.distinct import top_lists
 from lookalike.rank.pairs import judged_pairs
 from lookalike.report.page import render_group
 from lookalike.search.results import judged_items
-from lookalike.store import served as store
+from lookalike.store import promotions as store
 from lookalike.store.disk import disk_errors, lock, make_folder, write_file
-from lookalike.store.served import Served
+from lookalike.store.promotions import Promoted
 from lookalike.store.vectors.indexes import IndexManifest, image_keys, load_index, read_index
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms, gate
@@ -46,17 +46,17 @@ class Churn:
 
 @dataclass(frozen=True)
 class Promotion:
-    """What `promote` did. `before` was served, `now` is; `page` has pictures of what changes.
+    """What `promote` did. `before` was promoted before (None: nothing), `now` is; `page` has pictures of what changes.
 
-    `gate` is None for a rollback, `churn` None where nothing was served before.
+    `gate` is None for a rollback, `churn` None where no other encoder was served.
     """
 
     promoted: bool
     gate: GateResult | None
     churn: Churn | None
     page: str
-    before: Served | None
-    now: Served | None
+    before: Promoted | None
+    now: Promoted | None
 
 
 def promote(
@@ -73,8 +73,8 @@ def promote(
     The old encoder is served until the last step, which is one insertion into the database.
     """
     with lock(workspace.folder, "served", f"promote {encoder}"):
-        before = workspace.database.fetch(store.served)
-        old = "" if before is None else before.encoder
+        before = workspace.database.fetch(store.promoted)
+        old = workspace.served
         found = gate(workspace, encoder, old, terms, progress=part(progress, 0, 2))
         changes, page = None, ""
         if found.served and old in workspace.encoders and found.checks[0].passed:
@@ -84,7 +84,7 @@ def promote(
             return Promotion(False, found, changes, page, before, before)
         origin, index = workspace.manifest(encoder).origin, prepare_index(workspace, encoder, old, progress)
         with workspace.database.write() as connection:
-            if store.served(connection) != before:
+            if store.promoted(connection) != before:
                 raise ArgumentError("Another encoder was promoted meanwhile.", fix="Run the command again.")
             now = store.promote(connection, encoder, origin, index=index, gate=plain(found))
     return Promotion(True, found, changes, page, before, now)
@@ -129,18 +129,18 @@ def rollback(workspace: Workspace, progress: Progress | None = None) -> Promotio
     Its index is used again if it fits. Else a new one is built first, while the other encoder is served.
     """
     with lock(workspace.folder, "served", "promote --rollback"):
-        before, then = workspace.database.fetch(store.served), workspace.database.fetch(store.earlier)
+        before, then = workspace.database.fetch(store.promoted), workspace.database.fetch(store.earlier)
         require_unchanged(workspace, then)
         old = "" if before is None else before.encoder
         index = prepare_index(workspace, then.encoder, old, progress)
         with workspace.database.write() as connection:
-            if store.served(connection) != before:
+            if store.promoted(connection) != before:
                 raise ArgumentError("Another encoder was promoted meanwhile.", fix="Run the command again.")
             now = store.rollback(connection, index=index)
     return Promotion(True, None, None, "", before, now)
 
 
-def require_unchanged(workspace: Workspace, served: Served) -> None:
+def require_unchanged(workspace: Workspace, served: Promoted) -> None:
     """Refuse an encoder whose vectors have another origin than at its promotion, or are of another catalog."""
     again = (
         f"Embed it again: lookalike embed {shlex.quote(served.origin.spec)} --name {served.encoder} --replace"

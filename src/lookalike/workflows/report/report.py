@@ -11,7 +11,7 @@ import numpy as np
 from lookalike.api import values
 from lookalike.api.exposure import audit_exposure
 from lookalike.audit.exposure import Exposure
-from lookalike.audit.verdict import Judgement, advice
+from lookalike.audit.verdict import Judgement
 from lookalike.core.errors import LookalikeError, StorageError
 from lookalike.core.progress import Progress
 from lookalike.core.text import plural
@@ -27,7 +27,7 @@ from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
-from lookalike.workflows.decide.verdict import corrected_on_pool
+from lookalike.workflows.decide.verdict import corrected_on_pool, next_commands
 from lookalike.workflows.label.discover import figures
 from lookalike.workflows.label.labelled import labelled
 from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence
@@ -37,9 +37,14 @@ from lookalike.workflows.report.galleries import galleries
 from lookalike.workflows.report.learning import learning_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import ENCODERS, Photos, Vectors, between, strips
-from lookalike.workflows.start.status import EVALUATE, status
+from lookalike.workflows.start.status import EVALUATE, SERVE, status
 
 SAMPLES = 18
+DOES = {
+    "compare": "tells which of these two is better, from a few drawn labels.",
+    "estimate": "makes its interval narrower with a few drawn labels.",
+    "promote": "serves it to customers, if it passes the gate.",
+}  # the next command, by its verb
 
 
 def report(
@@ -162,19 +167,15 @@ def _exposure(workspace: Workspace, audits: AuditOutcome | None) -> Sequence[Exp
 
 
 def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained: bool) -> tuple[str, ...]:
-    """What is due in the workspace. Where the page has measures already: separate two encoders, then train the best."""
+    """What is due in the workspace. Where the page has measures: decide between encoders, then train the best."""
     due = status(workspace).next
-    if judgement is None or due != EVALUATE:
+    if judgement is None or due not in (EVALUATE, SERVE):
         return (due,)
-    pair = advice(judgement.encoders, judgement.verdicts)
-    separate = (
-        f"`lookalike compare {' '.join(pair)}` tells which of these two is better, from a few drawn labels."
-        if pair
-        else ""
-    )
     best = judgement.encoders[0]
-    train = f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels."
-    return tuple(filter(None, (separate, "" if is_trained else train)))
+    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in next_commands(judgement, workspace.promoted)]
+    if not is_trained:
+        steps.append(f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels.")
+    return tuple(steps) or (due,)
 
 
 def _title(source: Path) -> str:

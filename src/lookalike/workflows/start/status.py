@@ -15,7 +15,7 @@ from lookalike.discover.statistics import expert_hours
 from lookalike.encode.spec import parse
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.people import people
-from lookalike.store.served import served
+from lookalike.store.promotions import promoted
 from lookalike.store.sql.rows import catalog_summary, first_paths, read_images_fingerprint
 from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import open_vectors
@@ -24,7 +24,7 @@ from lookalike.workflows.label.alone import votes_waiting
 from lookalike.workflows.label.labelled import labelled
 
 LOOKED_AT = 1_000
-EVALUATE = "lookalike evaluate"
+EVALUATE, SERVE = "lookalike evaluate", "lookalike serve"
 ADD_LEAD = "lookalike users add NAME --role lead"
 
 
@@ -103,7 +103,7 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
-        waiting, promoted = votes_waiting(connection), served(connection) is not None
+        waiting, is_promoted = votes_waiting(connection), promoted(connection) is not None
         held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
         images = read_images_fingerprint(connection) if workspace.encoders else ""
     missing, answers = _missing(workspace, paths), workspace.served
@@ -120,7 +120,7 @@ def status(workspace: Workspace) -> Status:
             replace(encoder_status(workspace, name, images), served=name == answers)
             for name in workspace.encoders
         ),
-        promoted=promoted,
+        promoted=is_promoted,
         pool=None if pool is None else len(pool),
         pool_labelled=_labelled(workspace, pool),
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
@@ -242,19 +242,24 @@ def next_command(found: Status) -> str:
         (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
         (found.pool is None and not found.labels, "lookalike discover --top 5"),
         (not found.labels and found.people == 1 and found.votes_waiting > 0, "lookalike serve --alone"),
-        (not found.labels and bool(found.people), "lookalike serve"),
+        (not found.labels and bool(found.people), SERVE),
         (not found.labels, ADD_LEAD),
+        (found.promoted, SERVE),
     )
     return next((command for due, command in steps if due), EVALUATE)
 
 
 def cost(found: Status) -> str:
-    """The cost of the next step, in photos, comparisons or hours of labelling."""
+    """The cost of the next step, in photos, comparisons or hours of labelling; "" for serving what is finished."""
     command = next_command(found)
-    if command == found.refresh:
-        return f"check {plural(found.images, 'photo')}."
-    if command.endswith("doctor"):
-        return "check the workspace."
+    simple = {
+        found.refresh: f"check {plural(found.images, 'photo')}.",
+        "lookalike doctor": "check the workspace.",
+    }
+    if found.labels:
+        simple[SERVE] = ""
+    if command in simple:
+        return simple[command]
     if command.endswith("--stale"):
         total = sum(encoder.compute for encoder in found.encoders)
         names = ", ".join(encoder.name for encoder in found.encoders if encoder.state.startswith("stale"))

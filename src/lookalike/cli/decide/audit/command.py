@@ -74,7 +74,7 @@ def audit(
     if json:
         print_json(outcome)
         return
-    step = print_verdict(outcome.verdict)
+    step = print_verdict(outcome.verdict, opened.promoted)
     print_exposure(outcome.exposure, research=research)
     print_audits(outcome, research=research)
     say(*left_out(outcome.trained_left_out))

@@ -2,22 +2,27 @@
 
 import math
 
-from lookalike.audit.verdict import Judgement, Verdict, advice
+from lookalike.audit.verdict import UNKNOWN, Judgement, Verdict
 from lookalike.cli.console import say
 from lookalike.core.text import folded
-from lookalike.workflows.decide.measured import WIDE
+from lookalike.workflows.decide.verdict import next_commands
 
-WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", "unknown")
+WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", UNKNOWN)
+REASONS = {
+    "compare": "No trusted result says which of {} is better. Label more pairs.",
+    "estimate": "The interval of {} is wide. A few drawn labels make it narrower.",
+    "promote": "{} is the best encoder here, and is not promoted yet.",
+}  # of the next command, by its verb
 LEGEND = (
     "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
     "with a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: "
-    "at least 80. cannot tell: no order is significant.",
+    "at least 80. cannot tell: no order is significant. unknown: no simulation covers this case.",
     "The interval of HR@K corrected includes the error of the correction. More labels of an encoder's results make it "
     "narrower.",
 )
 
 
-def print_verdict(found: Judgement) -> tuple[str, ...]:
+def print_verdict(found: Judgement, promoted: str) -> tuple[str, ...]:
     """One block per encoder: the reasons, the measures by word, and HR@K corrected. Returns the next command."""
     if found.headline:
         say(folded(found.headline), "")
@@ -30,15 +35,12 @@ def print_verdict(found: Judgement) -> tuple[str, ...]:
             measures.setdefault(remark, []).append(one.measure)
     say("", *(folded(f"{', '.join(dict.fromkeys(of))}: {remark}", "  ") for remark, of in measures.items()))
     say("", *(folded(line) for line in (found.uncorrected, *LEGEND) if line))
-    pair, step = advice(found.encoders, found.verdicts), tuple[str, ...]()
-    if pair is not None:
-        say(folded(f"No trusted result says which of {pair[0]} and {pair[1]} is better. Label more pairs."))
-        step = (f"lookalike compare {' '.join(pair)}",)
-    elif (best := found.corrected.get(found.encoders[0])) is not None and best.high - best.low > WIDE:
-        say(folded(f"The interval of {found.encoders[0]} is wide. A few drawn labels make it narrower."))
-        step = (f"lookalike estimate {found.encoders[0]}",)
+    steps = next_commands(found, promoted)
+    for command in steps:
+        _, verb, *names = command.split()
+        say(folded(REASONS[verb].format(" and ".join(names))))
     say("")
-    return step
+    return steps
 
 
 def _lines(found: Judgement, encoder: str) -> list[str]:
@@ -59,7 +61,7 @@ def _lines(found: Judgement, encoder: str) -> list[str]:
 
 
 def _named(one: Verdict) -> str:
-    if math.isnan(one.right):
+    if math.isnan(one.right) or one.word == UNKNOWN:
         return one.measure
     rest = f"; else {one.else_word}" if one.else_word not in ("", one.word) else ""
     return f"{one.measure} ({100 * one.right:.0f}{rest})"

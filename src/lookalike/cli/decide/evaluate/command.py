@@ -18,7 +18,6 @@ from lookalike.core.errors import ArgumentError
 from lookalike.evaluate.measures.table import DEFAULT, names
 from lookalike.evaluate.significance.summary import OptionalSettings
 from lookalike.store.formats.judged_files import read_judged_ranks
-from lookalike.store.served import served
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import catalog_column
@@ -27,7 +26,6 @@ from lookalike.workflows.decide.measured import (
     LevelsResult,
     measure_levels,
     results,
-    sampling_step,
 )
 from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION, EvaluationScope
 from lookalike.workflows.release.gate import GateResult, GateTerms
@@ -134,18 +132,18 @@ def evaluate(
         print_level(measured[scope.level], (MAIN if per is None else BY_COLUMN) if plain else None)
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
-    wide = () if isinstance(found, LevelsResult) else sampling_step(found)
+    advised = None if isinstance(found, LevelsResult) else found.recommendation
+    steps = () if advised is None else advised.next
     audit = ("lookalike audit",) if task == "discovery" else ()
-    next_step(*audit, "lookalike report", *wide, workspace=workspace)
+    next_step(*audit, "lookalike report", *steps, workspace=workspace)
 
 
 def _gate(workspace: Workspace, encoders: Sequence[str], *, json: bool) -> None:
     """The gate of `promote` for a team's own checks, which promotes nothing."""
     if len(encoders) != 1:
         raise ArgumentError("--gate checks one encoder.", fix="Name it: lookalike evaluate ENCODER --gate")
-    now = workspace.database.fetch(served)
     with progress("Ranking", quiet=json) as bar:
-        found = check_gate(workspace, encoders[0], now.encoder if now else "", GateTerms(), progress=bar)
+        found = check_gate(workspace, encoders[0], workspace.served, GateTerms(), progress=bar)
     print_json(found) if json else print_gate(found)
     raise typer.Exit(0 if found.passed else 1)
 

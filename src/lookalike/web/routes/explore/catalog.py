@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from lookalike.core.types import SPLITS
 from lookalike.encode.spec import parse, without_folders
-from lookalike.store.served import served
+from lookalike.store.promotions import promoted
 from lookalike.store.sql.left_out import left_out_kinds
 from lookalike.web.access.dependencies import LARGEST, SIGNED_IN, SitePart
 from lookalike.web.pages.render import page
@@ -47,7 +47,7 @@ def catalog_page(request: Request, site: SitePart) -> Response:
         left_out=site.database.fetch(left_out_kinds),
         encoders=encoders,
         served=site.service.searchers.served,
-        promoted=site.database.fetch(served) is not None,
+        promoted=site.database.fetch(promoted) is not None,
         specs={one.name: str(without_folders(parse(one.spec))) if one.spec else "" for one in encoders},
         is_stale=any(one.state.startswith("stale") for one in encoders),
         listing=lambda by, group: f"/map/list?{urlencode({'by': by, 'group': group})}",

@@ -6,7 +6,7 @@ import pytest
 
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
-from lookalike.store.served import history, promote, rollback, served
+from lookalike.store.promotions import history, promote, promoted, rollback
 from lookalike.store.sql.database import Database
 
 COLOR, HOG = Origin("descriptor:color", "whole"), Origin("descriptor:hog", "whole")
@@ -31,7 +31,7 @@ def back(database):
 
 
 def test_nothing_is_served_at_first(database):
-    assert database.fetch(served) is None
+    assert database.fetch(promoted) is None
     assert database.fetch(history) == ()
     with pytest.raises(ArgumentError, match="nothing to return to"):
         back(database)
@@ -40,7 +40,7 @@ def test_nothing_is_served_at_first(database):
 def test_the_newest_promotion_is_served_as_it_was_given(database):
     first = add(database, "color", COLOR)
     second = add(database, "hog", HOG, index="hog")
-    assert database.fetch(served) == second
+    assert database.fetch(promoted) == second
     assert (second.encoder, second.origin, second.index, second.returns) == ("hog", HOG, "hog", first.id)
     assert second.gate == {"value": 0.5}
     assert second.id > first.id
@@ -70,4 +70,4 @@ def test_a_promotion_that_does_not_commit_changes_nothing(database):
     with contextlib.suppress(InterruptedError), database.write() as connection:
         promote(connection, "hog", HOG, gate={})
         raise InterruptedError
-    assert database.fetch(served) == first
+    assert database.fetch(promoted) == first

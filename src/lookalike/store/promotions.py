@@ -1,7 +1,7 @@
 """The served encoder: which one customers see, since when, and the history of promotions.
 
 The newest row of the history is served, so a promotion is one insertion: whoever reads sees the old encoder or the new
-one. A running server compares `Served.id`, which each promotion and each rollback increases.
+one. A running server compares `Promoted.id`, which each promotion and each rollback increases.
 """
 
 import json
@@ -18,7 +18,7 @@ from lookalike.store.sql.schema import promotion
 
 
 @dataclass(frozen=True)
-class Served:
+class Promoted:
     """A promotion. `origin` made the vectors, `gate` is what the gate found, `since` are milliseconds since 1970.
 
     `index` names the search index; "" is exact search. `returns` is the promotion that a rollback returns to; None:
@@ -35,39 +35,39 @@ class Served:
     since: int
 
 
-def served(connection: Connection) -> Served | None:
-    """The encoder that is served now; None before the first promotion."""
+def promoted(connection: Connection) -> Promoted | None:
+    """The newest promotion or rollback; None before the first promotion."""
     found = history(connection, most=1)
     return found[0] if found else None
 
 
-def history(connection: Connection, most: int = 1000) -> tuple[Served, ...]:
+def history(connection: Connection, most: int = 1000) -> tuple[Promoted, ...]:
     """The promotions and rollbacks, newest first."""
     newest = select(promotion).order_by(promotion.c.id.desc()).limit(most)
-    return tuple(map(_served, connection.execute(newest)))
+    return tuple(map(_promoted, connection.execute(newest)))
 
 
 def promote(
     connection: Connection, encoder: str, origin: Origin, *, index: str = "", gate: Mapping[str, Any]
-) -> Served:
+) -> Promoted:
     """Serve an encoder, from the end of the transaction on."""
-    now = served(connection)
+    now = promoted(connection)
     return _add(connection, encoder, origin, index, "promote", None if now is None else now.id, gate)
 
 
-def earlier(connection: Connection) -> Served:
+def earlier(connection: Connection) -> Promoted:
     """What was served before the newest promotion that is not rolled back."""
-    now = served(connection)
+    now = promoted(connection)
     if now is None or now.returns is None:
         what = "No encoder was promoted yet" if now is None else f"No encoder was served before {now.encoder}"
         raise ArgumentError(
             f"{what}, so there is nothing to return to.", fix="See: lookalike promote --history"
         )
     row = connection.execute(select(promotion).where(promotion.c.id == now.returns)).one()
-    return _served(row)
+    return _promoted(row)
 
 
-def rollback(connection: Connection, *, index: str = "") -> Served:
+def rollback(connection: Connection, *, index: str = "") -> Promoted:
     """Serve what was served before the newest promotion that is not rolled back, with its index as it is now."""
     then = earlier(connection)
     return _add(connection, then.encoder, then.origin, index, "rollback", then.returns, then.gate)
@@ -81,7 +81,7 @@ def _add(
     action: Literal["promote", "rollback"],
     returns: int | None,
     gate: Mapping[str, Any],
-) -> Served:
+) -> Promoted:
     row = {
         "encoder": encoder,
         "origin": json.dumps(asdict(origin)),
@@ -91,9 +91,9 @@ def _add(
         "gate": json.dumps(gate),
         "made": now_ms(),
     }
-    return _served(connection.execute(insert(promotion).values(row).returning(promotion)).one())
+    return _promoted(connection.execute(insert(promotion).values(row).returning(promotion)).one())
 
 
-def _served(row: Row[Any]) -> Served:
+def _promoted(row: Row[Any]) -> Promoted:
     origin, gate = Origin(**json.loads(row.origin)), json.loads(row.gate)
-    return Served(row.id, row.encoder, origin, row.search_index, row.action, row.returns, gate, row.made)
+    return Promoted(row.id, row.encoder, origin, row.search_index, row.action, row.returns, gate, row.made)
