@@ -56,10 +56,9 @@ def test_before_a_draw_it_forecasts_and_changes_nothing(lookalike, workspace):
     assert found["steps"][-1]["labels"] == found["open"]
     halves = [step["pairs"] for step in found["steps"]]
     assert halves == sorted(halves, reverse=True)
-    assert (
-        f"--labels {200 if found['open'] >= 230 else found['open']}"
-        in lookalike("compare", "color", "hog").out
-    )
+    wanted = max(found["wanted"]["labels"], 50) if found["wanted"] else 200
+    advised = wanted if found["open"] >= 1.15 * wanted else found["open"]
+    assert f"--labels {advised}" in lookalike("compare", "color", "hog").out
     assert Workspace(workspace).database.fetch(read_samples) == []
 
 
@@ -387,7 +386,7 @@ OPEN = SampledValue("HR@5", "a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open"
 def test_a_sentence_is_about_the_better_encoder():
     lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0)
     assert lost.sentence(0.02) == (
-        "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 labels (MOVER)."
+        "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 drawn labels (MOVER)."
     )
     assert "cannot be separated yet" in OPEN.sentence(0.02)
     assert "2 more without an answer" in OPEN.sentence(0.02)

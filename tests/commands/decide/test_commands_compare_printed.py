@@ -70,7 +70,7 @@ def test_a_draw_of_all_open_pairs_says_so(lookalike, workspace):
     found = lookalike("estimate", "color", "--labels", 1000, "--json").json["sample"]
     assert found["complete"]
     printed = " ".join(lookalike("estimate", "color").out.split())
-    assert "All pairs that were open are drawn" in printed
+    assert "All open pairs are drawn." in printed
     lookalike("estimate", "hog", "--labels", 60, "--unit", "pair")
     assert not lookalike("estimate", "hog", "--json").json["sample"]["complete"]
     assert "All pairs" not in lookalike("estimate", "hog").out
@@ -134,3 +134,17 @@ def test_a_decided_sample_is_the_headline_of_every_command_and_page(lookalike, l
 def printed(lookalike, *command):
     """Printed paragraphs, each on one line."""
     return [" ".join(one.split()) for one in lookalike(*command).out.replace("\n  ", " ").splitlines()]
+
+
+def test_drawn_pairs_that_are_open_are_the_next_step(lookalike, labelled):
+    assert "lookalike evaluate" in lookalike("status").out
+    lookalike("compare", "color", "hog", "--labels", 60, "--interim-looks", 1)
+    opened = lookalike("status", "--json").json["drawn_open"]
+    assert opened > 0
+    assert "lookalike evaluate" in lookalike("status").out  # nobody can log in
+    assert lookalike("users", "add", "Ada", "--role", "lead", "--invite").status == 0
+    with Workspace(labelled).database.write() as connection:
+        connection.exec_driver_sql("UPDATE annotator SET password = 'x'")
+    shown = lookalike("status").out
+    assert f"Cost of the next step: {opened} drawn pair" in shown
+    assert "Next: lookalike serve" in shown

@@ -53,6 +53,8 @@ def test_contradicting_labels_are_counted_with_a_way_out(lookalike, workspace):
     assert "labelled both similar and dissimilar" in told
     assert "import it with --replace" in told
     (workspace / "right.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},1\n")
+    replaced = lookalike("labels", "import", "right.csv", "--replace")
+    assert "Added 2 labels; they replace 2 earlier labels. The workspace now has 2 labels." in replaced.out
     assert lookalike("labels", "import", "right.csv", "--replace", "--json").json["unusable"] == []
 
 

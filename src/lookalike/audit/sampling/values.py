@@ -40,8 +40,9 @@ class SampledValue:
 
     def sentence(self, margin: float = MARGIN) -> str:
         """The value in words. A difference is that of the better encoder, so it is above 0."""
-        exactly = "exactly" if self.low == self.high else "with a label for each pair of these queries"
-        labels = exactly if self.method == "exact" else f"from {plural(self.labels, 'label')} ({self.method})"
+        labels = f"from {plural(self.labels, 'drawn label')} ({self.method})"
+        if self.method == "exact":
+            labels = "with a label for each pair of these queries"
         if self.unanswered:
             labels += f", {self.unanswered:,} more without an answer"
         sign = -1 if self.second and self.value < 0 else 1

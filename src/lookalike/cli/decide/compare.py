@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lookalike.api.samples import SampleQuestion
+from lookalike.api.samples import FEWEST, SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
 from lookalike.audit.training_verdict import MEASURE
@@ -125,7 +125,8 @@ def _run(
             next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=chosen.workspace)
     elif found.open:
         _print_forecast(found)
-        advised = ADVISED if found.open >= ALL_FROM * ADVISED else found.open
+        wanted = ADVISED if found.wanted is None else max(found.wanted.labels, FEWEST)
+        advised = wanted if found.open >= ALL_FROM * wanted else found.open
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
 
 
@@ -175,7 +176,7 @@ def _print_sample(one: SampleState) -> None:
     about = (
         f"{queries}, all there are" if one.question.population == "fixed" else f"{queries}, a sample of more"
     )
-    exact = " All pairs that were open are drawn, so the value is exact once all have a label."
+    exact = " All open pairs are drawn. Once all have a label, the value is exact for these queries."
     say(folded(f"Measured on {about}.{exact if one.complete else _guess(one.question)}"))
     if one.excluded:
         say(

@@ -68,8 +68,11 @@ def import_(
 
 def _print_labels(found: ImportedLabels) -> None:
     say(*found.notes)
+    others = f"{found.already_there:,} existed already"
+    if found.replaced:
+        others = f"they replace {plural(found.replaced, 'earlier label')}"
     say(
-        f"Added {plural(found.added, 'label')}; {found.already_there:,} existed already. "
+        f"Added {plural(found.added, 'label')}; {others}. "
         f"The workspace now has {plural(found.labels, 'label')}."
     )
     if found.closed:

@@ -60,7 +60,8 @@ def serve(
 def _say(ready: ServingState, address: str, workspace: Path) -> None:
     if ready.new:
         say(f"Added {plural(ready.new, 'pair')} of the pool to the queue.")
-    say(f"Serving {address} ({plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')}).")
+    there = f"{plural(ready.questions, 'open pair')}, {plural(ready.people, 'account')} with a password"
+    say(f"Serving {address} ({there}).")
     if ready.choice:
         step = f"lookalike promote NAME{elsewhere(workspace)}"
         say(f"Searches are answered by {ready.searched}, because no encoder was promoted. To choose: {step}")

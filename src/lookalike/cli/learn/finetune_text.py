@@ -86,7 +86,9 @@ def to_label(found: TrainingVerdict) -> str:
 
 
 def verdict_step(name: str, base: str, found: TrainingVerdict) -> str:
-    """The command that leads to a verdict; "" if there is one or nothing is left to label."""
+    """The command that leads to a verdict, or that serves an encoder that won; "" if there is nothing to do."""
+    if found.word == "won":
+        return f"lookalike promote {name}"
     if found.left and found.sample == "drawn":
         return "lookalike serve"
     if found.word != "cannot be told" or (found.sample == "none" and not found.left):

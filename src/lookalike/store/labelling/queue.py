@@ -99,6 +99,15 @@ def states_of(connection: Connection, ends: Sequence[tuple[str, str]]) -> dict[t
     return found
 
 
+def count_drawn(connection: Connection) -> int:
+    """The number of open pairs that a sample has drawn."""
+    own, drawn = question.c, schema.sample_pair.c
+    is_drawn = select(drawn.sample).where(drawn.low == own.low, drawn.high == own.high).exists()
+    return connection.execute(
+        select(func.count()).select_from(question).where(own.state == OPEN, is_drawn)
+    ).scalar_one()
+
+
 def lowest_place(connection: Connection) -> int:
     """The place of the first pair."""
     found = connection.execute(select(func.min(question.c.place))).scalar()

@@ -46,7 +46,7 @@ class ImportedLabels:
     """What an import of labels did: added, left out and why, how many labels there are now.
 
     `differing` pairs kept another label. `closed` pairs left the queue, because they have a label now. `begun` pairs
-    have a label too, but stay open, because annotators have begun with them.
+    have a label too, but stay open, because annotators have begun with them. `replaced` labels are gone.
     """
 
     added: int
@@ -62,6 +62,7 @@ class ImportedLabels:
     differing: int = 0
     closed: int = 0
     begun: int = 0
+    replaced: int = 0
 
 
 def import_labels(
@@ -87,13 +88,14 @@ def import_labels(
         (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
         for q, c, found in file.designs
     ]
+    before = workspace.label_count()
     added = workspace.add_labels(
         labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
     now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace)
     return ImportedLabels(
         added=added,
-        already_there=len(file.labels) - added,
+        already_there=0 if replace else len(file.labels) - added,
         invalid=file.faults,
         on_left_out_images=file.on_left_out,
         blank=file.blank,
@@ -105,6 +107,7 @@ def import_labels(
         differing=differing,
         closed=closed,
         begun=begun,
+        replaced=before + added - now.labels if replace else 0,
     )
 
 

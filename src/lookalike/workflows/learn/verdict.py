@@ -49,17 +49,23 @@ def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
             f"Whether {name} is better than {base} cannot be told. Its true {MEASURE} can fall while the measures of "
             "the pool's labels rise."
         )
-    is_exact = not found.labels or found.low == found.high
-    told = "exactly" if is_exact else f"from {plural(found.labels, 'label')} of drawn pairs"
+    is_exact = found.low == found.high
+    told = (
+        f"from {plural(found.labels, 'label')} of drawn pairs"
+        if found.labels and not is_exact
+        else "with a label for each pair of these queries"
+    )
     if found.word in ("won", "lost"):
         way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
+        bound = "" if is_exact else f"at least {least:.3f} (one-sided 95%), "
+        only = " It is exact for these queries; other queries can differ." if is_exact else ""
         return (
-            f"{name} {found.word}: its true {MEASURE} on the test split is {way} than that of {base} by "
-            f"{abs(found.value):.3f}, {told if is_exact else f'at least {least:.3f} (one-sided 95%), {told}'}."
+            f"{name} {found.word}: its {MEASURE} on the queries of the test split is {way} than that of {base} by "
+            f"{abs(found.value):.3f}, {bound}{told}.{only}"
         )
+    bounds = "" if is_exact else f", with one-sided 95% bounds {found.low:+.3f} and {found.high:+.3f}"
     differs = (
-        f"its true {MEASURE} on the test split minus that of {base} is {found.value:+.3f}, with one-sided 95% bounds "
-        f"{found.low:+.3f} and {found.high:+.3f}"
+        f"its {MEASURE} on the queries of the test split minus that of {base} is {found.value:+.3f}{bounds}"
     )
     if found.word == "not worse":
         return f"{name} is not worse than {base} by more than {found.margin:g}: {differs}, {told}."

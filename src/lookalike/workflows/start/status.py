@@ -14,6 +14,7 @@ from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.encode.spec import parse
 from lookalike.store.labelling.progress import count_open
+from lookalike.store.labelling.queue import count_drawn
 from lookalike.store.people import people
 from lookalike.store.promotions import promoted
 from lookalike.store.sql.rows import catalog_summary, first_paths, read_images_fingerprint
@@ -24,6 +25,7 @@ from lookalike.workflows.label.alone import votes_waiting
 from lookalike.workflows.label.labelled import labelled
 
 LOOKED_AT = 1_000
+DISCOVER = "lookalike discover --top 5 --queries 200"
 EVALUATE, SERVE = "lookalike evaluate", "lookalike serve"
 ADD_LEAD = "lookalike users add NAME --role lead"
 
@@ -83,6 +85,7 @@ class Status:
     pools: Mapping[str, int]  # pairs of every pool, by name
     labels: int
     open_pairs: int  # in the queue of the labelling app
+    drawn_open: int  # of them, those that a sample drew
     people: int  # who can log in there
     votes_waiting: int  # pairs with a vote that wait for another annotator
     photos_missing: int
@@ -103,6 +106,7 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
+        drawn = count_drawn(connection) if open_pairs else 0
         waiting, is_promoted = votes_waiting(connection), promoted(connection) is not None
         held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
         images = read_images_fingerprint(connection) if workspace.encoders else ""
@@ -127,6 +131,7 @@ def status(workspace: Workspace) -> Status:
         pools={name: len(one.pool) for name, one in pools.items() if one.pool is not None},
         labels=workspace.label_count(),
         open_pairs=open_pairs,
+        drawn_open=drawn,
         people=there,
         votes_waiting=waiting,
         photos_missing=missing,
@@ -240,11 +245,11 @@ def next_command(found: Status) -> str:
         (any(state.startswith("damaged") for state in states), "lookalike doctor"),
         (any(state.startswith("stale") for state in states), "lookalike embed --stale"),
         (not states, "lookalike embed descriptor:color descriptor:hog descriptor:lbp"),
-        (found.pool is None and not found.labels, "lookalike discover --top 5"),
+        (found.pool is None and not found.labels, DISCOVER),
         (not found.labels and found.people == 1 and found.votes_waiting > 0, "lookalike serve --alone"),
         (not found.labels and bool(found.people), SERVE),
         (not found.labels, ADD_LEAD),
-        (found.promoted, SERVE),
+        (found.promoted or (found.drawn_open > 0 and bool(found.people)), SERVE),
     )
     return next((command for due, command in steps if due), EVALUATE)
 
@@ -257,7 +262,7 @@ def cost(found: Status) -> str:
         "lookalike doctor": "check the workspace.",
     }
     if found.labels:
-        simple[SERVE] = ""
+        simple[SERVE] = f"{plural(found.drawn_open, 'drawn pair')} to label." if found.drawn_open else ""
     if command in simple:
         return simple[command]
     if command.endswith("--stale"):
