@@ -173,6 +173,8 @@ def test_scopes_limit_what_a_token_may_do(shop):
             client.delete("/api/v1/images", params={"image": "none"}),
         )
         assert tuple(one.status_code for one in answers) == expected, scope
+        described = [client.get(f"/api/{page}").status_code for page in ("openapi.json", "docs")]
+        assert described == [200, 200], scope
     stolen = with_token(shop, "catalog", ANN)  # the page of an annotator does not offer this scope
     assert error(stolen.delete("/api/v1/images", params={"image": image})) == (403, "lead-only")
     client.headers["Authorization"] = "Bearer lk_wrong"

@@ -22,6 +22,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 BY_TOKEN = ("/api/", "/images/", "/metrics")  # where tokens of programs are accepted
 SEARCHING = ("/api/v1/", "/images/", "/metrics")
 CHANGING = "/api/v1/images"
+DESCRIBING = ("/api/openapi.json", "/api/docs")  # for every token
 RESERVING = "/api/label/"
 CSRF_HEADER = "x-csrf-token"
 
@@ -73,6 +74,8 @@ def identity_of(request: Request) -> ClaimedIdentity:
 def _needs(request: Request) -> str:
     """The scope that a token needs for a request. Asking for pairs reserves them, so it is no reading."""
     path, is_safe = request.url.path, request.method in SAFE
+    if path in DESCRIBING:
+        return SEARCH
     if path.startswith(SEARCHING):
         return SEARCH if is_safe or not path.startswith(CHANGING) else CATALOG
     return READ if is_safe and not path.startswith(RESERVING) else LABEL
