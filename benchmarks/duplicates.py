@@ -2,7 +2,8 @@
 
 Signatures of 2,000 studio photos, drawn at 48 pixels, are mixed two by two into as many as wanted: a world more
 crowded than real photos. Among them are planted copies of 2 % of the photos (brighter by 4 %, with noise), and
-2 % of nearly blank photos, all alike. Each size is measured in a process of its own.
+2 % of nearly blank photos, all alike. A mixture of two photos has little contrast, so some copies are not duplicates
+by the limit. Found are counted among those that are. Each size is measured in a process of its own.
 `python benchmarks/duplicates.py [sizes]`
 """
 
@@ -15,7 +16,7 @@ import time
 import numpy as np
 from PIL import Image
 
-from lookalike.catalog.duplicates.groups import find_duplicates
+from lookalike.catalog.duplicates.groups import distances, find_duplicates
 from lookalike.catalog.duplicates.signature import LIGHT, as_rows, signature
 from lookalike.core.checks import strings
 from lookalike.studio import studio
@@ -28,7 +29,8 @@ DRAWN, SIDE = 2_000, 48
 def main(sizes: list[int]) -> None:
     """Measure every size and print the table."""
     print(
-        f"{'photos':>9} {'seconds':>8} {'growth':>7} {'limit':>6} {'MB':>6} {'copies found':>13} {'other pairs':>12}"
+        f"{'photos':>9} {'seconds':>8} {'growth':>7} {'limit':>6} {'MB':>6} {'duplicates':>11} {'found':>8} "
+        f"{'other pairs':>12}"
     )
     before = None
     for size in sizes:
@@ -38,7 +40,7 @@ def main(sizes: list[int]) -> None:
         before = found["seconds"]
         print(
             f"{size:9,} {found['seconds']:8.1f} {growth} {LIMIT:6.1f} {found['megabytes']:6.0f} "
-            f"{100 * found['recall']:11.1f} % {found['others']:12,}",
+            f"{100 * found['within']:9.1f} % {100 * found['recall']:6.1f} % {found['others']:12,}",
             flush=True,
         )
 
@@ -53,6 +55,7 @@ def one(size: int) -> dict[str, float]:
     seconds = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_SELF)
     planted = np.flatnonzero(copy_of >= 0)
+    within = distances(signatures, planted, copy_of[planted]) <= 1
     hit = (found.group[planted] >= 0) & (found.group[planted] == found.group[copy_of[planted]])
     told = np.isin(
         np.arange(size), np.concatenate([planted, copy_of[planted], np.flatnonzero(copy_of == -2)])
@@ -61,7 +64,8 @@ def one(size: int) -> dict[str, float]:
         "seconds": seconds,
         "processor": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "megabytes": after.ru_maxrss / 1024,
-        "recall": float(hit.mean()),
+        "within": float(within.mean()),
+        "recall": float(hit[within].mean()),
         "others": int(((found.group >= 0) & ~told).sum()),
         "blank_groups": len(set(found.group[copy_of == -2].tolist())),
     }
