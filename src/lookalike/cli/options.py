@@ -19,17 +19,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for p
 
 # ---- reading a catalog
 Photos = Annotated[
-    Path,
+    str,
     typer.Argument(
-        help="A folder of photos, a CSV or Parquet table, or a published data set: fashion:DIR, inshop:DIR, "
+        help="A folder of photos, its address (s3://BUCKET/FOLDER), a CSV or Parquet table, or a published data "
+        "set: fashion:DIR, inshop:DIR, "
         "consumer2shop:DIR, furniture:DIR, tll:DIR, tll-objects:DIR, tll-faces:DIR, oml:FILE, hf-datasets:ID.",
         metavar="TABLE_OR_FOLDER",
     ),
 ]
 Images = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        help="Folder that the paths in the table are relative to.",
+        help="Folder or address that the paths in the table are relative to.",
         metavar="DIR",
         show_default="the folder of the table",
     ),

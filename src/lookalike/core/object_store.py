@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lookalike.core.checks import install, not_installed
 from lookalike.core.errors import LookalikeError, StorageError, first_line
@@ -30,6 +31,17 @@ class Version(NamedTuple):
 
     size: int
     tag: str
+
+
+class StoredFile(NamedTuple):
+    """A file of an object store: its name from the folder on, bytes, and when it was written (seconds since 1970).
+
+    NaN where the store does not say when.
+    """
+
+    name: str
+    size: int
+    modified: float
 
 
 def is_address(text: str) -> bool:
@@ -72,7 +84,13 @@ class ObjectStore:
         """The names of its files, page by page as the store lists them."""
         with self._errors("listing"):
             for page in self._pages():
-                yield from (key.rsplit("/", 1)[-1] for key in page)
+                yield from (one.name for one in page)
+
+    def tree(self) -> Iterator[StoredFile]:
+        """All files below the folder, page by page as the store lists them."""
+        with self._errors("listing"):
+            for page in self._pages(deep=True):
+                yield from page
 
     def size(self, name: str) -> int | None:
         """The bytes of a file."""
@@ -121,19 +139,22 @@ class ObjectStore:
                 return False
             return True
 
-    def _pages(self) -> Iterator[list[str]]:
-        """The keys of its files, in lists that the store chooses: S3 gives 1,000 at a time, other drivers all."""
+    def _pages(self, *, deep: bool = False) -> Iterator[list[StoredFile]]:
+        """Its files, in lists that the store chooses: S3 gives 1,000 at a time, other drivers those of a folder."""
         if not hasattr(self._files, "call_s3"):
-            with suppress(FileNotFoundError):
-                yield [
-                    one["name"] for one in self._files.ls(self._folder, detail=True) if one["type"] == "file"
-                ]
+            start = len(self._folder.rstrip("/")) + 1
+            for _, _, found in self._files.walk(self._folder, maxdepth=None if deep else 1, detail=True):
+                yield [_stored(one["name"][start:], one["size"], _written(one)) for one in found.values()]
             return
-        bucket, _, prefix = self._folder.partition("/")
-        asked = {"Bucket": bucket, "Prefix": f"{prefix}/" if prefix else "", "Delimiter": "/"}
+        bucket, _, folder = self._folder.partition("/")
+        prefix = f"{folder}/" if folder else ""
+        asked = {"Bucket": bucket, "Prefix": prefix, **({} if deep else {"Delimiter": "/"})}
         while True:
             page = self._files.call_s3("list_objects_v2", **asked)
-            yield [one["Key"] for one in page.get("Contents", ())]
+            yield [
+                _stored(one["Key"][len(prefix) :], one["Size"], one["LastModified"])
+                for one in page.get("Contents", ())
+            ]
             if not page.get("IsTruncated"):
                 return
             asked["ContinuationToken"] = page["NextContinuationToken"]
@@ -160,6 +181,18 @@ class ObjectStore:
                 f"{self.name}: {doing} failed: {type(error).__name__}: {masked(error)}.",
                 fix="Check the address, the network and the credentials, then run the same command again.",
             ) from None
+
+
+def _stored(name: str, size: int, modified: datetime | float | None) -> StoredFile:
+    seconds = modified.timestamp() if isinstance(modified, datetime) else modified
+    return StoredFile(name, int(size), float("nan") if seconds is None else float(seconds))
+
+
+def _written(about: Mapping[str, Any]) -> datetime | float | None:
+    """When a file was written; drivers differ in the word for it."""
+    words = ("LastModified", "last_modified", "updated", "mtime", "created")
+    found = next((about[word] for word in words if isinstance(about.get(word), datetime | float)), None)
+    return found
 
 
 def masked(error: Exception) -> str:

@@ -49,6 +49,10 @@ class PhotoSource:
     values: Pairs = Field(
         default=(), description='Columns with one value for all these images, like "domain=wild".'
     )
+    address: str = Field(
+        default="",
+        description='The object store that the photos are copied from. "" for photos of this machine.',
+    )
 
     def of(self, folder: Path) -> Path:
         """Its path, for the workspace in this folder."""

@@ -116,7 +116,12 @@ def gather(
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
     return Report(
-        title=title or ("Studio catalog" if settings.generated else _title(workspace.source)),
+        title=title
+        or (
+            "Studio catalog"
+            if settings.generated
+            else _title(Path(workspace.settings.address or workspace.source))
+        ),
         subtitle=f"{len(catalog):,} images of {len(set(catalog.item)):,} items",
         created=now.strftime("%d %B %Y"),
         generated=settings.generated,

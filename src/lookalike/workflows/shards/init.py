@@ -30,11 +30,11 @@ UNIT = 1024  # photos
 
 
 def plan_init(
-    source: Path,
+    source: Path | str,
     folder: Path,
     place: Place,
     *,
-    images: Path | None = None,
+    images: Path | str | None = None,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -43,6 +43,13 @@ def plan_init(
     replace: bool = False,
 ) -> Packed:
     """Freeze the list of photos. The arguments are those of `init`, which `join` will call for the same folder."""
+    if is_address(str(source)) or is_address(str(images or "")):
+        raise CatalogError(
+            "A plan lists the photos of a folder, and this is an address of an object store.",
+            fix="Mount the bucket on this machine, plan with that folder, and let workers read the address: lookalike "
+            "work PLACE --photos ADDRESS. Or copy the photos: lookalike init ADDRESS",
+        )
+    source, images = Path(source), None if images is None else Path(images)
     if not replace:
         Workspace.require_absent(folder)
     require_database(database, folder, replace=replace)

@@ -21,6 +21,7 @@ from lookalike.store.sql.pools import PooledPairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.embed import stale
 from lookalike.workflows.start.init import labels_with, relative
+from lookalike.workflows.start.photo_copy import copy_photos, local
 
 SomeSource = TypeVar("SomeSource", bound=PhotoSource)
 
@@ -54,9 +55,9 @@ class Followed:
 
 def add(
     workspace: Workspace,
-    source: Path,
+    source: Path | str,
     *,
-    images: Path | None = None,
+    images: Path | str | None = None,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     role: str = "",
@@ -65,12 +66,13 @@ def add(
     progress: Progress | None = None,
 ) -> Followed:
     """Add the photos of a folder or the rows of a table. Images that are there already are brought up to date."""
-    _require_apart(workspace, source)
+    place, photos, address = local(source, images, workspace.folder)
+    _require_apart(workspace, place)
     with workspace.changing_catalog("catalog add"):
         settings = workspace.settings
         reading = catalog_from(
-            source,
-            images=images,
+            place,
+            images=photos,
             layout=layout,
             columns=columns,
             seed=settings.seed,
@@ -85,6 +87,7 @@ def add(
             tuple(f"{name}={there}" for name, there in (columns or {}).items()),
             role,
             tuple(f"{name}={value}" for name, value in (values or {}).items()),
+            address,
         )
         return merge_in(workspace, reading, new, replace=replace)
 
@@ -193,6 +196,8 @@ def _forgetting(workspace: Workspace, sources: Sequence[Path]) -> WorkspaceSetti
 def _read_again(workspace: Workspace, source: PhotoSource, progress: Progress | None) -> Reading:
     """One source again; an error with a fix if it cannot be read."""
     place = source.of(workspace.folder)
+    if source.address:
+        copy_photos(source.address, workspace.folder)
     try:
         return _read(workspace, source, place, progress)
     except CatalogError as error:

@@ -18,6 +18,7 @@ from lookalike.store.emptying import require_database
 from lookalike.store.settings import WorkspaceSettings
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labels import import_labels
+from lookalike.workflows.start.photo_copy import local
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ def summary(workspace: Workspace, reading: Reading) -> InitSummary:
 
 
 def init(
-    source: Path,
+    source: Path | str,
     folder: Path,
     *,
-    images: Path | None = None,
+    images: Path | str | None = None,
     layout: str | None = None,
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -71,6 +72,7 @@ def init(
 ) -> tuple[Workspace, Reading]:
     """Make a workspace from a folder of photos or a table; nothing is written unless the catalog can be read.
 
+    Photos at an address are copied into the workspace first.
     `look` gives what was found in the photos, and `find_pairs` the near duplicates, where other machines have worked.
     """
     if str(source) == ".":
@@ -78,9 +80,10 @@ def init(
     if not replace:
         Workspace.require_absent(folder)
     require_database(database, folder, replace=replace)
+    place, photos, address = local(source, images, folder)
     reading = catalog_from(
-        source,
-        images=images,
+        place,
+        images=photos,
         layout=layout,
         columns=columns,
         seed=seed,
@@ -98,6 +101,7 @@ def init(
         seed=seed,
         generated=generated,
         database=database,
+        address=address,
     )
     made = Workspace.create(folder, reading.catalog, settings, signatures=reading.signatures, replace=replace)
     notes, warnings = labels_with(made, reading, first=True)

@@ -113,7 +113,7 @@ def status(workspace: Workspace) -> Status:
     missing, answers = _missing(workspace, paths), workspace.served
     found = Status(
         folder=str(workspace.folder.resolve()),
-        source=str(workspace.source),
+        source=workspace.settings.address or str(workspace.source),
         generated=workspace.settings.generated,
         images=held.images,
         items=held.items,
