@@ -34,7 +34,7 @@ def draw_sample(
     queries: Sequence[str] | None = None,
     measure: str = "HR@5",
     unit: SampleUnit | None = None,
-    population: Population = "fixed",
+    population: Population = "auto",
     looks: int = 1,
     seed: int = 0,
     rule: Rule | None = None,
@@ -54,7 +54,8 @@ def draw_sample(
         else np.array([catalog.row[query] for query in queries], np.int64)
     )
     found = places(catalog, encoders, labels, asked, k, by, family, progress)
-    question = SampleQuestion(found.encoders, measure, by.split, population)
+    there = int(catalog.is_query(by.split).sum())
+    question = SampleQuestion(found.encoders, measure, by.split, population).of_queries(found.queries, there)
     sample = SamplePlan(question, found, looks=looks).draw(count, unit, seed)
     return sample, questions_of(sample, catalog)
 

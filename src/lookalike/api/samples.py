@@ -24,7 +24,7 @@ FEWEST = 50
 """Labels below which intervals are not reliable."""
 REPLICATES = 400  # of the bootstrap, which is for information
 ALL_POSITIVES = ("Recall", "R", "NDCG", "ENDCG", "AP", "MAP")
-Population = Literal["fixed", "sample"]
+Population = Literal["auto", "fixed", "sample"]
 Value = tuple[str, str | None]
 """An encoder's value, or the first's less the second's."""
 
@@ -34,16 +34,22 @@ class SampleQuestion:
     """What a sample estimates: the value of one encoder, or every difference of several.
 
     `measure` is HR@K or DCG@K. `population`: the queries are all there are ("fixed"), or a sample of those; then the
-    interval has the variance between queries too. `unit` is what was drawn, pairs or whole queries with all their
-    pairs. `covariate` is the guess of every answer that was made before the draw.
+    interval has the variance between queries too. "auto" is the latter where the catalog has more queries. `unit` is
+    what was drawn, pairs or whole queries with all their pairs. `covariate` is the guess of every answer that was made
+    before the draw.
     """
 
     encoders: tuple[str, ...]
     measure: str = "HR@5"
     split: Split | None = None
-    population: Population = "fixed"
+    population: Population = "auto"
     unit: SampleUnit = "pair"
     covariate: str = "none"
+
+    def of_queries(self, asked: int, there: int) -> "SampleQuestion":
+        """The question with a population: these queries are all of the catalog's, or a sample."""
+        known: Population = "fixed" if asked == there else "sample"
+        return replace(self, population=known) if self.population == "auto" else self
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -110,8 +116,8 @@ class Sample:
         answer[self.asked[:look]] = label[:look]
         of = self._of_pairs if self.question.unit == "pair" else self._of_queries
         units, unit, ends, by = of(value, self.unit[:complete], answer)
-        if len(units) == 0:  # two encoders with the same lists
-            return exactly(units.known)
+        if len(units) == 0:  # the labels before the draw decide, or two encoders have the same lists
+            return exact_estimate(self.places, value, self.question.population, looks=looks, level=level)
         found = estimate(units, unit, ends, level=level, looks=looks, replicates=REPLICATES)
         if self.question.unit == "query":  # labels are of the pairs of the drawn queries
             unanswered = int(np.isnan(label[:look]).sum())
@@ -142,6 +148,18 @@ class Sample:
         unit = unit[unit >= 0]
         parts = ByQuery(queries, np.arange(len(queries)), units.weight, by.known)
         return _Drawn(units, unit, by.answers(queries[unit], answer[which]), parts)
+
+
+def exact_estimate(
+    places: Places, value: Value, population: Population, *, looks: int = 1, level: float = LEVEL
+) -> Estimate:
+    """The estimate of a value without open questions: an interval only where the queries are a sample."""
+    found, no = exactly(places.units(*value)[0].known), np.zeros(0, np.int64)
+    if population == "fixed":
+        return found
+    by, _ = places.by_query(*value)
+    between = between_queries(by, Units(np.zeros(0), no), no, np.zeros(0), 0.0)
+    return with_queries_drawn(found, between, places.queries, level=level, looks=looks)
 
 
 def frame_of(places: Places, question: SampleQuestion) -> tuple[Units, Int64[np.ndarray, " units"]]:

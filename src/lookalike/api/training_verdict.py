@@ -54,7 +54,7 @@ def with_verdict(
     if not len(units):
         exact = sampled_value(MEASURE, (TRAINED, BASE), exactly(units.known))
         return replace(made, verdict=verdict_of(exact, TRAINED, labels=0))
-    sample = draw(found, SampleQuestion((TRAINED, BASE), MEASURE, TEST), LABELS, seed=seed)
+    sample = draw(found, SampleQuestion((TRAINED, BASE), MEASURE, TEST, "fixed"), LABELS, seed=seed)
     asked = questions_of(sample, catalog)
     return replace(
         made, to_label=asked, verdict=TrainingVerdict(left=len(asked), sample="drawn"), sample=sample

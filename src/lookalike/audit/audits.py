@@ -132,7 +132,8 @@ def _few(encoders: int) -> tuple[str, ...]:
     """What a small number of encoders limits."""
     if encoders < FEWEST:
         return (
-            f"{plural(encoders, 'encoder')} cannot be correlated: at least 3 are needed, 5 or more are better. "
+            f"The order of {plural(encoders, 'encoder')} cannot be correlated: at least 3 are needed, 5 or more are "
+            "better. "
             "Add some: lookalike embed ENCODER",
         )
     if encoders >= ENOUGH:

@@ -14,9 +14,7 @@ from lookalike.evaluate.significance.sentence import full, verdict
 
 CANNOT_TELL = "cannot tell"
 DISTRUSTED, UNKNOWN = "not to be trusted", "unknown"
-NEEDS_NO_CORRECTION = (
-    "These pairs were drawn at random, so the result needs no correction for unjudged pairs."
-)
+DRAWN_AT_RANDOM = "These pairs were drawn at random, so the result needs no correction for unjudged pairs."
 WORST_FIRST = (DISTRUSTED, UNKNOWN, "with care", "trusted")
 
 
@@ -135,7 +133,9 @@ class Best:
 
     @property
     def worth(self) -> str:
-        """How often such claims were right; "" where nothing is claimed."""
+        """Why drawn labels need no correction, or how often such claims were right; "" where nothing is claimed."""
+        if self.drawn is not None:
+            return "" if self.drawn.method == "exact" else DRAWN_AT_RANDOM
         if self.trust is None:
             return ""
         if self.word == UNKNOWN or isnan(self.trust.share):
@@ -196,7 +196,7 @@ class Judgement:
         """
         name, best = f"HR@{self.k} corrected", self.best
         if best is not None and best.drawn is not None:
-            return f"{best.drawn.sentence()} {NEEDS_NO_CORRECTION}"
+            return " ".join(filter(None, [best.drawn.sentence(), best.worth]))
         compared = self.comparisons.get(name, ())
         sentences = verdict(self.encoders[0], compared) if self.encoders and compared else []
         if best is None or not sentences:

@@ -130,8 +130,11 @@ Unit = Annotated[
     ),
 ]
 Population = Annotated[
-    Literal["fixed", "sample"],
-    typer.Option(help="fixed: the queries are all there are. sample: they are a sample of more queries."),
+    Literal["auto", "fixed", "sample"],
+    typer.Option(
+        help="fixed: the queries are all there are. sample: they are a sample of more queries. auto: sample, unless "
+        "they are all of the catalog."
+    ),
 ]
 Covariate = Annotated[
     str,

@@ -198,7 +198,8 @@ class Report:
     """Everything one page says.
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
-    images, examples). `decisive` are queries on which the best two encoders differ most, `drawn` what samples tell. In
+    images, examples). `decisive` are queries on which the best two encoders differ most, `drawn` what samples tell.
+    `winner` is an encoder that was trained on the best one and won, with its verdict. In
     `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a whole next
     step that begins with "lookalike ".
     """
@@ -223,4 +224,5 @@ class Report:
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    winner: tuple[str, str] | None = None
     next_steps: tuple[str, ...] = ()

@@ -1,12 +1,23 @@
 """A drawn sample of encoders' lists: what its answers tell is what slow code finds from the stored rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from lookalike.api.places import places
+from lookalike.api.places import Places, places
 from lookalike.api.sample_forecast import SamplePlan
 from lookalike.api.sampled_values import draw_sample, estimate_sample, last_look
-from lookalike.api.samples import SampleQuestion, as_bytes, both_ways, draw, measure_of, sample_from
+from lookalike.api.samples import (
+    SampleQuestion,
+    as_bytes,
+    both_ways,
+    draw,
+    exact_estimate,
+    measure_of,
+    sample_from,
+)
 from lookalike.api.values import score
 from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import ArgumentError
@@ -249,3 +260,25 @@ def test_a_split_keeps_queries_and_candidates_within_it(shop):
     rows = [catalog.row[image] for image in (*asked.query, *asked.candidate)]
     assert set(catalog.split[rows]) == {"train"}
     assert len(asked) > 50
+
+
+def test_the_queries_of_a_part_of_the_catalog_are_a_sample_of_it(shop):
+    """Exact values of some queries differ between queries, so they have an interval as a sample of all."""
+    question = SampleQuestion(("one", "two"))
+    assert question.of_queries(9, 9).population == "fixed"
+    assert question.of_queries(8, 9).population == "sample"
+    assert replace(question, population="fixed").of_queries(8, 9).population == "fixed"
+
+
+def test_exact_values_as_a_sample_have_the_variance_of_the_mean_of_their_queries():
+    weight = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
+    label = np.array([1, 1, 0, 1], np.int8)  # the first encoder's own places: query 0 similar, query 1 not
+    held = Places(
+        ("a", "b"), 1, 4, np.arange(4), weight, label, np.arange(4), np.zeros((4, 2), np.int64), "HR", None
+    )
+    fixed = exact_estimate(held, ("a", "b"), "fixed")
+    assert (fixed.low, fixed.value, fixed.high) == (0.25, 0.25, 0.25)
+    found = exact_estimate(held, ("a", "b"), "sample")
+    parts = np.array([1.0, 0.0, 0.0, 0.0])
+    half = stats.t.ppf(0.975, 3) * parts.std(ddof=1) / 2
+    assert (found.value, found.low, found.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))

@@ -5,8 +5,14 @@ import json
 
 import polars
 import pytest
+from sqlalchemy import select
 
+from lookalike.annotate.question import vote
+from lookalike.core.errors import VoteError
 from lookalike.store.labelling.progress import count_open
+from lookalike.store.labelling.questions import read
+from lookalike.store.people import people
+from lookalike.store.sql.labelling_schema import claim
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.queue import queue_pairs
 
@@ -31,20 +37,33 @@ def test_labelled_pairs_leave_the_queue(lookalike, workspace):
         assert count_open(connection) == before - 1
 
 
-def test_labelled_pairs_that_annotators_have_begun_stay_and_are_counted(lookalike, workspace):
-    queue_pairs(Workspace(workspace))
-    with Workspace(workspace).database.write() as connection:
+def test_labelled_pairs_with_a_vote_stay_and_are_counted_and_those_only_reserved_are_closed(
+    lookalike, workspace
+):
+    opened = Workspace(workspace)
+    queue_pairs(opened)
+    with opened.database.write() as connection:
         pairs = connection.exec_driver_sql(
-            "SELECT id, query, candidate FROM question ORDER BY id LIMIT 2"
+            "SELECT id, query, candidate FROM question ORDER BY id LIMIT 3"
         ).all()
-        connection.exec_driver_sql(f"UPDATE question SET takers = '1' WHERE id = {pairs[0].id}")
+        who = people.add(connection, "Ann", "annotator", 0).id
+        for pair, kind in zip(pairs, ("vote", "lease"), strict=False):
+            row = {"question": pair.id, "annotator": who, "kind": kind, "token": str(pair.id), "side": 0}
+            connection.execute(claim.insert(), row | {"since": 0, "until": 0})
+            connection.exec_driver_sql(f"UPDATE question SET takers = ',{who},' WHERE id = {pair.id}")
     rows = "".join(f"{one.query},{one.candidate},1\n" for one in pairs)
     (workspace / "labels.csv").write_text(f"query,candidate,label\n{rows}")
     done = lookalike("labels", "import", "labels.csv")
-    assert "1 open pair of the queue closed" in done.out
-    assert "1 labelled pair stays open, because annotators have begun" in done.out
+    assert "2 open pairs of the queue closed" in done.out
+    assert "1 labelled pair stays open, because annotators have voted" in done.out
     again = lookalike("labels", "import", "labels.csv", "--json").json
     assert (again["closed"], again["begun"]) == (0, 1)
+    with opened.database.read() as connection:
+        (reserved,) = read(connection, [pairs[1].id])
+        assert connection.execute(select(claim.c.kind)).scalars().all() == ["vote"]
+    with pytest.raises(VoteError) as refused:
+        vote(reserved.question, who, "t", "similar", 0, 0)
+    assert refused.value.code == "closed"
 
 
 def test_contradicting_labels_are_counted_with_a_way_out(lookalike, workspace):

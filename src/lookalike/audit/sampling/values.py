@@ -97,11 +97,13 @@ def best_first(encoders: Sequence[str], values: Sequence[SampledValue]) -> tuple
 def decision_of(low: float, high: float, margin: float) -> Decision:
     """What an interval of a difference decides about the first of two encoders.
 
-    >>> decision_of(0.01, 0.2, 0.02), decision_of(-0.01, 0.02, 0.02), decision_of(-0.1, 0.2, 0.02)
+    A difference within the margin does not matter, also if it is certain.
+
+    >>> decision_of(0.01, 0.2, 0.02), decision_of(0.01, 0.02, 0.02), decision_of(-0.1, 0.2, 0.02)
     ('better', 'alike', 'open')
     """
+    if -margin <= low and high <= margin:
+        return "alike"
     if low > 0:
         return "better"
-    if high < 0:
-        return "worse"
-    return "alike" if -margin <= low and high <= margin else "open"
+    return "worse" if high < 0 else "open"

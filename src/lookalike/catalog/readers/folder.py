@@ -1,6 +1,7 @@
 """A folder of photos as catalog rows: what its folders' names mean."""
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def read_folder(folder: str | os.PathLike[str], *, layout: str | None = None) ->
         source=str(root),
         root=root,
         left_out=_not_utf8(found.photos),
-        notes=(_sentence(places), *_ignored(found)),
+        notes=(_sentence(places), *_ignored(root, found)),
         warnings=tuple(layout_doubts(found, names, [place[:3] for place in places], layout)),
     )
 
@@ -173,7 +174,7 @@ def _sentence(places: Sequence[Place]) -> str:
     return f"Read as {read}: {of}{plural(items, 'item')}, {plural(len(places), 'photo')}."
 
 
-def _ignored(found: FolderListing) -> list[str]:
+def _ignored(root: Path, found: FolderListing) -> list[str]:
     notes = []
     if found.others:
         notes.append(
@@ -181,8 +182,8 @@ def _ignored(found: FolderListing) -> list[str]:
         )
     if found.tables:
         notes.append(
-            f"The folder holds {quoted(found.tables)}. To use its columns, start again with the table: "
-            "lookalike init TABLE --images FOLDER --overwrite"
+            f"The folder holds {quoted(found.tables)}. To use its columns, start again with the table: lookalike init "
+            f"{shlex.quote(str(root / found.tables[0]))} --overwrite"
         )
     if found.closed:
         notes.append(f"{plural(len(found.closed), 'folder')} could not be opened: {quoted(found.closed)}.")

@@ -37,7 +37,7 @@ class SampleOptions(Declared):
     width: options.Width = None
     round: options.Round = False
     unit: options.Unit = None
-    population: options.Population = "fixed"
+    population: options.Population = "auto"
     covariate: options.Covariate = "corrected"
     interim_looks: options.InterimLooks = LOOKS
 
@@ -172,12 +172,8 @@ def _print_sample(one: SampleState) -> None:
     say(f"{one.answered:,} of {one.pairs:,} {drawn} {have} a label ({one.name}).")
     if not one.answered:
         say("They are first in the queue of the labelling app.")
-    queries = plural(one.queries, "query", "queries")
-    about = (
-        f"{queries}, all there are" if one.question.population == "fixed" else f"{queries}, a sample of more"
-    )
     exact = " All open pairs are drawn. Once all have a label, the value is exact for these queries."
-    say(folded(f"Measured on {about}.{exact if one.complete else _guess(one.question)}"))
+    say(folded(f"{_measured_on(one)}{exact if one.complete else _guess(one.question)}"))
     if one.excluded:
         say(
             folded(
@@ -188,6 +184,16 @@ def _print_sample(one: SampleState) -> None:
     if one.left:
         following = next(look for look in one.looks if look > one.look)
         say(f"The next result is at {plural(following, 'pair')}: {one.left:,} are left to label.")
+
+
+def _measured_on(one: SampleState) -> str:
+    """Which queries the value is of."""
+    queries, there = plural(one.queries, "query", "queries"), f"{one.catalog_queries:,}"
+    if one.question.population == "sample":
+        return f"Measured on {queries}, a sample of {there}: the interval includes the differences between queries."
+    if one.queries == one.catalog_queries:
+        return f"Measured on all {queries}."
+    return f"Measured on these {queries} only, of {there} in the catalog."
 
 
 def _guess(question: SampleQuestion) -> str:

@@ -28,7 +28,8 @@ def print_summary(found: DiscoverySummary) -> None:
     )
     if found.hours.high > A_DAY and not found.labelled:
         say(
-            "For a first result, label the pairs of fewer queries: stop whenever you like, or use --queries 50."
+            "For a first result, label the pairs of fewer queries: stop whenever you like, or begin "
+            "again with --queries 50 --overwrite."
         )
     if found.extra is not None:
         who = ", ".join(found.extra.generators) or "The same generators"

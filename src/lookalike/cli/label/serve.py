@@ -71,8 +71,10 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
         many = plural(ready.waiting, "pair has", "pairs have")
         say(f"{many} a vote and no label yet: another annotator must answer.")
     if ready.lacks_a_second:
-        say(f"Each pair needs the votes of {ready.votes} annotators. To label alone, stop and start again:")
-        next_step("lookalike serve --alone", workspace=workspace)
+        say(
+            f"Each pair needs the votes of {ready.votes} annotators, and one can log in so far. If you label alone, "
+            f"stop the server and use: lookalike serve --alone{elsewhere(workspace)}"
+        )
     if not ready.has_lead:
         say("There is no lead yet. Add one in another terminal, then log in:")
         next_step("lookalike users add NAME --role lead", workspace=workspace)

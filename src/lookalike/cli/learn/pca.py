@@ -45,6 +45,6 @@ def pca(
     next_step(
         f"lookalike evaluate {encoder} {name}"
         if opened.label_count()
-        else f"lookalike discover --generators {encoder},{name} --top 5",
+        else f"lookalike discover --generators {encoder},{name} --top 5 --queries 200",
         workspace=workspace,
     )

@@ -149,7 +149,9 @@ def print_gate(found: GateResult, column: str = GateTerms.column) -> None:
                 else (f"value of {column}", f"values of {column}")
             )
             few = one.unknown < one.groups
-            word = f"{word}, but unknown for {plural(one.unknown, *noun)}" if few else "unknown"
+            word = (
+                f"{word}, but unknown for {plural(one.unknown, *noun)}" if few else "unknown (does not stop)"
+            )
         say(folded(f"{word}  {one.name}: {one.why}", indent="  "))
         if not one.passed and one.fix:
             say(folded(f"        {one.fix}", indent="  "))

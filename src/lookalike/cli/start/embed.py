@@ -137,7 +137,10 @@ def _next(opened: Workspace, workspace: Path) -> None:
     if opened.label_count():
         next_step("lookalike evaluate", workspace=workspace)
     elif len(opened.encoders) > 1:
-        next_step(f"lookalike discover --generators {','.join(opened.encoders)} --top 5", workspace=workspace)
+        next_step(
+            f"lookalike discover --generators {','.join(opened.encoders)} --top 5 --queries 200",
+            workspace=workspace,
+        )
     else:
         say("A pool from several encoders finds more similar pairs than a pool from one.")
         first = opened.catalog.image[0]

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from lookalike.audit.verdict import DISTRUSTED, NEEDS_NO_CORRECTION, Judgement
+from lookalike.audit.verdict import DISTRUSTED, Judgement
 from lookalike.core.text import interval, percent, value
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import is_significant
@@ -17,7 +17,8 @@ class ShownDecision:
     """The head of the page. `encoder` is the one to use; "" where nothing decides between the best two.
 
     `is_alike`: their difference does not matter. `trust` is a word of the verdict, or "drawn labels", with reasons; ""
-    where nothing is claimed. `figure` is SVG, and shows `marks`.
+    where nothing is claimed. `figure` is SVG, and shows `marks`; there are none beside drawn labels, which need no
+    correction.
     """
 
     encoder: str
@@ -30,25 +31,32 @@ class ShownDecision:
     is_alike: bool = False
 
 
-def shown_decision(found: Judgement, table: MeasureTable | None) -> ShownDecision | None:
-    """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders."""
-    best, marks = found.best, _marks(found, table)
+def shown_decision(
+    found: Judgement, table: MeasureTable | None, winner: tuple[str, str] | None = None
+) -> ShownDecision | None:
+    """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders.
+
+    `winner` is an encoder that was trained on the best one and won, with its verdict as a sentence.
+    """
+    best = found.best
     if best is None:
         return None
+    marks = () if best.drawn is not None else _marks(found, table)
     trust, reasons, why = best.word, "", tuple[str, ...]()
     if best.drawn is not None:
-        trust, why = DRAWN, (best.drawn.sentence(),)
-        reasons = NEEDS_NO_CORRECTION
+        trust, why, reasons = DRAWN, (best.drawn.sentence(),), best.worth
     elif best.compared is not None:
         why = _why(found, best.compared, is_distrusted=trust == DISTRUSTED)
         reasons = f"{_unjudged(found, best.pair[0])} {best.worth}" if trust else ""
+    chosen, verdict = winner if winner is not None and best.encoder else (best.encoder, "")
+    why = (verdict, *why) if verdict else why
     return ShownDecision(
-        encoder=best.encoder,
+        encoder=chosen,
         best=best.pair,
         why=why,
         trust=trust,
         reasons=reasons,
-        figure=dot_plot(marks, f"HR@{found.k} corrected of each encoder"),
+        figure=dot_plot(marks, f"HR@{found.k} corrected of each encoder") if marks else "",
         marks=marks,
         is_alike=best.is_alike,
     )

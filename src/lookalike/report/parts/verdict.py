@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isnan
 
-from lookalike.audit.verdict import Judgement, Verdict
+from lookalike.audit.verdict import UNKNOWN, Judgement, Verdict
 from lookalike.core.text import listed, percent
 
 DRAWN = "drawn labels"  # which need no trust in a correction
@@ -84,7 +84,7 @@ def _row(found: Judgement, encoder: str, measures: tuple[str, ...]) -> VerdictRo
 def _cell(one: Verdict | None) -> VerdictCell:
     if one is None:
         return VerdictCell("unknown", "", "")
-    right = "" if isnan(one.right) else f"right {100 * one.right:.0f} in 100"
+    right = "" if isnan(one.right) or one.word == UNKNOWN else f"right {100 * one.right:.0f} in 100"
     about: tuple[str, ...] = ()
     if one.else_word not in ("", one.word):
         about = (

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, tuple_, update
 
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
-from lookalike.annotate.question import refused
+from lookalike.annotate.question import VOTE, refused
 from lookalike.core.checks import one_of
 from lookalike.store.labelling.closing import label_pairs, recount
 from lookalike.store.sql import schema
@@ -99,6 +99,9 @@ def states_of(connection: Connection, ends: Sequence[tuple[str, str]]) -> dict[t
     return found
 
 
+_HAS_VOTE = exists().where(claim.c.question == question.c.id, claim.c.kind == VOTE)
+
+
 def count_drawn(connection: Connection) -> int:
     """The number of open pairs that a sample has drawn."""
     own, drawn = question.c, schema.sample_pair.c
@@ -145,20 +148,23 @@ def add_gold(connection: Connection, pair: NewPair, answer: str, note: str, by: 
 
 
 def close_labelled(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
-    """Close open pairs without claims that a file has labelled. Returns how many.
+    """Close open pairs without votes that a file has labelled. Returns how many.
 
-    `labelled` are (query image, candidate item).
+    `labelled` are (query image, candidate item). A pair that is only reserved is closed too: a vote on it is refused.
     """
-    untouched = (question.c.state == OPEN, question.c.takers == "")
-    rows = connection.execute(select(question.c.id, question.c.query, question.c.item).where(*untouched))
+    untouched = (question.c.state == OPEN, ~_HAS_VOTE)
+    columns = (question.c.id, question.c.query, question.c.item)
+    rows = connection.execute(select(*columns).where(*untouched).with_for_update())
     which = [row.id for row in rows if (row.query, row.item) in labelled]
-    _close(connection, which, SETTLED, now, *untouched)
+    for first in range(0, len(which), BATCH):
+        connection.execute(delete(claim).where(claim.c.question.in_(which[first : first + BATCH])))
+    _close(connection, which, SETTLED, now)
     return len(which)
 
 
 def count_begun(connection: Connection, labelled: Collection[tuple[str, str]]) -> int:
-    """How many labelled pairs stay open, because annotators have votes or claims on them."""
-    begun = (question.c.state == OPEN, question.c.takers != "")
+    """How many labelled pairs stay open, because annotators have voted on them."""
+    begun = (question.c.state == OPEN, _HAS_VOTE)
     rows = connection.execute(select(question.c.query, question.c.item).where(*begun))
     return sum((row.query, row.item) in labelled for row in rows)
 

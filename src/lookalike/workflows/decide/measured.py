@@ -215,7 +215,7 @@ def _result(
         catalog=basis.catalog,
         labels_fingerprint=basis.labels,
         absences=found.absences,
-        notes=(*found.notes, *depth_notes(found, names.values())),
+        notes=(*found.notes, *depth_notes(found, names.values()).values()),
         sources=dict(found.sources),
         bootstrap=None if sure is None else sure.settings,
         recommendation=advised,
@@ -233,13 +233,13 @@ def _result(
     )
 
 
-def depth_notes(found: Evaluation, measures: Iterable[str]) -> tuple[str, ...]:
-    """Each DCS that follows the first results less well on such labels."""
+def depth_notes(found: Evaluation, measures: Iterable[str]) -> dict[str, str]:
+    """Each DCS that follows the first results less well on such labels, and why."""
     label = found.pairs.label
     if found.is_identification or not len(label):
-        return ()
+        return {}
     items = max((int(one.candidates.max(initial=0)) for one in found.judged), default=0)
-    return tuple(filter(None, (too_deep(name, float(label.mean()), items) for name in measures)))
+    return {name: why for name in measures if (why := too_deep(name, float(label.mean()), items))}
 
 
 def verdict(found: Evaluation, sure: Significance, measure: str) -> list[str]:

@@ -15,24 +15,28 @@ from lookalike.audit.sampling.estimate import LEVEL, Estimate
 from lookalike.audit.sampling.rounds import combined, round_weights
 from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.checks import strings
+from lookalike.core.types import Rule
 from lookalike.discover.questions import Questions
 from lookalike.store.labelling.queue import states_of
 from lookalike.store.sql.samples import DrawnPair, StoredSample, read_samples
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_plan import exact_values, places_of
 
 
 @dataclass(frozen=True)
 class SampleState:
     """A sample of encoders' values on a number of `queries` so far.
 
-    `answered` of its `pairs` have a label; annotators could not decide about `excluded` ones. `look` is the last of the
-    `looks` that was reached (0: none yet), and `left` the number of pairs up to the next one. The values are read at
-    this look, together with those of earlier rounds. `complete`: all open pairs were drawn.
+    The catalog has `catalog_queries`. `answered` of its `pairs` have a label; annotators could not decide about
+    `excluded` ones. `look` is the last of the `looks` that was reached (0: none yet), and `left` the number of pairs up
+    to the next one. The values are read at this look, together with those of earlier rounds; they are exact where all
+    pairs that matter have a label by now. `complete`: all open pairs were drawn.
     """
 
     name: str
     question: SampleQuestion
     queries: int
+    catalog_queries: int
     rounds: int
     pairs: int
     answered: int
@@ -100,11 +104,19 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
     with workspace.database.read() as connection:
         states = states_of(connection, [pair.ends for pair in newest.pairs])
     unanswered = [pair.ends for pair, one in zip(newest.pairs, label, strict=True) if isnan(one)]
+    values, notes = (
+        tuple(of(value) for value in question.values) if read else (),
+        changes_since(workspace, newest),
+    )
+    if read and reached[-1] == newest.looks[-1] and not notes:
+        found = places_of(workspace, question, Rule(split=question.split))
+        values = exact_values(question, found, margin, level) or values
     following = next((look for look in newest.looks if look > reached[-1]), 0)
     return SampleState(
         name=newest.name,
         question=question,
         queries=samples[-1].places.queries,
+        catalog_queries=int(workspace.catalog.is_query(question.split).sum()),
         rounds=len(same),
         pairs=len(newest.pairs),
         answered=len(newest.pairs) - len(unanswered),
@@ -113,8 +125,8 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
         looks=newest.looks,
         look=reached[-1],
         left=int(np.isnan(label[:following]).sum()),
-        values=tuple(of(value) for value in question.values) if read else (),
-        notes=changes_since(workspace, newest),
+        values=values,
+        notes=notes,
     )
 
 

@@ -1,12 +1,9 @@
 """Samples of a workspace: forecast and drawn for the values of encoders, asked first in the labelling app, and read."""
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
-from lookalike.api.places import places
 from lookalike.api.sample_forecast import SamplePlan
 from lookalike.api.sampled_values import LEFT_OPEN
 from lookalike.api.samples import (
@@ -15,13 +12,12 @@ from lookalike.api.samples import (
     SampleQuestion,
     as_bytes,
     both_ways,
-    measure_of,
     questions_of,
 )
 from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
-from lookalike.audit.sampling.estimate import exactly
+from lookalike.audit.sampling.estimate import LEVEL
 from lookalike.audit.sampling.forecast import SampleStep
-from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
+from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
@@ -30,7 +26,7 @@ from lookalike.store.disk import lock
 from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.sql.samples import DrawnPair, StoredSample, write_sample
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.covariates import covariate_of
+from lookalike.workflows.decide.sample_plan import exact_values, plan_sample
 from lookalike.workflows.decide.sample_state import (
     SampleState,
     open_pairs,
@@ -42,6 +38,7 @@ from lookalike.workflows.decide.trained import comparable_rule
 from lookalike.workflows.label.queue import ask_first
 
 WIDTH, LOOKS = 0.1, 2
+NONE_LEFT = "No pair is left to draw: all pairs that matter on these queries have a label."
 
 
 @dataclass(frozen=True)
@@ -82,6 +79,7 @@ def sample_encoders(
     options: DrawOptions | None = None,
     *,
     margin: float = MARGIN,
+    level: float = LEVEL,
     pairs: Path | None = None,
     progress: Progress | None = None,
 ) -> SampledResult:
@@ -94,7 +92,7 @@ def sample_encoders(
             "--labels and --width are both given, and each says how many pairs to draw.",
             fix="Give one of them.",
         )
-    found, notes = read_estimate(workspace, question, margin=margin), tuple[str, ...]()
+    found, notes = read_estimate(workspace, question, margin=margin, level=level), tuple[str, ...]()
     wants = how.labels is not None or how.width is not None
     if found is None or how.again:
         if pairs is not None and not wants and not how.again:
@@ -102,8 +100,11 @@ def sample_encoders(
                 "There is no sample yet, so no pairs to write.", fix="Draw one: add --labels 200"
             )
         if not (wants or how.again) or not draw_sample(workspace, question, how, progress):
-            return _forecast(plan_sample(workspace, question, how.looks, progress))
-        found = read_estimate(workspace, question, margin=margin)
+            if found is not None:
+                notes = (NONE_LEFT,)
+            else:
+                return _forecast(plan_sample(workspace, question, how.looks, progress), margin, level)
+        found = read_estimate(workspace, question, margin=margin, level=level)
     elif wants:
         notes = (
             "A sample of this question exists, so nothing new was drawn. To draw more pairs, add --round.",
@@ -118,45 +119,17 @@ def sample_encoders(
     return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
 
 
-def _forecast(plan: SamplePlan) -> SampledResult:
+def _forecast(plan: SamplePlan, margin: float, level: float) -> SampledResult:
     values, wanted = tuple[SampledValue, ...](), None
     if plan.open:
         wanted = plan.at(plan.labels_for(WIDTH))
     else:
-        values = tuple(
-            sampled_value(plan.question.measure, value, exactly(plan.places.units(*value)[0].known))
-            for value in plan.question.values
-        )
+        values = exact_values(plan.question, plan.places, margin, level)
     if wanted is not None and 2 * wanted.half_width > WIDTH:
         wanted = None
     return SampledResult(
         plan.question, plan.places.queries, plan.open, plan.steps, wanted, None, values, plan.notes
     )
-
-
-def plan_sample(
-    workspace: Workspace, question: SampleQuestion, looks: int, progress: Progress | None = None
-) -> SamplePlan:
-    """The open pairs of a question on the pool's queries (without a pool: on all), with the forecast.
-
-    A trained encoder is measured on the test split, and so is whatever is compared with it.
-    """
-    family, k = measure_of(question.measure)
-    names = question.encoders
-    if len(set(names)) < len(names) or not names:
-        raise ArgumentError(
-            f"A comparison takes two different encoders, but these are named: {', '.join(names) or 'none'}.",
-            fix="Name two or more: lookalike compare color hog",
-        )
-    rule, notes = comparable_rule(workspace, names, Rule(split=question.split))
-    catalog, pool = workspace.catalog, workspace.pool()
-    asked = np.flatnonzero(catalog.is_query(rule.split))
-    if pool is not None:
-        asked = asked[np.isin(catalog.image[asked].astype(str), pool.queries.astype(str))]
-    vectors = [workspace.embeddings(name) for name in names]
-    found = places(catalog, vectors, workspace.labels(), asked, k, rule, family, progress)
-    covariate, guess = covariate_of(workspace, found, rule, question.covariate)
-    return SamplePlan(replace(question, split=rule.split, covariate=covariate), found, guess, looks, notes)
 
 
 def draw_sample(

@@ -34,6 +34,7 @@ from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.pairs import RankedPairs
 from lookalike.workflows.decide.trained import left_out, trained, untrained
+from lookalike.workflows.learn.verdict import winner_on
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import ENCODERS, Photos
@@ -113,7 +114,9 @@ def results(workspace: Workspace) -> Results:
         table=shown_table(table, table.measures),
         plots={name: marks_of(table, name) for name in table.measures},
         tests={name: differences(table, name) for name in table.comparisons},
-        decision=shown_decision(judgement, table) if judgement is not None else None,
+        decision=shown_decision(judgement, table, winner_on(workspace, judgement.encoders[0]))
+        if judgement is not None
+        else None,
         findings=shown_findings(table),
         groups=shown_groups(table.groups) if table.groups else None,
         verdict=shown_verdict(judgement) if judgement is not None else None,

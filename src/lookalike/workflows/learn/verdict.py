@@ -12,6 +12,8 @@ from lookalike.workflows.decide.sample_state import read_estimate
 from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
+PROMOTE = "lookalike promote "
+
 
 def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGIN) -> TrainingVerdict:
     """The verdict on the encoder `name` that was trained on `base`. It reads a sample and draws none.
@@ -40,6 +42,33 @@ def verdict_among(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, s
         if len(encoders) == 2 and {one.name, one.base} == set(encoders):
             return one.name, one.base, verdict_on(workspace, one.name, one.base)
     return None
+
+
+def winner_on(workspace: Workspace, base: str) -> tuple[str, str] | None:
+    """An encoder that was trained on `base` and won, with its verdict as a sentence; the promoted one first."""
+    heads = sorted(trained_encoders(workspace), key=lambda one: one.name != workspace.promoted)
+    for one in heads:
+        if one.base == base and (found := verdict_on(workspace, one.name, base)).word == "won":
+            return one.name, verdict_sentence(one.name, base, found)
+    return None
+
+
+def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
+    """Next commands in which the encoder that was trained on the best one, and won, is promoted instead of it.
+
+    Nothing is promoted over an encoder that was trained on the best one and is promoted already.
+    """
+    promoted, found = workspace.promoted, list[str]()
+    on = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
+    for command in commands:
+        base = command.removeprefix(PROMOTE)
+        won = winner_on(workspace, base) if command.startswith(PROMOTE) else None
+        name = won[0] if won is not None else base
+        if not command.startswith(PROMOTE):
+            found.append(command)
+        elif name != promoted and (won is not None or on != base):
+            found.append(f"{PROMOTE}{name}")
+    return tuple(found)
 
 
 def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:

@@ -11,7 +11,7 @@ from lookalike.api.samples import SampleQuestion
 from lookalike.audit.verdict import CANNOT_TELL, Judgement
 from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
 from lookalike.core.progress import Progress
-from lookalike.core.text import bracketed, value
+from lookalike.core.text import bracketed, plural, value
 from lookalike.core.types import Rule
 from lookalike.encode.sources.checkpoint_file import lineage
 from lookalike.encode.spec import parse
@@ -233,13 +233,14 @@ def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> Sampl
 
 
 def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str) -> GateCheck:
-    one, again = found.values[0], f"{fix} --round"
+    one, again, by = found.values[0], f"{fix} --round", "by drawn labels"
+    if one.method == "exact":
+        by = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
+        again = "Label pairs of more queries: lookalike discover with more --queries and --overwrite; labels stay."
     if not one.second:
-        shown = (
-            f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} by drawn labels"
-        )
+        shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
-        more = "trusted" if passed else f"at least {value(terms.least)} is asked for"
+        more = "high enough" if passed else f"at least {value(terms.least)} is asked for"
         return GateCheck("value", passed, f"{shown}: {more}.", "" if passed else again)
     sign = 1 if one.first == encoder else -1
     low, high = sorted((sign * one.low, sign * one.high))
@@ -248,8 +249,8 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str
         f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {bracketed(low, high)}"
     )
     passed = low >= -terms.margin
-    word = "trusted" if passed else f"it can be worse by more than {value(terms.margin)}"
-    return GateCheck("value", passed, f"{shown} by drawn labels: {word}.", "" if passed else again)
+    word = "not worse" if passed else f"it can be worse by more than {value(terms.margin)}"
+    return GateCheck("value", passed, f"{shown} {by}: {word}.", "" if passed else again)
 
 
 def _groups(
@@ -290,7 +291,7 @@ def _groups(
     if worse:
         why = f"{name} is lower than that of {against} by more than {value(terms.group_margin)}: {'; '.join(worse)}."
         return GateCheck(name_of_check, False, why, "See the pictures: lookalike report")
-    least = "" if isnan(worst) else f" The lowest difference is {value(worst)} ({worst_name or 'none'})."
+    least = "" if isnan(worst) else f" The least favourable is {worst_name or 'none'}, with {worst:+.3f}."
     return GateCheck(
         name_of_check,
         True,

@@ -10,7 +10,7 @@ from lookalike.evaluate.significance.results import GroupsResult, scores_result,
 from lookalike.evaluate.significance.summary import DEFAULT_SETTINGS, significance
 from lookalike.report.content import MeasureTable
 from lookalike.workflows.decide.evaluate import Evaluation, by_column
-from lookalike.workflows.decide.measured import recommend
+from lookalike.workflows.decide.measured import depth_notes, recommend
 from lookalike.workflows.decide.verdict import NOT_CORRECTED
 
 MAIN = ("DCS", "EHR", "HR", "AUC_mac")  # families with findings on the page
@@ -29,7 +29,8 @@ def measure_table(
     """The table of scores with intervals; beside it, where the complete truth is known, the same against that."""
     sure = significance(found.scores, progress=part(progress, 0, 2))
     advised = recommend(found, NOT_CORRECTED, sure)
-    distrusted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
+    claims = () if advised is None else advised.distrusted
+    distrusted = depth_notes(found, found.printed.values()) | {one.measure: one.sentence for one in claims}
     names = {own: own for own in sorted(found.printed.values(), key=lambda own: own in distrusted)}
     main = [name for name in names if parse(name).family in MAIN and name not in distrusted]
     return MeasureTable(

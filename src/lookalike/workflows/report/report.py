@@ -30,7 +30,7 @@ from lookalike.workflows.decide.trained import left_out, trained_encoders, untra
 from lookalike.workflows.decide.verdict import corrected_on_pool, next_commands
 from lookalike.workflows.label.discover import figures
 from lookalike.workflows.label.labelled import labelled
-from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence
+from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence, winner_on, with_trained
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.galleries import galleries
@@ -145,6 +145,7 @@ def gather(
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
+        winner=winner_on(workspace, ranked[0]) if ranked and heads else None,
         next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
 
@@ -177,7 +178,8 @@ def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained
     if judgement is None or due not in (EVALUATE, SERVE):
         return (due,)
     best = judgement.encoders[0]
-    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in next_commands(judgement, workspace.promoted)]
+    commands = with_trained(workspace, next_commands(judgement, workspace.promoted))
+    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in commands]
     if not is_trained:
         steps.append(f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels.")
     return tuple(steps) or (due,)

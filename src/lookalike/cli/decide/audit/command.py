@@ -20,6 +20,8 @@ from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict, write_items
 from lookalike.workflows.decide.trained import left_out
+from lookalike.workflows.decide.verdict import next_commands
+from lookalike.workflows.learn.verdict import with_trained
 
 DEFAULT = AuditSettings()
 
@@ -74,7 +76,8 @@ def audit(
     if json:
         print_json(outcome)
         return
-    step = print_verdict(outcome.verdict, opened.promoted)
+    step = with_trained(opened, next_commands(outcome.verdict, opened.promoted))
+    print_verdict(outcome.verdict, step)
     print_exposure(outcome.exposure, research=research)
     print_audits(outcome, research=research)
     say(*left_out(outcome.trained_left_out))

@@ -1,29 +1,29 @@
 """The first part of the output of `lookalike audit`: the verdict, in words that need no statistics."""
 
 import math
+from collections.abc import Sequence
 
 from lookalike.audit.verdict import UNKNOWN, Judgement, Verdict
 from lookalike.cli.console import say
 from lookalike.core.text import folded
-from lookalike.workflows.decide.verdict import next_commands
 
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", UNKNOWN)
 REASONS = {
     "compare": "No trusted result says which of {} is better. Label more pairs.",
     "estimate": "The interval of {} is wide. A few drawn labels make it narrower.",
-    "promote": "{} is the best encoder here, and is not promoted yet.",
+    "promote": "{} is the best encoder by these labels, and is not promoted yet.",
 }  # of the next command, by its verb
 LEGEND = (
     "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
     "with a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: "
     "at least 80. cannot tell: no order is significant. unknown: no simulation covers this case.",
-    "The interval of HR@K corrected includes the error of the correction. More labels of an encoder's results make it "
-    "narrower.",
+    "The interval of HR@K corrected includes the error of the correction. It is narrow where most of the first K "
+    "results of each labelled query have a label, and wide where few have.",
 )
 
 
-def print_verdict(found: Judgement, promoted: str) -> tuple[str, ...]:
-    """One block per encoder: the reasons, the measures by word, and HR@K corrected. Returns the next command."""
+def print_verdict(found: Judgement, steps: Sequence[str]) -> None:
+    """One block per encoder: the reasons, the measures by word, and HR@K corrected; then why the next `steps`."""
     if found.headline:
         say(folded(found.headline), "")
     say("Which measure can be trusted for which encoder")
@@ -35,12 +35,10 @@ def print_verdict(found: Judgement, promoted: str) -> tuple[str, ...]:
             measures.setdefault(remark, []).append(one.measure)
     say("", *(folded(f"{', '.join(dict.fromkeys(of))}: {remark}", "  ") for remark, of in measures.items()))
     say("", *(folded(line) for line in (found.uncorrected, *LEGEND) if line))
-    steps = next_commands(found, promoted)
     for command in steps:
         _, verb, *names = command.split()
         say(folded(REASONS[verb].format(" and ".join(names))))
     say("")
-    return steps
 
 
 def _lines(found: Judgement, encoder: str) -> list[str]:

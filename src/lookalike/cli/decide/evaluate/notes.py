@@ -48,7 +48,7 @@ def notes(measured: Measured, names: Sequence[str]) -> list[str]:
     if found.favoured:
         sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
     sentences += _beyond(found, names)
-    sentences += depth_notes(found, names)
+    sentences += depth_notes(found, names).values()
     reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}
     sentences += [f"Undefined: {reason}." for reason in sorted(reasons)]
     sentences += [] if sure is None else _without_interval(found, sure, names)

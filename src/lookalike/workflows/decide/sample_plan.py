@@ -1,0 +1,67 @@
+"""What a question about encoders depends on in a workspace: the top K lists of its queries, and the open pairs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from lookalike.api.places import Places, places
+from lookalike.api.sample_forecast import SamplePlan
+from lookalike.api.samples import SampleQuestion, exact_estimate, measure_of, telling_rows
+from lookalike.audit.sampling.estimate import LEVEL
+from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
+from lookalike.core.errors import ArgumentError
+from lookalike.core.progress import Progress
+from lookalike.core.types import Rule
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.covariates import covariate_of
+from lookalike.workflows.decide.trained import comparable_rule
+
+
+def plan_sample(
+    workspace: Workspace, question: SampleQuestion, looks: int, progress: Progress | None = None
+) -> SamplePlan:
+    """The open pairs of a question on the pool's queries (without a pool: on all), with the forecast.
+
+    A trained encoder is measured on the test split, and so is whatever is compared with it.
+    """
+    if len(set(question.encoders)) < len(question.encoders) or not question.encoders:
+        raise ArgumentError(
+            "A comparison takes two different encoders, but these are named: "
+            f"{', '.join(question.encoders) or 'none'}.",
+            fix="Name two or more: lookalike compare color hog",
+        )
+    rule, notes = comparable_rule(workspace, question.encoders, Rule(split=question.split))
+    found = places_of(workspace, question, rule, progress)
+    covariate, guess = covariate_of(workspace, found, rule, question.covariate)
+    there = int(workspace.catalog.is_query(rule.split).sum())
+    known = replace(question, split=rule.split, covariate=covariate).of_queries(found.queries, there)
+    return SamplePlan(known, found, guess, looks, notes)
+
+
+def places_of(
+    workspace: Workspace, question: SampleQuestion, rule: Rule, progress: Progress | None = None
+) -> Places:
+    """The top K lists of the pool's queries with the labels so far."""
+    family, k = measure_of(question.measure)
+    catalog, pool = workspace.catalog, workspace.pool()
+    asked = np.flatnonzero(catalog.is_query(rule.split))
+    if pool is not None:
+        asked = asked[np.isin(catalog.image[asked].astype(str), pool.queries.astype(str))]
+    vectors = [workspace.embeddings(name) for name in question.encoders]
+    return places(catalog, vectors, workspace.labels(), asked, k, rule, family, progress)
+
+
+def exact_values(
+    question: SampleQuestion, found: Places, margin: float = MARGIN, level: float = LEVEL
+) -> tuple[SampledValue, ...]:
+    """The values of a question whose pairs all have a label; none if some has not."""
+    if len(telling_rows(found, question)[1]):
+        return ()
+    looks = len(question.values)
+    estimates = (
+        exact_estimate(found, one, question.population, looks=looks, level=level) for one in question.values
+    )
+    return tuple(
+        sampled_value(question.measure, one, estimate, margin)
+        for one, estimate in zip(question.values, estimates, strict=True)
+    )
