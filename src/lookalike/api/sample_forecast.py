@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import hypot
 
 import numpy as np
 from jaxtyping import Float64
@@ -10,7 +11,9 @@ from jaxtyping import Float64
 from lookalike.api.places import Places
 from lookalike.api.samples import FEWEST, Sample, SampleQuestion, draw, telling_rows
 from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
+from lookalike.audit.sampling.estimate import LEVEL
 from lookalike.audit.sampling.forecast import SampleStep, alike_within_queries, forecast
+from lookalike.audit.sampling.queries import expected_between, half_between
 from lookalike.core.errors import ArgumentError
 
 
@@ -77,9 +80,13 @@ class SamplePlan:
         chance = np.full(len(asked), rate) if guess is None else guess
         place, shares = np.searchsorted(asked, which), self.looks * len(question.values)
 
+        between = 0.0 if question.population == "fixed" else expected_between(by, chance)
+        wider = half_between(between, places.queries, level=LEVEL, looks=shares)
+
         def at(labels: int) -> SampleStep:
             mine = max(round(labels * len(units) / self.open), 1)
             found = forecast(units, by, mine, chance, place, guess=guess, alike=alike, looks=shares)
-            return replace(found, labels=labels)
+            ends = hypot(found.pairs, wider), hypot(found.whole_queries, wider)
+            return replace(found, labels=labels, pairs=ends[0], whole_queries=ends[1])
 
         return at

@@ -19,6 +19,8 @@ from lookalike.api.samples import (
     sample_from,
 )
 from lookalike.api.values import score
+from lookalike.audit.sampling.design import Units
+from lookalike.audit.sampling.queries import ByQuery, between_queries, expected_between
 from lookalike.catalog.read import catalog_from
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Embeddings, Labels, Rule
@@ -224,13 +226,30 @@ def test_the_forecast_falls_with_labels_and_names_the_number_for_a_width(shop):
     catalog, encoders, labels = shop
     names = ("one", "two", "coarse")
     found = places(catalog, [encoders[name] for name in names], some(labels, 0.2), np.arange(IMAGES), K)
-    forecast = SamplePlan(SampleQuestion(names, f"HR@{K}"), found)
+    forecast = SamplePlan(SampleQuestion(names, f"HR@{K}", population="fixed"), found)
     halves = [step.half_width for step in forecast.steps]
     assert halves == sorted(halves, reverse=True)
     assert halves[-1] == 0.0
     count = forecast.labels_for(0.12)
     assert 2 * forecast.at(count).half_width <= 0.12 < 2 * forecast.at(count - 1).half_width
     assert forecast.steps[0].labels == 50
+    of_more = SamplePlan(SampleQuestion(names, f"HR@{K}", population="sample"), found)
+    assert of_more.at(of_more.open).half_width > 0
+    assert of_more.at(50).half_width > forecast.at(50).half_width
+
+
+def test_the_expected_variance_between_queries_is_its_mean_over_all_answers():
+    random = np.random.default_rng(0)
+    query, size = np.repeat(np.arange(6), 3), 6
+    weight, chance = random.normal(0, 0.1, 18), random.uniform(0.1, 0.9, 18)
+    parts = ByQuery(query, np.arange(18), weight, random.normal(0, 0.1, size))
+    every = np.arange(18)
+    units = Units(weight, (weight > 0).astype(np.int64))
+    found = [
+        between_queries(parts, units, every, (random.random(18) < chance).astype(np.float64), 0.0)
+        for _ in range(4_000)
+    ]
+    assert expected_between(parts, chance) == pytest.approx(np.mean(found), rel=0.05)
 
 
 def test_no_step_of_a_forecast_names_fewer_labels_than_its_draw_has(shop):

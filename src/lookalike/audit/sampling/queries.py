@@ -124,6 +124,36 @@ def between_queries(
     return max(float(((part - part.mean()) ** 2).sum()) * size / (size - 1) - added, 0.0)
 
 
+def expected_between(by_query: ByQuery, chance: Float64[np.ndarray, " questions"]) -> float:
+    """What `between_queries` is expected to find, if a question is similar with this chance, whatever the others are.
+
+        Q / (Q - 1) sum (e - mean e)^2 + sum w^2 p (1 - p), with e = known + sum w p of each query
+
+    NaN for fewer than two queries.
+
+    >>> parts = ByQuery(np.arange(4), np.arange(4), np.full(4, 0.25), np.zeros(4))
+    >>> expected_between(parts, np.full(4, 0.5))
+    0.0625
+    """
+    size = len(by_query.known)
+    if size < 2:
+        return math.nan
+    p, w = chance[by_query.question], by_query.weight
+    part = by_query.known + by_query.sums(w * p)
+    spread = float((w**2 * p * (1.0 - p)).sum())
+    return float(((part - part.mean()) ** 2).sum()) * size / (size - 1) + spread
+
+
+def half_between(between: float, queries: int, *, level: float = LEVEL, looks: int = 1) -> float:
+    """The half-width that a variance between queries gives, by t with queries - 1 degrees of freedom.
+
+    >>> round(half_between(0.0016, 100), 4)
+    0.0794
+    """
+    share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
+    return float(stdtrit(max(queries - 1, 1), (1.0 + share) / 2.0)) * math.sqrt(between)
+
+
 def with_queries_drawn(
     found: Estimate, between: float, queries: int, *, level: float = LEVEL, looks: int = 1
 ) -> Estimate:
@@ -135,8 +165,7 @@ def with_queries_drawn(
     >>> round(with_queries_drawn(fixed, 0.0016, 100).low, 3)
     0.401
     """
-    share = 1.0 - (1.0 - level) / at_least(looks, 1, "looks")
-    half = float(stdtrit(max(queries - 1, 1), (1.0 + share) / 2.0)) * math.sqrt(between)
+    half = half_between(between, queries, level=level, looks=looks)
 
     def wider(low: float, high: float) -> tuple[float, float]:
         below, above = math.hypot(found.value - low, half), math.hypot(high - found.value, half)

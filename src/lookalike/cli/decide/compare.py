@@ -173,7 +173,11 @@ def _print_sample(one: SampleState) -> None:
     if not one.answered:
         say("They are first in the queue of the labelling app.")
     exact = " All open pairs are drawn. Once all have a label, the value is exact for these queries."
-    say(folded(f"{_measured_on(one)}{exact if one.complete else _guess(one.question)}"))
+    say(
+        folded(
+            f"{_measured_on(one)}{exact if one.complete and one.answered < one.pairs else _guess(one.question)}"
+        )
+    )
     if one.excluded:
         say(
             folded(
@@ -219,7 +223,7 @@ def _print_forecast(found: SampledResult) -> None:
     say(f"{what} on {queries} depends on {pairs} without a label.")
 
     def interval(labels: int, half: float) -> str:
-        if labels == found.open:
+        if labels == found.open and question.population == "fixed":
             return exact
         return f"± {half:.3f}" if half < 1 else "none"  # NaN too: fewer than two queries
 
@@ -229,5 +233,12 @@ def _print_forecast(found: SampledResult) -> None:
     ]
     say("", "Expected interval of drawn pairs, and of drawn queries with all their pairs:")
     table(["labels", "pairs", "queries"], rows, left=0)
+    if question.population == "sample":
+        say(
+            folded(
+                f"These are {queries} of more, so the interval includes the differences between queries, also with all "
+                "labels. Lists of more queries make it narrower: lookalike discover with more --queries."
+            )
+        )
     if found.wanted is not None:
         say(f"An interval of ± {WIDTH / 2:g} needs about {plural(found.wanted.labels, 'label')}.")
