@@ -31,7 +31,7 @@ def _pool(pool: PoolPart) -> str:
     return (
         f"For {plural(pool.figures.queries, 'query', 'queries')}, {plural(len(pool.figures.generators), 'generator')} "
         f"proposed {plural(pool.figures.pairs, 'pair')}. "
-        f"Labelling them takes about {rough_interval(pool.hours_low, pool.hours_high)} "
+        f"Labelling all of them takes about {rough_interval(pool.hours_low, pool.hours_high)} "
         "hours."
     )
 
@@ -42,7 +42,8 @@ def _labelled(pool: PoolPart) -> str:
     similar = (
         "" if pool.positives is None else f"; {percent(pool.positives / pool.labelled)} of them are similar"
     )
-    return f"{count(pool.labelled)} {'pair has' if pool.labelled == 1 else 'pairs have'} a label{similar}."
+    labelled = plural(pool.labelled, "pair of the pool has", "pairs of the pool have")
+    return f"{labelled} a label{similar}."
 
 
 def _gain(pool: PoolPart) -> str:
