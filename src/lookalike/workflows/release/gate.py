@@ -240,7 +240,7 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str
     if not one.second:
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
-        more = "high enough" if passed else f"at least {value(terms.least)} is asked for"
+        more = "high enough" if passed else f"at least {value(terms.least)} is needed"
         return GateCheck("value", passed, f"{shown}: {more}.", "" if passed else again)
     sign = 1 if one.first == encoder else -1
     low, high = sorted((sign * one.low, sign * one.high))
