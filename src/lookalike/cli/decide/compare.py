@@ -121,13 +121,22 @@ def _run(
             next_step(step, workspace=chosen.workspace)
         elif any(one.decision == "open" for one in found.values):
             next_step(another, workspace=chosen.workspace)
-        elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-            next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=chosen.workspace)
+        else:
+            _promote_next(found, chosen.workspace)
     elif found.open:
         _print_forecast(found)
         wanted = ADVISED if found.wanted is None else max(found.wanted.labels, FEWEST)
         advised = wanted if found.open >= ALL_FROM * wanted else found.open
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
+    elif found.values:
+        say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
+        _promote_next(found, chosen.workspace)
+
+
+def _promote_next(found: SampledResult, workspace: Path) -> None:
+    """The next step where one of two encoders is better."""
+    if len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
+        next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=workspace)
 
 
 def _command(question: SampleQuestion, chosen: SampleOptions, margin: float) -> str:
