@@ -231,6 +231,13 @@ def test_the_plan_shows_votes_and_hours_left(team):
     page = team.browser().log_in("Lead").get("/plan").text
     assert "2 votes on 1 pair" in page
     assert ">120" in page  # answers per hour
+    assert "estimated from agreement" in page
+
+
+def test_without_votes_on_enough_pairs_the_plan_says_how_many_are_missing(served):
+    page = served.logged_in("Lead", "lead").get("/plan").text
+    assert "0 pairs have definite votes of two annotators. With 30 more, a table shows here" in page
+    assert "estimated from agreement" not in page
 
 
 def test_without_votes_every_page_says_so(served):

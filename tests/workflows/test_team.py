@@ -137,6 +137,20 @@ def test_what_a_vote_more_buys_follows_the_protocol(database):
     assert wrong == sorted(wrong, reverse=True)
     assert [one.settled for one in majority.from_agreement] == [1.0] * 4
     assert consensus.wrong_together.count == 2
+    assert (consensus.agreed, consensus.needed) == (200, 0)
+    assert consensus.repeated == 3
+    assert all(math.isnan(one.wrong) for one in consensus.from_slips)  # three pairs were answered again
+
+
+def test_votes_on_few_pairs_do_not_say_how_many_labels_are_wrong(database):
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM tally")
+        connection.execute(
+            insert(labelling_schema.tally), [{"category": "lamp", "pattern": "1+ 2+", "questions": 4}]
+        )
+    found = plan(database, Campaign(), NOW).errors
+    assert (found.agreed, found.needed) == (4, 26)
+    assert all(math.isnan(one.wrong) for one in found.from_agreement)
 
 
 def test_a_new_database_has_no_figures_and_says_why(empty):

@@ -55,7 +55,7 @@ class Audits:
 
     `recorded`: whether the pool's own record says so, or ranks below `top` were used instead. `replicates` is 0 where
     no intervals were made. `cautions` are sentences to read first; `coverage_cautions` are those on full coverage and
-    the sweep alone.
+    the sweep alone, and `table_cautions` those on the tables of the papers alone, which no verdict rests on.
     """
 
     leave_one_out: LeaveOneOut
@@ -72,6 +72,7 @@ class Audits:
     basis: Basis
     cautions: tuple[str, ...]
     coverage_cautions: tuple[str, ...]
+    table_cautions: tuple[str, ...]
 
 
 def audits(
@@ -105,6 +106,7 @@ def audits(
     full = full_coverage(scored, encoders, covered, resampling, part(progress, 1, 3))
     swept = coverage_sweep(encoders, measures, covered, resampling, part(progress, 2, 3))
     of_coverage = _coverage(full, surfaced, {one.encoder for one in generators}, len(encoders))
+    of_tables = (*_few(len(encoders)), *_left_out(surfaced, left_out), *of_coverage)
     return Audits(
         left_out,
         full,
@@ -118,13 +120,9 @@ def audits(
         settings.replicates,
         settings.seed,
         encoders[0].basis,
-        (
-            *_few(len(encoders)),
-            *_provenance(surfaced, left_out),
-            *of_coverage,
-            *_undefined(left_out),
-        ),
+        (*_provenance(surfaced, left_out), *of_tables, *_undefined(left_out)),
         of_coverage,
+        of_tables,
     )
 
 
@@ -153,10 +151,6 @@ def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
             f"No pool records who retrieved the labelled pairs. {quoted(surfaced.generators)} count as generators of "
             f"the pairs they rank below {surfaced.top}."
         )
-    if surfaced.of_none:
-        cautions.append(
-            f"{plural(surfaced.of_none, 'labelled pair')} came from no generator. They are never left out."
-        )
     if len(surfaced.generators) == 1:
         cautions.append(
             "There is only one generator: without its labels only pairs from other sources remain."
@@ -165,6 +159,16 @@ def _provenance(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
     if empty:
         cautions.append(
             f"Without the labels of {quoted(empty)} no label remains, so these values are undefined."
+        )
+    return tuple(cautions)
+
+
+def _left_out(surfaced: Surfaced, found: LeaveOneOut) -> tuple[str, ...]:
+    """Labels that leaving out a generator does not touch."""
+    cautions = []
+    if surfaced.of_none:
+        cautions.append(
+            f"{plural(surfaced.of_none, 'labelled pair')} came from no generator. They are never left out."
         )
     unchanged = [one.generator for one in found.omissions if one.dropped == 0]
     if unchanged:

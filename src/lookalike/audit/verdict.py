@@ -224,6 +224,17 @@ class Judgement:
                 found[one.measure] = Distrust(one.measure, *ends, one.right)
         return tuple(found.values())
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """The measures with a claim like which nothing was simulated, and none that is not to be trusted.
+
+        Never HR@K corrected, whose headline says it.
+        """
+        others = {f"HR@{self.k} corrected", *(one.measure for one in self.distrusted)}
+        found = (one.measure for one in self.verdicts if one.word == UNKNOWN and one.claims)
+        return tuple(name for name in dict.fromkeys(found) if name not in others)
+
     def correction(self, encoder: str, decimals: int = 3) -> str:
         """One encoder's corrected HR@K as sentences, or why it is undefined; "" if nothing was corrected."""
         one = self.corrected.get(encoder)

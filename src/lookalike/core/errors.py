@@ -23,6 +23,7 @@ The command line prints both. A program reads `problem` and `fix`.
 """
 
 import functools
+from textwrap import shorten
 
 
 class LookalikeError(Exception):
@@ -40,12 +41,13 @@ class LookalikeError(Exception):
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of another library's error, for a message; its type where it has no text.
+    """The first line of another library's error, to end a sentence with; its type where it has no text.
 
-    >>> first_line(ValueError("no such file\\nTraceback")), first_line(KeyError())
-    ('no such file', 'KeyError')
+    >>> first_line(ValueError("No such file.\\nTraceback")), first_line(KeyError())
+    ('No such file', 'KeyError')
     """
-    return str(error).strip().split("\n", 1)[0][:200] or type(error).__name__
+    line = str(error).strip().split("\n", 1)[0]
+    return shorten(line, 200, placeholder=" ...").rstrip(".: ") or type(error).__name__
 
 
 class ArgumentError(LookalikeError):

@@ -117,6 +117,13 @@ def test_what_k_results_would_earn_names_the_k(labelled, lookalike):
     assert re.findall(r"\d+", meaning) == ["4", "4"]
 
 
+def test_a_measure_without_simulations_says_that_nobody_knows_how_often_it_is_right(labelled, lookalike):
+    said, made = evaluated(lookalike, "--measures", "MRR@4,AUC_mac")
+    untested = made["recommendation"]["untested"]
+    assert "MRR@4" in untested
+    assert f"unknown how often differences by {' and '.join(untested)} are right" in " ".join(said.split())
+
+
 def test_by_a_column_two_measures_are_printed_and_all_are_in_json(labelled, lookalike):
     result, made = evaluated(lookalike, "--per", "category")
     assert re.findall(r"^(\S+[@_]\S+): ", result, re.MULTILINE) == ["EHR@5", "AUC_mac"]

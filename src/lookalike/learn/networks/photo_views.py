@@ -21,7 +21,6 @@ from lookalike.encode.inputs.augment import Augment
 from lookalike.encode.inputs.workers import (
     AHEAD,
     CHUNK,
-    FEW,
     KILLED,
     Chunk,
     PreparedChunk,
@@ -99,11 +98,8 @@ class PhotoViews:
         """The views of each batch of an epoch: all first views of its images, then all second ones."""
         pieces = self._pieces(planned, seed, epoch)
         photos = sum(map(len, planned))
-        if any(isinstance(group.make, LightlyView) for group in self.groups):
-            photos = max(
-                photos, FEW
-            )  # its generators are those of a process, so threads would disturb each other
-        with resumable(), workers(self.processors, photos) as pool:
+        seeded = any(isinstance(group.make, LightlyView) for group in self.groups)
+        with resumable(), workers(self.processors, photos, in_processes=seeded) as pool:
             made = in_order(pool, _made, pieces, AHEAD * self.processors)
             for rows in planned:
                 yield self._drawn(rows, made)

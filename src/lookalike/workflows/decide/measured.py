@@ -54,13 +54,15 @@ class Recommendation:
     """Which encoder is best by drawn labels or HR@K corrected, and the measures that are not to be trusted here.
 
     `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected;
-    `uncorrected` says why, if a generator is the reason. `next` are the commands that follow.
+    `uncorrected` says why, if a generator is the reason. `untested` are the measures of whose results no simulation
+    says how often they are right. `next` are the commands that follow.
     """
 
     headline: str
     corrected: ScoresResult
     distrusted: tuple[Distrust, ...]
     uncorrected: str
+    untested: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
 
 
@@ -189,7 +191,8 @@ def recommend(
     made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
-    return Recommendation(made.headline, scores, made.distrusted, rates.why, next_commands(made, promoted))
+    steps = next_commands(made, promoted)
+    return Recommendation(made.headline, scores, made.distrusted, rates.why, made.untested, steps)
 
 
 def _result(

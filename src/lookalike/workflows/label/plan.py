@@ -21,13 +21,17 @@ from lookalike.store.labelling import statistics
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.sql.database import Database
 
+ENOUGH_PAIRS = 30  # with fewer, "100 % agree" says little of the error of one vote
+
 
 @dataclass(frozen=True)
 class LabelErrors:
     """Expected label errors with one more vote per pair, by each estimate of how often one vote is wrong.
 
-    `from_agreement` and `from_slips` assume independent errors, and are lower bounds. `wrong_together` does not: it is
-    the share of wrong labels among pairs with two equal votes, estimated from gold pairs.
+    `agreed` pairs have two definite votes, and `repeated` pairs two answers of the same annotator. An estimate from
+    fewer than `ENOUGH_PAIRS` is NaN. `from_agreement` and `from_slips` assume independent errors, and are lower bounds.
+    `wrong_together` does not: it is the share of wrong labels among pairs with two equal votes, estimated from gold
+    pairs.
     """
 
     of_one_vote: float
@@ -35,6 +39,13 @@ class LabelErrors:
     from_agreement: tuple[Expected, ...]
     from_slips: tuple[Expected, ...]
     wrong_together: Figure
+    agreed: int
+    repeated: int
+
+    @property
+    def needed(self) -> int:
+        """How many more pairs with two definite votes the estimate from agreement needs."""
+        return max(0, ENOUGH_PAIRS - self.agreed)
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,7 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     errors = label_errors(
         votes,
         campaign.protocol.name,
-        slips=consistency(repeats, seed=seed).flips.value,
+        slips=consistency(repeats, seed=seed).flips,
         correct=gold(golds).correct,
     )
     return LabellingPlan(
@@ -110,18 +121,25 @@ def plan(database: Database, campaign: Campaign, now: int, *, seed: int = 0) -> 
     )
 
 
-def label_errors(votes: Counts, protocol: str, *, slips: float, correct: Figure) -> LabelErrors:
+def label_errors(votes: Counts, protocol: str, *, slips: Figure, correct: Figure) -> LabelErrors:
     """Expected errors of labels, from agreement, from repeats, and from gold pairs."""
-    agreed = by_group.agreement(votes, replicates=0)["percent"].value
+    agreed = by_group.agreement(votes, replicates=0)["percent"]
     similar = _similar_votes(votes)
-    one, slip = (error_of_one(agreed), error_of_slips(slips))
+    one, slip = error_of_one(_known(agreed)), error_of_slips(_known(slips))
     return LabelErrors(
         of_one_vote=one,
         of_one_slip=slip,
         from_agreement=expected_errors(one, protocol, similar),
         from_slips=expected_errors(slip, protocol, similar),
-        wrong_together=wrong_together(correct, agreed),
+        wrong_together=wrong_together(correct, agreed.value),
+        agreed=agreed.count,
+        repeated=slips.count,
     )
+
+
+def _known(found: Figure) -> float:
+    """A share, NaN from too few pairs."""
+    return found.value if found.count >= ENOUGH_PAIRS else nan
 
 
 def _similar_votes(votes: Counts) -> float:

@@ -21,6 +21,8 @@ def print_audits(found: Audits, *, research: bool) -> None:
         f"{plural(len(found.leave_one_out.encoders), 'encoder')}, {plural(len(found.generators), 'generator')}."
     )
     for sentence in found.cautions:
+        if sentence in found.table_cautions and not research:
+            continue
         say(folded(f"Caution: {sentence}"))
     if not research:
         say("The tables of the papers, with correlations and their intervals: lookalike audit --research")

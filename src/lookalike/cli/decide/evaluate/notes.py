@@ -47,6 +47,7 @@ def notes(measured: Measured, names: Sequence[str]) -> list[str]:
         sentences += _too_few(sure, names)
     if found.favoured:
         sentences.append("* fed the pool: HR@K and coverage@K favour it, and EHR@K can favour the others.")
+    sentences += _untested(measured, names)
     sentences += _beyond(found, names)
     sentences += depth_notes(found, names).values()
     reasons = {f"{name}: {one[name].reason}" for one in found.scores for name in names if one[name].reason}
@@ -78,6 +79,18 @@ def _too_few(sure: Significance, names: Sequence[str]) -> list[str]:
     needed = max(one.replicates_needed for ones in short.values() for one in ones)
     fix = f"Use --replicates {needed} or more" if needed <= MOST_REPLICATES else "Name fewer encoders"
     return [f"Too few replicates for this number of comparisons by {', '.join(which)}. {fix}."]
+
+
+def _untested(measured: Measured, names: Sequence[str]) -> list[str]:
+    """Measures that claim a difference, where no simulation says how often such claims are right."""
+    advised = measured.result.recommendation
+    which = [name for name in names if advised is not None and name in advised.untested]
+    if not which:
+        return []
+    return [
+        f"It is unknown how often differences by {' and '.join(which)} are right: no simulation covers this measure "
+        "with labels like these. Labels of pairs drawn at random measure a difference without one: lookalike compare."
+    ]
 
 
 def _beyond(found: Evaluation, names: Sequence[str]) -> list[str]:
