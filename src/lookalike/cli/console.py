@@ -63,6 +63,12 @@ def next_step(*commands: str, workspace: Path = HERE) -> None:
         )
 
 
+def label_first(to_file: str, workspace: Path) -> None:
+    """Both ways to label where nobody can log in yet; `to_file` is the command that writes the pairs."""
+    say("To label in the browser, add a lead and start the server. Or write the pairs to a file.")
+    next_step("lookalike users add NAME --role lead", "lookalike serve", to_file, workspace=workspace)
+
+
 def program() -> str:
     """`lookalike` if a shell finds it, else the path by which it was started."""
     started = Path(sys.argv[0])

@@ -138,13 +138,22 @@ def printed(lookalike, *command):
 
 def test_drawn_pairs_that_are_open_are_the_next_step(lookalike, labelled):
     assert "lookalike evaluate" in lookalike("status").out
-    lookalike("compare", "color", "hog", "--labels", 60, "--interim-looks", 1)
+    shown = lookalike("compare", "color", "hog", "--labels", 60, "--interim-looks", 1).out
+    for step in (
+        "lookalike users add NAME",
+        "lookalike serve",
+        "compare color hog --interim-looks 1 --pairs",
+    ):
+        assert step in shown.partition("Next: ")[2]  # nobody can log in
     opened = lookalike("status", "--json").json["drawn_open"]
     assert opened > 0
-    assert "lookalike evaluate" in lookalike("status").out  # nobody can log in
+    shown = lookalike("status").out
+    assert f"{opened} drawn pairs have no label yet" in shown
+    assert "lookalike evaluate" in shown
     assert lookalike("users", "add", "Ada", "--role", "lead", "--invite").status == 0
     with Workspace(labelled).database.write() as connection:
         connection.exec_driver_sql("UPDATE annotator SET password = 'x'")
+    assert lookalike("compare", "color", "hog").out.rstrip().endswith("Next: lookalike serve")
     shown = lookalike("status").out
     assert f"Cost of the next step: {opened} drawn pair" in shown
     assert "Next: lookalike serve" in shown

@@ -12,11 +12,12 @@ from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
-from lookalike.cli.console import FILL_IN, next_step, print_json, progress, say, table
+from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.settings import Declared
 from lookalike.core.text import folded, plural
+from lookalike.store.people.people import active
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import SampleState
@@ -117,8 +118,7 @@ def _run(
         if found.sample.notes:  # it estimates what is no longer there
             next_step(another, workspace=chosen.workspace)
         elif found.sample.answered + found.sample.excluded < found.sample.pairs:
-            step = "lookalike serve" if pairs is None else f"lookalike labels import {pairs}"
-            next_step(step, workspace=chosen.workspace)
+            _label_next(opened, command, pairs, chosen.workspace)
         elif any(one.decision == "open" for one in found.values):
             next_step(another, workspace=chosen.workspace)
         else:
@@ -131,6 +131,16 @@ def _run(
     elif found.values:
         say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
         _promote_next(found, chosen.workspace)
+
+
+def _label_next(opened: Workspace, command: str, pairs: Path | None, workspace: Path) -> None:
+    """How to label the drawn pairs: from the file, in the browser, or, where nobody can log in yet, either."""
+    if pairs is not None:
+        next_step(f"lookalike labels import {pairs}", workspace=workspace)
+    elif opened.database.fetch(active):
+        next_step("lookalike serve", workspace=workspace)
+    else:
+        label_first(f"{command} --pairs pairs.csv", workspace)
 
 
 def _promote_next(found: SampledResult, workspace: Path) -> None:

@@ -10,6 +10,7 @@ from lookalike.cli import options
 from lookalike.cli.console import (
     FILL_IN,
     conditions,
+    label_first,
     lines_of,
     names_of,
     next_step,
@@ -135,13 +136,7 @@ def discover(
     elif summary.labelled:
         next_step(f"lookalike evaluate{_of(pool)}", workspace=workspace)
     else:
-        say("To label in the browser, add a lead and start the server. Or write the pairs to a file.")
-        next_step(
-            "lookalike users add NAME --role lead",
-            "lookalike serve",
-            f"lookalike discover --pairs pairs.csv{_of(pool)}",
-            workspace=workspace,
-        )
+        label_first(f"lookalike discover --pairs pairs.csv{_of(pool)}", workspace)
 
 
 def _of(pool: str) -> str:

@@ -63,9 +63,7 @@ def _print(found: Status, workspace: Path) -> None:
         people = plural(found.people, "annotator")
         rows.append(("labelling", f"{people}, {plural(found.open_pairs, 'open pair')}"))
     table(["", ""], rows, left=2)
-    if found.votes_waiting:
-        many = plural(found.votes_waiting, "pair has", "pairs have")
-        say(f"{many} a vote and no label yet: another annotator must answer.")
+    say(*_waiting(found))
     if found.photos_missing:
         say(f"Missing photos: {found.photos_missing:,} of the first {min(found.images, LOOKED_AT):,}.")
     if found.encoders:
@@ -93,6 +91,20 @@ def _print(found: Status, workspace: Path) -> None:
         )
     say(*filter(None, [found.cost and f"Cost of the next step: {found.cost}"]))
     next_step(found.next, workspace=workspace)
+
+
+def _waiting(found: Status) -> list[str]:
+    """Pairs that wait for votes."""
+    lines = []
+    if found.votes_waiting:
+        many = plural(found.votes_waiting, "pair has", "pairs have")
+        lines.append(f"{many} a vote and no label yet: another annotator must answer.")
+    if found.drawn_open:
+        many = plural(found.drawn_open, "drawn pair has", "drawn pairs have")
+        lines.append(
+            f"{many} no label yet. The command that drew them prints the result, and with --pairs FILE writes them."
+        )
+    return lines
 
 
 def _unfinished(name: str, command: str) -> tuple[str, str]:
