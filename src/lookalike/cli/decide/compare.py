@@ -120,6 +120,7 @@ def _run(
         elif found.sample.answered + found.sample.excluded < found.sample.pairs:
             _label_next(opened, command, pairs, chosen.workspace)
         elif any(one.decision == "open" for one in found.values):
+            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
             next_step(another, workspace=chosen.workspace)
         else:
             _promote_next(found, chosen.workspace)

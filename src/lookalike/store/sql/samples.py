@@ -95,6 +95,12 @@ def read_designs(connection: Connection) -> dict[tuple[str, str], list[DesignOfP
     return found
 
 
+def drawn_ends(connection: Connection) -> set[tuple[str, str]]:
+    """The two images of every drawn pair, in alphabetical order."""
+    rows = connection.execute(select(sample_pair.c.low, sample_pair.c.high))
+    return {(low, high) for low, high in rows}
+
+
 def keep_designs(connection: Connection, rows: Iterable[DrawnDesign]) -> int:
     """Add the designs of pairs from a file. Returns how many are new.
 

@@ -145,7 +145,7 @@ def measure_levels(
         groups: GroupsResult | None = None
         rates = NOT_CORRECTED
         if settings is not None:
-            if len(rules) == 1 and _can_be_corrected(workspace, found, select.get("source", "all")):
+            if len(rules) == 1 and _can_be_corrected(workspace, found, select.get("source", "auto")):
                 with bar("Correcting"):
                     rates = corrected_on_pool(workspace, found.ranked)
             with bar("Computing intervals") as progress:

@@ -18,9 +18,10 @@ from lookalike.rank.identification import identification
 from lookalike.rank.judged import judged_ranks
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.drawn_queries import without_sparse
 
 Task = Literal["discovery", "identification"]
-LabelSource = Literal["all", "pool", "random"]
+LabelSource = Literal["auto", "all", "pool", "random"]
 # EDS Table 4 divides hits by min(K, R), but MRR by H_K: docs/reference/measures.md has the arithmetic
 FOR_IDENTIFICATION = ("HR@5(of=possible)", "HR@9(of=possible)", "MRR@5", "MRR@9")
 
@@ -40,9 +41,9 @@ class RankedPairs:
 def rank_on_labels(
     workspace: Workspace, encoders: Sequence[str], *, progress: Progress | None = None
 ) -> RankedPairs:
-    """Match all labels at item level and rank some encoders on them."""
+    """Match all labels at item level, without those of `drawn_queries`, and rank some encoders on them."""
     catalog = workspace.catalog
-    pairs = judged_pairs(catalog, workspace.labels(), Rule())
+    pairs, _ = without_sparse(workspace, judged_pairs(catalog, workspace.labels(), Rule()))
     ranks = {
         name: judged_ranks(
             catalog, workspace.embeddings(name), pairs, progress=part(progress, done, len(encoders))
@@ -81,7 +82,9 @@ class EvaluationScope(CheckedSettings):
         "without labels.",
     )
     source: LabelSource = Field(
-        "all", description="Labels to measure on: all, those of the pool, or those of random pairs."
+        "auto",
+        description="Labels to measure on: all, those of the pool, or those of random pairs. auto: all but drawn pairs "
+        "of queries with few labels.",
     )
 
     @property
@@ -105,17 +108,18 @@ def select_pairs(
     *,
     task: Task = "discovery",
     where: Where = (),
-    source: LabelSource = "all",
+    source: LabelSource = "auto",
 ) -> SelectedPairs:
     """The pairs to measure on; an error where there are none.
 
     `where` keeps the queries with certain values, such as [("domain", "wild")]. `source="pool"` leaves out labels of
-    random pairs that no generator proposed, `"random"` keeps only the labels of random pairs. A pair counts as
+    random pairs that no generator proposed, `"random"` keeps only the labels of random pairs, and `"auto"` leaves out
+    drawn pairs of queries with few labels (see `drawn_queries`). A pair counts as
     of the pool or random by its query image and its item. For the task of identification the catalog itself
     defines what is positive, at image level with the own item kept (EDS 6.5).
     """
     if task == "identification":
-        if source != "all":
+        if source not in ("auto", "all"):
             raise ArgumentError(
                 f"--source is {source!r}, but identification takes its pairs from the catalog, not from labels.",
                 fix="Leave out one of --source and --task.",
@@ -128,6 +132,7 @@ def select_pairs(
             fix="Import some: lookalike labels import labels.csv (columns query, candidate, label)",
         )
     matched = judged_pairs(workspace.catalog, labels, rule)
+    matched, left_out = without_sparse(workspace, matched) if source == "auto" else (matched, ())
     of_pool, of_random = _of(matched, workspace.catalog, workspace)
     counts = {
         "pool": int(of_pool.sum()),
@@ -135,10 +140,10 @@ def select_pairs(
         "both": int((of_pool & of_random).sum()),
         "neither": int((~of_pool & ~of_random).sum()),
     }
-    kept = {"all": np.ones(len(matched), bool), "pool": of_pool, "random": of_random}[source]
+    kept = {"pool": of_pool, "random": of_random}.get(source, np.ones(len(matched), bool))
     selected = _of_queries(matched, workspace.catalog, rule, where)
-    notes = []
-    if source != "all":
+    notes = [*left_out]
+    if source in ("pool", "random"):
         notes.append(
             f"Only labels of {'the pool' if source == 'pool' else 'random pairs'}: {int(kept.sum()):,} of "
             f"{len(matched):,} (pool {counts['pool']:,}, random {counts['random']:,}, of these both "
