@@ -72,8 +72,8 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
         say(f"{many} a vote and no label yet: another annotator must answer.")
     if ready.lacks_a_second:
         say(
-            f"Each pair needs the votes of {ready.votes} annotators, and one can log in so far. If you label alone, "
-            f"stop the server and use: lookalike serve --alone{elsewhere(workspace)}"
+            f"Each pair needs the votes of {ready.votes} annotators, and {'one' if ready.people else 'nobody'} can log "
+            f"in so far. If you label alone, stop the server and use: lookalike serve --alone{elsewhere(workspace)}"
         )
     if not ready.has_lead:
         say("There is no lead yet. Add one in another terminal, then log in:")
