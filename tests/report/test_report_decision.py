@@ -68,7 +68,7 @@ def test_a_result_that_is_not_to_be_trusted_recommends_nobody():
         words[coverage] = found.trust
         assert found.trust == trust(NAME, "one outside", coverage, True).word
         assert bool(found.encoder) == (found.trust != "not to be trusted")
-        assert f"{100 * (1 - coverage):.0f}%" in found.reasons
+        assert f"{100 * coverage:.0f}% of the first 5 results" in found.reasons
     assert len(set(words.values())) > 1
 
 

@@ -88,8 +88,9 @@ def _why(found: Judgement, one: Comparison, *, is_distrusted: bool) -> tuple[str
 
 
 def _unjudged(found: Judgement, encoder: str) -> str:
-    share = 1 - found.coverage[encoder]
-    return f"{percent(share, 0)} of the first {found.k} results of {encoder} were never labelled."
+    share = found.coverage[encoder]
+    have = "have labels, on the queries that have any"
+    return f"{'All' if share == 1.0 else percent(share, 0) + ' of the'} first {found.k} results of {encoder} {have}."
 
 
 def _marks(found: Judgement, table: MeasureTable | None) -> tuple[Mark, ...]:
