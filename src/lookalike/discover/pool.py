@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from lookalike.core.checks import strings
 from lookalike.core.errors import PoolError
+from lookalike.core.text import quoted
 from lookalike.core.types import Catalog, Pool
 
 
@@ -85,16 +86,26 @@ def unordered_pairs(pairs: ImagePairs) -> Int[np.ndarray, " pairs"]:
 
 
 def extended(old: Pool, new: Pool) -> Pool:
-    """The old pool with the new one's generators added: only pairs that were not there are new.
+    """The old pool with the new one's generators and queries added: only pairs that were not there are new.
 
     Old pairs keep the photo that annotators saw and the provenance of generators that are not named again; a generator
-    named again replaces its earlier entries. Both pools must have the same queries and the same top.
+    named again replaces its earlier entries. Both pools must have the same top, and the new one all queries of the
+    old. If it has more, it must have all generators of the old too, because each proposes pairs for each query.
     """
-    if old.top != new.top or not np.array_equal(old.queries, new.queries):
+    if old.top != new.top or not np.isin(old.queries, new.queries).all():
+        others = " others" if len(old.queries) == len(new.queries) else ""
         raise PoolError(
             f"The pool has {len(old.queries):,} queries with top {old.top}; the new one would have "
-            f"{len(new.queries):,} with top {new.top}.",
-            fix="Use the same --top and queries to extend it, or start again with --overwrite.",
+            f"{len(new.queries):,}{others} with top {new.top}.",
+            fix="A pool keeps its queries and --top: leave them out. It grows with a larger number: --queries "
+            f"{2 * len(old.queries)}. Or start again with --overwrite.",
+        )
+    missing = [name for name in old.generators if name not in new.generators]
+    if len(new.queries) > len(old.queries) and missing:
+        raise PoolError(
+            f"New queries need the lists of all generators of the pool, but {quoted(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not named.",
+            fix=f"Name all: --generators {','.join(old.generators)}",
         )
     generators = (*(name for name in old.generators if name not in new.generators), *new.generators)
     kept = [name in generators[: len(generators) - len(new.generators)] for name in old.generators]

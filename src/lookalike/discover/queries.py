@@ -43,12 +43,18 @@ def sample_queries(
     *,
     where: Where = (),
     stratify: str | None = None,
+    there: Int[np.ndarray, " there"] | None = None,
 ) -> Int[np.ndarray, " queries"]:
     """Rows of the queries, in catalog order: all that may be queries, or a seeded sample without repeats.
 
-    `stratify` names a column whose values have the same shares in the sample as in all rows that may be queries.
+    `stratify` names a column whose values have the same shares in the sample as in all rows that may be queries. Rows
+    that are `there` already are not drawn again: `count` more are.
     """
     rows = rows_where(catalog, where, split)
+    if there is not None:
+        rows = rows[~np.isin(rows, there)]
+        if not len(rows):
+            return rows
     if stratify is not None:
         if count is None:
             raise ArgumentError(

@@ -21,7 +21,15 @@ from lookalike.store.people.people import active
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import SampleState
-from lookalike.workflows.decide.sampled import LOOKS, WIDTH, DrawOptions, SampledResult, sample_encoders
+from lookalike.workflows.decide.sampled import (
+    LOOKS,
+    WIDTH,
+    DrawOptions,
+    SampledResult,
+    is_exact,
+    more_queries,
+    sample_encoders,
+)
 from lookalike.workflows.learn.verdict import verdict_among, verdict_sentence
 
 ADVISED = 200  # labels that the next step names
@@ -114,16 +122,7 @@ def _run(
     command = _command(question, chosen, margin)
     if found.sample is not None:
         _print_sample(found.sample)
-        another = f"{command} --labels {ADVISED} --round"
-        if found.sample.notes:  # it estimates what is no longer there
-            next_step(another, workspace=chosen.workspace)
-        elif found.sample.answered + found.sample.excluded < found.sample.pairs:
-            _label_next(opened, command, pairs, chosen.workspace)
-        elif any(one.decision == "open" for one in found.values):
-            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
-            next_step(another, workspace=chosen.workspace)
-        else:
-            _promote_next(found, chosen.workspace)
+        _after_sample(opened, found, command, pairs)
     elif found.open:
         _print_forecast(found)
         wanted = ADVISED if found.wanted is None else max(found.wanted.labels, FEWEST)
@@ -131,23 +130,43 @@ def _run(
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
     elif found.values:
         say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
-        _promote_next(found, chosen.workspace)
+        _after_all(opened, found, f"{command} --labels {ADVISED}")
 
 
-def _label_next(opened: Workspace, command: str, pairs: Path | None, workspace: Path) -> None:
+def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: Path | None) -> None:
+    """The next step once there is a sample."""
+    one, another = found.sample, f"{command} --labels {ADVISED} --round"
+    if one is None or one.notes:  # it estimates what is no longer there
+        next_step(another, workspace=opened.folder)
+    elif one.answered + one.excluded < one.pairs:
+        _label_next(opened, command, pairs)
+    else:
+        if _is_open(found):
+            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
+        _after_all(opened, found, another)
+
+
+def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
+    """The next step where drawn pairs, or all, have labels: more queries if no pair of these is open."""
+    more = more_queries(opened, found) if is_exact(found) else ()
+    if _is_open(found) and (more or not is_exact(found)):
+        next_step(*more, another, workspace=opened.folder)
+    elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
+        next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=opened.folder)
+
+
+def _is_open(found: SampledResult) -> bool:
+    return any(one.decision == "open" for one in found.values)
+
+
+def _label_next(opened: Workspace, command: str, pairs: Path | None) -> None:
     """How to label the drawn pairs: from the file, in the browser, or, where nobody can log in yet, either."""
     if pairs is not None:
-        next_step(f"lookalike labels import {pairs}", workspace=workspace)
+        next_step(f"lookalike labels import {pairs}", workspace=opened.folder)
     elif opened.database.fetch(active):
-        next_step("lookalike serve", workspace=workspace)
+        next_step("lookalike serve", workspace=opened.folder)
     else:
-        label_first(f"{command} --pairs pairs.csv", workspace)
-
-
-def _promote_next(found: SampledResult, workspace: Path) -> None:
-    """The next step where one of two encoders is better."""
-    if len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-        next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=workspace)
+        label_first(f"{command} --pairs pairs.csv", opened.folder)
 
 
 def _command(question: SampleQuestion, chosen: SampleOptions, margin: float) -> str:

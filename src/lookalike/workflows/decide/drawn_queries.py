@@ -4,6 +4,8 @@ A sample spreads its pairs over many queries. Its own estimate is made for that.
 results would lower their coverage, and a correction would have to guess the other nine.
 """
 
+from collections import Counter
+
 import numpy as np
 
 from lookalike.audit.trust import BANDS
@@ -16,12 +18,14 @@ from lookalike.store.workspace import Workspace
 
 MOST = BANDS[-2]
 """The share of a query's pooled pairs from which on it counts: the last band of the calibration."""
+LIST = 5  # labels that a query needs without a pool
 
 
 def without_sparse(workspace: Workspace, pairs: JudgedPairs) -> tuple[JudgedPairs, tuple[str, ...]]:
-    """The pairs without those of queries that have only drawn labels, for less than `MOST` of their pooled pairs.
+    """The pairs without those of queries that have only drawn labels, and few: then a note on what was left out.
 
-    And a note on what was left out. All pairs are kept if fewer than `FEWEST_QUERIES` other queries have labels.
+    Few are less than `MOST` of the query's pooled pairs that the rule admits, or less than a list of the pool. All
+    pairs are kept if fewer than `FEWEST_QUERIES` other queries have labels.
     """
     ends = workspace.database.fetch(drawn_ends)
     if not ends:
@@ -32,7 +36,7 @@ def without_sparse(workspace: Workspace, pairs: JudgedPairs) -> tuple[JudgedPair
         for query, candidate in zip(labels.query.tolist(), labels.candidate.tolist(), strict=True)
         if (min(query, candidate), max(query, candidate)) not in ends
     ]
-    kept = np.isin(pairs.query, list({*own, *_mostly_labelled(workspace.catalog, pairs, workspace.pool())}))
+    kept = np.isin(pairs.query, list({*own, *_labelled_enough(workspace.catalog, pairs, workspace.pool())}))
     if kept.all() or len(np.unique(pairs.query_row[kept])) < FEWEST_QUERIES:
         return pairs, ()
     queries = plural(len(np.unique(pairs.query_row[~kept])), "query", "queries")
@@ -43,13 +47,16 @@ def without_sparse(workspace: Workspace, pairs: JudgedPairs) -> tuple[JudgedPair
     return pairs.only(kept), (note,)
 
 
-def _mostly_labelled(catalog: Catalog, pairs: JudgedPairs, pool: Pool | None) -> list[str]:
-    """Queries with labels for at least `MOST` of their pairs in the pool."""
-    if pool is None:
-        return []
-    item = pairs.candidate if pairs.basis.rule.level == "item" else catalog.item[pairs.code]
-    labelled = set(zip(pairs.query.tolist(), item.tolist(), strict=True))
-    names, place = np.unique(pool.query, return_inverse=True)
-    has_label = [pair in labelled for pair in zip(pool.query.tolist(), pool.item.tolist(), strict=True)]
-    share = np.bincount(place, has_label, len(names)) / np.bincount(place, minlength=len(names))
-    return names[share >= MOST].tolist()
+def _labelled_enough(catalog: Catalog, pairs: JudgedPairs, pool: Pool | None) -> list[str]:
+    """Queries with enough labels, whoever asked for them."""
+    names, labels = np.unique(pairs.query, return_counts=True)
+    needed = np.full(len(names), LIST if pool is None else pool.top, float)
+    if pool is not None:
+        gallery = set(catalog.item[catalog.is_gallery(pairs.basis.rule.split)].tolist())
+        pooled = Counter(
+            query
+            for query, item in zip(pool.query.tolist(), pool.item.tolist(), strict=True)
+            if item in gallery
+        )
+        needed = np.maximum(needed, [MOST * pooled[name] for name in names.tolist()])
+    return names[labels >= needed].tolist()

@@ -25,6 +25,7 @@ from lookalike.core.types import Rule
 from lookalike.store.disk import lock
 from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.sql.samples import DrawnPair, StoredSample, write_sample
+from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_plan import exact_values, plan_sample
 from lookalike.workflows.decide.sample_state import (
@@ -38,6 +39,7 @@ from lookalike.workflows.decide.trained import comparable_rule
 from lookalike.workflows.label.queue import ask_first
 
 WIDTH, LOOKS = 0.1, 2
+LEAST_MORE = 50  # queries that the next step adds at least
 NONE_LEFT = "No pair is left to draw: all pairs that matter on these queries have a label."
 
 
@@ -117,6 +119,25 @@ def sample_encoders(
         notes = (*comparable_rule(workspace, question.encoders, Rule())[1], *notes)
     notes = (*notes, *found.notes)
     return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
+
+
+def is_exact(found: SampledResult) -> bool:
+    """Whether all pairs that matter have a label, so that only more queries can tell more."""
+    return bool(found.values) and all(one.method == "exact" for one in found.values)
+
+
+def more_queries(workspace: Workspace, found: SampledResult) -> tuple[str, ...]:
+    """The command that adds queries to the pool, as many again as the question has; none if all are there.
+
+    A question on the test split needs queries of that split.
+    """
+    pool, split = workspace.pool(), found.question.split
+    if pool is None or found.queries >= int(workspace.catalog.is_query(split).sum()):
+        return ()
+    command = f"lookalike discover --queries {len(pool.queries) + max(found.queries, LEAST_MORE)}"
+    of_split = "" if split is None else f" --where split={split}"
+    named = "" if workspace.pool_name == MAIN_POOL else f" --pool {workspace.pool_name}"
+    return (command + of_split + named,)
 
 
 def _forecast(plan: SamplePlan, margin: float, level: float) -> SampledResult:

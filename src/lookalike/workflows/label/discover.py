@@ -16,6 +16,7 @@ from lookalike.core.progress import Progress
 from lookalike.core.types import Catalog, Embeddings, Pool
 from lookalike.discover.pool import extended, united
 from lookalike.discover.provenance import ExtraPairs, extra_pairs
+from lookalike.discover.queries import sample_queries
 from lookalike.discover.questions import Questions, identical_pairs, questions
 from lookalike.discover.random_pairs import RandomPairs, is_sample_of, joined
 from lookalike.discover.splitting import is_within_splits
@@ -87,8 +88,9 @@ def discover(
 ) -> Discovery:
     """Pool the generators' top lists, draw random pairs, and keep both.
 
-    An existing pool is extended with the generators named, on its own queries and top unless others are
-    given; without any of these arguments it does not change. A new one takes all encoders, all queries and top 5.
+    An existing pool is extended with the generators named, on its own queries and top. A larger number of `queries`
+    adds some at random, for all its generators. Without any of these arguments it does not change. A new one takes all
+    encoders, all queries and top 5.
     `splits` chooses candidates `across` splits or `within` the split of the query, or draws the splits `from-pool`.
     `random` is the total number of random pairs; existing ones stay, and the seed of the workspace samples the rest.
     `pairs` is a file for the pairs that have no label, `provenance` one for the generators of each pair. `lists` gives
@@ -160,7 +162,9 @@ def _pooled(
     lists: ListsOf | None,
     progress: Progress | None,
 ) -> Pool:
-    names = list(dict.fromkeys(workspace.encoders if generators is None else generators))
+    grows = _grows(old, options.get("queries"))
+    every = old.generators if old is not None and grows else workspace.encoders
+    names = list(dict.fromkeys(every if generators is None else generators))
     if not names:
         raise PoolError(
             "No encoders are named to be the generators, or there are none yet.",
@@ -168,9 +172,12 @@ def _pooled(
             "--generators color,hog",
         )
     queries, where, stratify = options.get("queries"), options.get("where", ()), options.get("stratify")
-    if old is not None and queries is None and not where and stratify is None:
+    if old is not None and queries in (None, len(old.queries)) and not where and stratify is None:
         queries = old.queries.tolist()
     top, seed, splits = options.get("top"), options.get("seed"), options.get("splits")
+    seed = workspace.settings.seed if seed is None else seed
+    if old is not None and grows:
+        queries, where, stratify = _with_more(workspace.catalog, old, grows, seed, where, stratify), (), None
     if splits is None and old is not None:
         splits = "within" if is_within_splits(workspace.catalog, old) else "across"
     new = values.make_pool(
@@ -180,12 +187,27 @@ def _pooled(
         queries=queries,
         where=where,
         stratify=stratify,
-        seed=workspace.settings.seed if seed is None else seed,
+        seed=seed,
         within_splits=splits == "within",
         lists=lists,
         progress=progress,
     )
     return extended(old, new) if old is not None else new
+
+
+def _grows(old: Pool | None, queries: int | Sequence[str] | None) -> int:
+    """How many queries a pool gets more; 0 if it has none yet, or none are asked for by number."""
+    return max(0, queries - len(old.queries)) if old is not None and isinstance(queries, int) else 0
+
+
+def _with_more(
+    catalog: Catalog, old: Pool, count: int, seed: int, where: Where, stratify: str | None
+) -> list[str]:
+    """The queries of a pool, and more that are drawn from the others."""
+    more = sample_queries(
+        catalog, count, seed, where=where, stratify=stratify, there=values.query_rows(catalog, old)
+    )
+    return [*old.queries.tolist(), *catalog.image[more].tolist()]
 
 
 def _drawn(
@@ -200,8 +222,8 @@ def _drawn(
         return before, is_current
     if not is_current:
         raise PoolError(
-            f"The {len(before):,} random pairs that are here were drawn before the catalog changed; more of them "
-            "would be a sample of neither.",
+            f"The {len(before):,} random pairs that are here were drawn before the catalog or the queries changed; "
+            "more of them would be a sample of neither.",
             fix="Keep those that are here (leave out --random), or start the pool and the random pairs afresh: "
             f"--overwrite --random {wanted}",
         )
