@@ -22,9 +22,9 @@ from lookalike.workflows.release import promote as release
 from lookalike.workflows.release.gate import GateTerms, gate
 
 
-def label_sample(lookalike, workspace, command, *encoders):
-    """Draw all open pairs of a value and answer them by the category of both ends."""
-    lookalike(command, *encoders, "--labels", 1000, "--pairs", "next.csv")
+def label_sample(lookalike, workspace, command, *encoders, how=("--labels", 1000)):
+    """Draw open pairs of a value, by default all, and answer them by the category of both ends."""
+    lookalike(command, *encoders, *how, "--pairs", "next.csv")
     with (workspace / "next.csv").open() as file:
         rows = list(csv.DictReader(file))
     lines = [
@@ -227,8 +227,8 @@ def test_weights_of_your_own_have_a_licence_to_check(workspace, monkeypatch):
     assert licence(GateTerms(licence_cleared=True)).passed
 
 
-@pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
-def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatch, word):
+def judge_all(monkeypatch, word, better):
+    """Every measure separates the encoders, with this word; one encoder is better than all."""
     real = module.judgement
 
     def judged(*arguments, **named):
@@ -238,7 +238,9 @@ def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatc
                 one,
                 word=word,
                 orders=tuple(
-                    replace(o, separated=True, better=one.encoder == "hog", trust=replace(o.trust, word=word))
+                    replace(
+                        o, separated=True, better=one.encoder == better, trust=replace(o.trust, word=word)
+                    )
                     for o in one.orders
                 ),
             )
@@ -247,6 +249,30 @@ def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatc
         return replace(found, verdicts=trusted)
 
     monkeypatch.setattr(module, "judgement", judged)
+
+
+@pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
+def test_where_drawn_labels_leave_it_open_a_trusted_correction_decides(
+    lookalike, workspace, monkeypatch, word
+):
+    for name, seed in (("v", 3), ("w", 4)):
+        np.save(workspace / f"{name}.npy", np.random.default_rng(seed).standard_normal((36, 8)))
+        assert lookalike("embed", f"precomputed:{name}.npy", "--name", name).status == 0
+    assert lookalike("discover", "--generators", "v,w").status == 0
+    serve(workspace, "w")
+    few = ("--labels", 60, "--unit", "pair", "--covariate", "none", "--interim-looks", 1)
+    label_sample(lookalike, workspace, "compare", "v", "w", how=few)
+    assert "cannot be separated yet" in lookalike("compare", "v", "w").out.replace("\n  ", " ")
+    judge_all(monkeypatch, word, "v")
+    found = {one.name: one for one in gate(Workspace(workspace), "v", "w", GateTerms()).checks}["value"]
+    assert found.passed == (word == "trusted")
+    assert ("Drawn labels do not decide yet." in found.why) == found.passed
+    assert ("lookalike compare v w" in found.fix) != found.passed
+
+
+@pytest.mark.parametrize("word", ["not to be trusted", "unknown", "trusted"])
+def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatch, word):
+    judge_all(monkeypatch, word, "hog")
     opened = Workspace(labelled)
     for against in ("", "color"):
         found = {one.name: one for one in gate(opened, "hog", against, GateTerms()).checks}

@@ -148,7 +148,7 @@ def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: 
 
 def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
     """The next step where drawn pairs, or all, have labels: more queries if no pair of these is open."""
-    more = more_queries(opened, found) if is_exact(found) else ()
+    more = more_queries(opened, found.queries, found.question.split) if is_exact(found) else ()
     if _is_open(found) and (more or not is_exact(found)):
         next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):

@@ -21,7 +21,7 @@ from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Rule
+from lookalike.core.types import Rule, Split
 from lookalike.store.disk import lock
 from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.sql.samples import DrawnPair, StoredSample, write_sample
@@ -126,15 +126,15 @@ def is_exact(found: SampledResult) -> bool:
     return bool(found.values) and all(one.method == "exact" for one in found.values)
 
 
-def more_queries(workspace: Workspace, found: SampledResult) -> tuple[str, ...]:
-    """The command that adds queries to the pool, as many again as the question has; none if all are there.
+def more_queries(workspace: Workspace, queries: int, split: Split | None) -> tuple[str, ...]:
+    """The command that adds queries to the pool, as many again as a question has; none if all are there.
 
     A question on the test split needs queries of that split.
     """
-    pool, split = workspace.pool(), found.question.split
-    if pool is None or found.queries >= int(workspace.catalog.is_query(split).sum()):
+    pool = workspace.pool()
+    if pool is None or queries >= int(workspace.catalog.is_query(split).sum()):
         return ()
-    command = f"lookalike discover --queries {len(pool.queries) + max(found.queries, LEAST_MORE)}"
+    command = f"lookalike discover --queries {len(pool.queries) + max(queries, LEAST_MORE)}"
     of_split = "" if split is None else f" --where split={split}"
     named = "" if workspace.pool_name == MAIN_POOL else f" --pool {workspace.pool_name}"
     return (command + of_split + named,)

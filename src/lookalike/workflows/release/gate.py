@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 
 from pydantic import computed_field
@@ -21,6 +21,7 @@ from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, evaluate
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
+from lookalike.workflows.decide.sampled import more_queries
 from lookalike.workflows.decide.trained import TEST, trained
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
@@ -182,15 +183,26 @@ def _current(workspace: Workspace, encoder: str) -> list[str]:
 
 
 def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, labels: _Labels) -> GateCheck:
-    """HR@K by drawn labels where a sample was read, else corrected with its trust word."""
+    """HR@K by drawn labels where these decide, else corrected with its trust word: the order of `Judgement.best`."""
     measure, names = f"HR@{terms.k}", (encoder, *filter(None, [against]))
     command = f"lookalike {'compare' if against else 'estimate'} {' '.join(names)}"
     option = "" if terms.k == 5 else f" --measure {measure}"
     fix = f"Draw labels: {command}{option} --labels 200"
     designed = _designed(workspace, names, measure)
-    if designed is not None:
-        return _designed_value(designed, encoder, terms, fix)
-    return _corrected_value(encoder, against, terms, labels, fix)
+    if designed is None:
+        return _corrected_value(encoder, against, terms, labels, fix)
+    if designed.values[0].method == "exact":
+        more = more_queries(workspace, designed.queries, designed.question.split)
+        fix = f"Add queries: {more[0]}. Then: {command}{option} --labels 200 --round" if more else ""
+    drawn = _designed_value(designed, encoder, terms, fix)
+    if drawn.passed or not against or designed.values[0].decision != "open":
+        return drawn
+    estimated = _corrected_value(encoder, against, terms, labels, fix)
+    return (
+        replace(estimated, why=f"{estimated.why} Drawn labels do not decide yet.")
+        if estimated.passed
+        else drawn
+    )
 
 
 def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labels, fix: str) -> GateCheck:
@@ -236,7 +248,7 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str
     one, again, by = found.values[0], f"{fix} --round", "by drawn labels"
     if one.method == "exact":
         by = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
-        again = "Label pairs of more queries: lookalike discover with more --queries and --overwrite; labels stay."
+        again = fix
     if not one.second:
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
