@@ -37,6 +37,29 @@ def test_labelled_pairs_leave_the_queue(lookalike, workspace):
         assert count_open(connection) == before - 1
 
 
+def test_a_label_answers_the_same_two_photos_the_other_way_round(lookalike, workspace):
+    opened = Workspace(workspace)
+    pool = opened.pool()
+    ends = set(zip(pool.query.tolist(), pool.candidate.tolist(), strict=True))
+    pair = next((q, c) for q, c in sorted(ends) if (c, q) in ends)
+    queue_pairs(opened)
+    with opened.database.read() as connection:
+        before = count_open(connection)
+        asked = connection.exec_driver_sql(
+            f"SELECT query, candidate FROM question WHERE low = '{min(pair)}' AND high = '{max(pair)}'"
+        ).one()
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{asked.candidate},{asked.query},1\n")
+    lookalike("labels", "import", "labels.csv")
+    queue_pairs(opened)
+    with opened.database.read() as connection:
+        assert count_open(connection) == before - 1
+    with opened.database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM question")
+    queue_pairs(opened)
+    with opened.database.read() as connection:
+        assert count_open(connection) == before - 1
+
+
 def test_labelled_pairs_with_a_vote_stay_and_are_counted_and_those_only_reserved_are_closed(
     lookalike, workspace
 ):

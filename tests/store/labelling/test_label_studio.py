@@ -121,7 +121,7 @@ def work_in_the_app(workspace) -> None:
         for who in (1, 2):
             add_proposal(connection, SETTLED_BY_TALK, who, "similar", now_ms())
         rows = connection.execute(select(question).where(question.c.id.in_((FROM_FILE, TO_GOLD)))).all()
-        close_labelled(connection, [(rows[0].query, rows[0].item)], now_ms())
+        close_labelled(connection, [(rows[0].query, rows[0].item)], [], now_ms())
         gone = {"state": "excluded", "free": 0, "kind": GOLD, "needed": 0}
         connection.execute(update(question).where(question.c.id == TO_GOLD).values(gone))
         pair = NewPair(rows[1].query, rows[1].candidate, rows[1].item, "bowl", GOLD, 0)

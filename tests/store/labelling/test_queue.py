@@ -68,7 +68,7 @@ def test_an_imported_label_is_kept(shop):
 
 def test_the_reverse_of_a_pair_with_an_imported_label_is_in_the_queue(shop):
     with shop.database.write() as connection:
-        assert close_labelled(connection, [("q1", "i1")], NOW) == 1
+        assert close_labelled(connection, [("q1", "i1")], [], NOW) == 1
     assert shop.states() == ["open", "open", "settled"]
     assert put(shop, ("c1", "q1")) == 0
     (found,) = shop.rows(select(tables.question).where(tables.question.c.low == "c1"))

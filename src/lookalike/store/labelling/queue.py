@@ -147,15 +147,21 @@ def add_gold(connection: Connection, pair: NewPair, answer: str, note: str, by: 
     recount(connection)
 
 
-def close_labelled(connection: Connection, labelled: Collection[tuple[str, str]], now: int) -> int:
+def close_labelled(
+    connection: Connection,
+    labelled: Collection[tuple[str, str]],
+    ends: Collection[tuple[str, str]],
+    now: int,
+) -> int:
     """Close open pairs without votes that a file has labelled. Returns how many.
 
-    `labelled` are (query image, candidate item). A pair that is only reserved is closed too: a vote on it is refused.
+    `labelled` are (query image, candidate item), `ends` two labelled photos in alphabetical order. A pair that is only
+    reserved is closed too: a vote on it is refused.
     """
     untouched = (question.c.state == OPEN, ~_HAS_VOTE)
-    columns = (question.c.id, question.c.query, question.c.item)
+    columns = (question.c.id, question.c.query, question.c.item, question.c.low, question.c.high)
     rows = connection.execute(select(*columns).where(*untouched).with_for_update())
-    which = [row.id for row in rows if (row.query, row.item) in labelled]
+    which = [row.id for row in rows if (row.query, row.item) in labelled or (row.low, row.high) in ends]
     for first in range(0, len(which), BATCH):
         connection.execute(delete(claim).where(claim.c.question.in_(which[first : first + BATCH])))
     _close(connection, which, SETTLED, now)

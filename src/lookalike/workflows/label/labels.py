@@ -21,7 +21,7 @@ from lookalike.store.labelling.progress import count_open
 from lookalike.store.labelling.queue import close_labelled, count_begun
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.label.labelled import judged_labels, labelled
+from lookalike.workflows.label.labelled import judged_labels, labelled, labelled_ends
 
 NONE_LEFT_OUT: tuple[Unusable, ...] = ()
 
@@ -120,8 +120,9 @@ def _close_labelled(workspace: Workspace) -> tuple[int, int]:
         if not count_open(connection):
             return 0, 0
     known = judged_labels(workspace.catalog, workspace.labels())
+    ends = labelled_ends(workspace.catalog, workspace.labels())
     with workspace.database.write() as connection:
-        return close_labelled(connection, known, now_ms()), count_begun(connection, known)
+        return close_labelled(connection, known, ends, now_ms()), count_begun(connection, known)
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:

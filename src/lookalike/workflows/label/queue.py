@@ -24,7 +24,7 @@ from lookalike.store.labelling.queue import (
 )
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.discover import all_pairs, open_questions
-from lookalike.workflows.label.labelled import judged_labels
+from lookalike.workflows.label.labelled import judged_labels, labelled_ends
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,20 @@ def queue_pairs(workspace: Workspace) -> Queued:
     """
     pool, drawn = all_pairs(workspace)
     labelled = judged_labels(workspace.catalog, workspace.labels())
+    ends = labelled_ends(workspace.catalog, workspace.labels())
     left = open_questions(workspace, pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
         withdrawn = withdraw_missing(connection, now)
-        done = close_labelled(connection, labelled, now)
+        done = close_labelled(connection, labelled, ends, now)
         if left is None or pool is None:
             return Queued(0, withdrawn, done)
         campaign = read_campaign(connection)
-        listed = list(_pairs(workspace, left, pool, campaign.seed))
+        listed = [
+            pair
+            for pair in _pairs(workspace, left, pool, campaign.seed)
+            if (min(pair.query, pair.candidate), max(pair.query, pair.candidate)) not in ends
+        ]
         return Queued(add_pairs(connection, listed, campaign.protocol.votes, now), withdrawn, done)
 
 
@@ -65,7 +70,7 @@ def count_waiting(workspace: Workspace) -> int:
         (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
     }
     with workspace.database.read() as connection:
-        return len(pairs - asked_pairs(connection))
+        return len(pairs - asked_pairs(connection) - labelled_ends(workspace.catalog, workspace.labels()))
 
 
 def ask_first(
