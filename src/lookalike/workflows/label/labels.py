@@ -119,8 +119,8 @@ def _close_labelled(workspace: Workspace) -> tuple[int, int]:
     with workspace.database.read() as connection:
         if not count_open(connection):
             return 0, 0
-    known = judged_labels(workspace.catalog, workspace.labels())
-    ends = labelled_ends(workspace.catalog, workspace.labels())
+    catalog, labels = workspace.catalog, workspace.labels()
+    known, ends = judged_labels(catalog, labels), labelled_ends(catalog, labels)
     with workspace.database.write() as connection:
         return close_labelled(connection, known, ends, now_ms()), count_begun(connection, known)
 

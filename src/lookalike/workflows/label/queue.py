@@ -42,8 +42,8 @@ def queue_pairs(workspace: Workspace) -> Queued:
     Pairs that are in the queue already do not change. The order is balanced over queries, see `annotate.order`.
     """
     pool, drawn = all_pairs(workspace)
-    labelled = judged_labels(workspace.catalog, workspace.labels())
-    ends = labelled_ends(workspace.catalog, workspace.labels())
+    catalog, labels = workspace.catalog, workspace.labels()
+    labelled, ends = judged_labels(catalog, labels), labelled_ends(catalog, labels)
     left = open_questions(workspace, pool, drawn, labelled) if pool is not None else None
     now = now_ms()
     with workspace.database.write() as connection:
@@ -65,12 +65,13 @@ def count_waiting(workspace: Workspace) -> int:
     pool, drawn = all_pairs(workspace)
     if pool is None:
         return 0
-    left = open_questions(workspace, pool, drawn, judged_labels(workspace.catalog, workspace.labels()))
+    catalog, labels = workspace.catalog, workspace.labels()
+    left = open_questions(workspace, pool, drawn, judged_labels(catalog, labels))
     pairs = {
         (min(q, c), max(q, c)) for q, c in zip(left.query.tolist(), left.candidate.tolist(), strict=True)
     }
     with workspace.database.read() as connection:
-        return len(pairs - asked_pairs(connection) - labelled_ends(workspace.catalog, workspace.labels()))
+        return len(pairs - asked_pairs(connection) - labelled_ends(catalog, labels))
 
 
 def ask_first(
