@@ -165,7 +165,7 @@ def test_a_worker_that_is_killed_is_an_error_with_a_way_out(tmp_path, monkeypatc
     monkeypatch.setattr(workers, "FEW", 0)
     monkeypatch.setattr(descriptor, "Describe", DiesAtWork)
     with pytest.raises(EmbeddingsError, match="worker process"):
-        embed(workspace, "descriptor:color", workers=1)
+        embed(workspace, "descriptor:color", workers=2)
     monkeypatch.undo()
     assert embed(workspace, "descriptor:color").vectors.shape == (20, 486)
 
