@@ -162,13 +162,13 @@ def test_random_pairs_stay_with_their_queries(lookalike, workspace):
 
 
 def test_random_pairs_of_an_earlier_catalog_are_neither_mixed_nor_hidden(lookalike, workspace):
-    assert "catalog changed" not in lookalike("discover", "--random", 50).out
+    assert "queries changed" not in lookalike("discover", "--random", 50).out
     import sqlite3
 
     with sqlite3.connect(workspace / "lookalike.db") as connection:
         connection.execute("UPDATE image SET role = 'query' WHERE image = 'bowl/000/1.png'")
         connection.execute("UPDATE image SET item = 'bowl/new' WHERE image = 'bowl/001/1.png'")
-    assert "catalog changed" in lookalike("discover").out
+    assert "catalog or the queries changed" in lookalike("discover").out
     assert lookalike("discover", "--json").json["random"]["sample_of_this_catalog"] is False
     refused(lookalike("discover", "--random", 60), "50 random pairs", "--overwrite --random 60")
     afresh = lookalike("discover", "--overwrite", "--random", 60, "--json").json["random"]

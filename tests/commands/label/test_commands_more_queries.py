@@ -50,6 +50,19 @@ def test_queries_are_added_and_all_pairs_and_labels_stay(lookalike, ten):
     assert found.json["extra"]["pairs"] == len(after) - len(before)
 
 
+def test_random_pairs_stay_those_of_the_queries_that_were_there(lookalike, ten):
+    assert lookalike("discover", "--random", 12).status == 0
+    drawn = Workspace(ten).random_pairs()
+    found = lookalike("discover", "--queries", 25)
+    assert found.status == 0, found.err
+    assert "before the catalog or the queries changed" in " ".join(found.out.split())
+    after = Workspace(ten).random_pairs()
+    assert after.query.tolist() == drawn.query.tolist()
+    refused = lookalike("discover", "--random", 20)
+    assert refused.status == 1
+    assert "--overwrite --random 20" in refused.err
+
+
 def test_the_same_number_changes_nothing_and_a_smaller_one_is_refused(lookalike, ten):
     before = Workspace(ten).pool()
     assert lookalike("discover", "--queries", 10).status == 0

@@ -101,7 +101,7 @@ def _print_random(found: DiscoverySummary) -> None:
         f"{random.positives:,} of them similar."
     )
     if not random.sample_of_this_catalog:
-        say("They were drawn before the catalog changed, so they describe the catalog as it was.")
+        say("They were drawn before the catalog or the queries changed, so they describe both as they were.")
     _print_rate(found.positive_rate, random.labelled, found.hours.votes_per_pair)
 
 
