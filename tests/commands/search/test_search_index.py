@@ -1,6 +1,7 @@
 """The index of a workspace: built for a recall, refused by others, stale, updated, and two writers."""
 
 import json
+import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -126,6 +127,7 @@ def test_a_milvus_that_dies_while_it_answers(workspace):
     image = str(searcher.catalog.image[0])
     assert searcher.by_image(image).results
     server.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)  # all its threads stand still
     with ThreadPoolExecutor(1) as asking:
         answer = asking.submit(searcher.by_image, image)
         with pytest.raises(TimeoutError):
