@@ -1,4 +1,4 @@
-"""Who decodes photos: threads where photos are few or one worker is asked for, else processes."""
+"""Photos are decoded by threads if they are few or one worker is asked for, else by processes."""
 
 import os
 

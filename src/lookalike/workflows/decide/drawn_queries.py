@@ -48,7 +48,7 @@ def without_sparse(workspace: Workspace, pairs: JudgedPairs) -> tuple[JudgedPair
 
 
 def _labelled_enough(catalog: Catalog, pairs: JudgedPairs, pool: Pool | None) -> list[str]:
-    """Queries with enough labels, whoever asked for them."""
+    """Queries that have enough labels."""
     names, labels = np.unique(pairs.query, return_counts=True)
     needed = np.full(len(names), LIST if pool is None else pool.top, float)
     if pool is not None:

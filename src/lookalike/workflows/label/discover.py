@@ -196,7 +196,7 @@ def _pooled(
 
 
 def _grows(old: Pool | None, queries: int | Sequence[str] | None) -> int:
-    """How many queries a pool gets more; 0 if it has none yet, or none are asked for by number."""
+    """How many queries join a pool; 0 for a new pool, or where no number is given."""
     return max(0, queries - len(old.queries)) if old is not None and isinstance(queries, int) else 0
 
 
