@@ -40,7 +40,7 @@ class SampledValue:
 
     def sentence(self, margin: float = MARGIN) -> str:
         """The value in words. A difference is that of the better encoder, so it is above 0."""
-        labels = f"from {plural(self.labels, 'drawn label')} ({self.method})"
+        labels = f"from {plural(self.labels, 'drawn label')}"
         if self.method == "exact":
             labels = "with a label for each pair of these queries"
         if self.unanswered:
