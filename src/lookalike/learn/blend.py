@@ -29,7 +29,8 @@ def blend_weights(
 
     b and v maximise the likelihood less |v|^2 / 2, which keeps v finite where the labels are separated. A blend is one
     vector, whose cosine cannot subtract: the encoder with the most negative v_k is left out and the rest fitted again,
-    until none is negative. Undefined where all labels are equal, or no cosine rises with similarity: LearningError.
+    until none is negative. An encoder whose cosines are all equal is left out first. Undefined where all labels are
+    equal, or no cosine rises with similarity: LearningError.
 
     >>> cosines = np.array([[0.9, 0.1], [0.8, 0.7], [0.2, 0.9], [0.1, 0.3]])
     >>> blend_weights(cosines, np.array([1, 1, 0, 0])).dropped
@@ -44,8 +45,9 @@ def blend_weights(
     varies = spread > CONSTANT
     scaled = np.where(varies, cosines - cosines.mean(axis=0), 0.0) / np.where(varies, spread, 1.0)
     fits = [_fit(scaled[:, [k]], label) for k in range(cosines.shape[1])]
-    alone = np.array([likelihood if slope[0] > 0 else -np.inf for slope, likelihood in fits])
-    left, dropped = list(range(cosines.shape[1])), list[int]()
+    rises = varies & np.array([slope[0] > 0 for slope, _ in fits])
+    alone = np.where(rises, [likelihood for _, likelihood in fits], -np.inf)
+    left, dropped = np.flatnonzero(varies).tolist(), np.flatnonzero(~varies).tolist()
     while left:
         slope, _ = _fit(scaled[:, left], label)
         if slope.min() > 0:
