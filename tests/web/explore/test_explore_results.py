@@ -10,13 +10,17 @@ import pytest
 from explored_shop import with_labels, with_vectors
 from labelling_app import ANN, LEA, make_workspace, serving_shop, when
 
-from lookalike.core.types import Rule
+from lookalike.api.samples import SampleQuestion
+from lookalike.core.types import Labels, Rule
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.search.results import judged_items
 from lookalike.store.vectors.maps import MAPS
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.decide.sample_state import open_pairs
+from lookalike.workflows.decide.sampled import DrawOptions, sample_encoders
 from lookalike.workflows.explore.results import BEST, DIFFER, WORST, lists_of, ordered, results
+from lookalike.workflows.label.discover import discover
 from lookalike.workflows.start.catalog import remove
 
 
@@ -129,6 +133,28 @@ def test_the_queries_of_a_category(shop):
 @pytest.mark.parametrize("query", ["measure=AUC_mic", "encoder=x", "order=x", "encoder=color&against=color"])
 def test_addresses_that_fit_nothing_are_refused(shop, query):
     assert shop.client(LEA).get(f"/results/queries?{query}").status_code == 400
+
+
+def test_drawn_labels_decide_on_the_page_as_in_the_commands(place, tmp_path):
+    shutil.copytree(place, tmp_path / "drawn")
+    workspace = Workspace(tmp_path / "drawn")
+    asked, catalog = SampleQuestion(("color", "hog")), workspace.catalog
+    discover(workspace, top=3)
+    sample_encoders(workspace, asked, DrawOptions(labels=10**6))
+    drawn = open_pairs(workspace, asked)
+    same = [
+        int(catalog.category[catalog.row[one]] == catalog.category[catalog.row[other]])
+        for one, other in zip(drawn.query, drawn.candidate, strict=True)
+    ]
+    workspace.add_labels(Labels.of(drawn.query, drawn.candidate, same), "drawn.csv")
+    (said,) = sample_encoders(workspace, asked).values
+    assert said.decision in ("better", "worse")
+    with serving_shop(workspace) as running:
+        client = running.client(LEA)
+        when(lambda: "Computing the results" not in client.get("/results").text)
+        page = client.get("/results").text
+    assert f"Use <em>{said.better_first[0]}</em>" in page
+    assert escape(said.sentence()) in page
 
 
 def test_labels_are_for_leads_only(shop):

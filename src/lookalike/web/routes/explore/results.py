@@ -214,6 +214,7 @@ def _figures(found: Results) -> dict[str, dict[str, str]]:
     made = {"measures": {of: plot(marks, f"{of} of each encoder", of) for of, marks in found.plots.items()}}
     tests = found.tests.items()
     made["tests"] = {of: plot(marks, f"{best} minus others by {of}", of, best) for of, (best, marks) in tests}
+    made["decision"] = {}  # drawn labels decide without a plot
     if found.decision and found.decision.marks and found.verdict:
         of = found.verdict.measures[0].removesuffix(" corrected")
         made["decision"] = {of: plot(found.decision.marks, f"{of} corrected of each encoder", of)}
