@@ -48,6 +48,11 @@ class Places:
         return len(self.query)
 
     @cached_property
+    def query_rows(self) -> Int64[np.ndarray, " queries"]:
+        """The catalog rows of the queries that have a list, ascending."""
+        return np.unique(self.query)
+
+    @cached_property
     def query_codes(self) -> Int64[np.ndarray, " rows"]:
         """Each row's query, counted from 0."""
         return np.unique(self.query, return_inverse=True)[1]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
 
 
@@ -20,13 +21,23 @@ def ten(lookalike, photos, tmp_path):
 
 def label_all(lookalike, folder):
     pool = Workspace(folder).pool()
-    ends = zip(pool.query.tolist(), pool.candidate.tolist(), strict=True)
+    label(lookalike, folder, zip(pool.query.tolist(), pool.candidate.tolist(), strict=True))
+
+
+def label(lookalike, folder, ends):
+    """Label pairs by the category of both photos."""
     rows = [
         f"{query},{candidate},{int(query.split('/')[0] == candidate.split('/')[0])}"
         for query, candidate in ends
     ]
     (folder / "labels.csv").write_text("\n".join(["query,candidate,label", *rows]) + "\n")
     assert lookalike("labels", "import", "labels.csv").status == 0
+
+
+def label_drawn(lookalike, folder, share=1.0):
+    """Label the first part of the newest round."""
+    drawn = [pair.ends for pair in Workspace(folder).database.fetch(read_samples)[-1].pairs]
+    label(lookalike, folder, drawn[: round(share * len(drawn))])
 
 
 def pairs(pool):
@@ -107,3 +118,48 @@ def test_a_comparison_that_all_labels_leave_open_names_the_command_that_adds_que
     drawn = lookalike("compare", "v", "w", "-k", 3, "--labels", 200, "--json")
     assert drawn.status == 0, drawn.err
     assert drawn.json["sample"]["pairs"] > 0
+
+
+def test_a_round_on_more_queries_replaces_what_was_measured_on_fewer(lookalike, ten):
+    def compare(*words):
+        found = lookalike("compare", "color", "hog", "-k", 3, *words, "--json")
+        assert found.status == 0, found.err
+        return found.json["sample"]
+
+    compare("--labels", 500)
+    label_drawn(lookalike, ten)
+    fewer = compare()
+    assert (fewer["queries"], fewer["values"][0]["method"]) == (10, "exact")
+    assert lookalike("discover", "--queries", 30).status == 0
+    assert compare()["values"] == fewer["values"]  # the same queries, whatever the pool has by now
+    drawn = compare("--labels", 60, "--round", "--unit", "pair", "--interim-looks", 1)
+    assert (drawn["queries"], drawn["round_queries"], drawn["complete"]) == (10, 30, False)
+    assert drawn["values"] == fewer["values"]
+    shown = " ".join(lookalike("compare", "color", "hog", "-k", 3).out.split())
+    assert "Measured on 10 queries" in shown
+    assert "the new pairs are of 30 queries, and so is the next result" in shown
+    label_drawn(lookalike, ten)
+    more = compare()
+    assert (more["queries"], more["round_queries"]) == (30, 30)
+    (one,) = more["values"]
+    assert (one["method"], one["labels"]) == ("MOVER", more["pairs"])
+    assert one["value"] != fewer["values"][0]["value"]
+    compare("--labels", 500, "--round")
+    label_drawn(lookalike, ten)
+    (exact,) = compare()["values"]
+    assert exact["method"] == "exact"
+    assert one["low"] < exact["value"] < one["high"]
+
+
+def test_queries_that_joined_and_are_labelled_in_another_way_are_measured(lookalike, ten):
+    lookalike("compare", "color", "hog", "-k", 3, "--labels", 500)
+    label_drawn(lookalike, ten)
+    assert lookalike("discover", "--queries", 36, "--top", 3).status == 0
+    label_all(lookalike, ten)
+    found = lookalike("compare", "color", "hog", "-k", 3, "--json").json["sample"]
+    assert (found["queries"], found["question"]["population"], found["values"][0]["method"]) == (
+        36,
+        "fixed",
+        "exact",
+    )
+    assert found["values"][0]["low"] == found["values"][0]["high"]

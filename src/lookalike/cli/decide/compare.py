@@ -26,7 +26,7 @@ from lookalike.workflows.decide.sampled import (
     WIDTH,
     DrawOptions,
     SampledResult,
-    is_exact,
+    all_exact,
     more_queries,
     sample_encoders,
 )
@@ -148,8 +148,8 @@ def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: 
 
 def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
     """The next step where drawn pairs, or all, have labels: more queries if no pair of these is open."""
-    more = more_queries(opened, found.queries, found.question.split) if is_exact(found) else ()
-    if _is_open(found) and (more or not is_exact(found)):
+    more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
+    if _is_open(found) and more is not None:
         next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
         next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=opened.folder)
@@ -211,12 +211,7 @@ def _print_sample(one: SampleState) -> None:
     say(f"{one.answered:,} of {one.pairs:,} {drawn} {have} a label ({one.name}).")
     if not one.answered:
         say("They are first in the queue of the labelling app.")
-    exact = " All open pairs are drawn. Once all have a label, the value is exact for these queries."
-    say(
-        folded(
-            f"{_measured_on(one)}{exact if one.complete and one.answered < one.pairs else _guess(one.question)}"
-        )
-    )
+    say(folded(" ".join(filter(None, [_measured_on(one), _of_values(one)]))))
     if one.excluded:
         say(
             folded(
@@ -239,8 +234,18 @@ def _measured_on(one: SampleState) -> str:
     return f"Measured on these {queries} only, of {there} in the catalog."
 
 
+def _of_values(one: SampleState) -> str:
+    """What the values will be of, or what they use beside the labels."""
+    if one.answered < one.pairs and one.round_queries != one.queries:
+        drawn = plural(one.round_queries, "query", "queries")
+        return f"The pool has more queries since: the new pairs are of {drawn}, and so is the next result."
+    if one.answered < one.pairs and one.complete:
+        return "All open pairs are drawn. Once all have a label, the value is exact for these queries."
+    return "" if all_exact(one.values) else _guess(one.question)
+
+
 def _guess(question: SampleQuestion) -> str:
-    """What the sample uses beside the labels."""
+    """The guess of the answers that a sample uses."""
     of_judge = question.covariate.removeprefix("judge:")
     if question.covariate == "none":
         return ""
@@ -249,7 +254,7 @@ def _guess(question: SampleQuestion) -> str:
         if of_judge == question.covariate
         else f"the judge {of_judge.partition('@')[0]}"
     )
-    return f" The scores of {guess} are used as a guess of the answers."
+    return f"The scores of {guess} are used as a guess of the answers."
 
 
 def _print_forecast(found: SampledResult) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Int64
 
 from lookalike.api.places import Places, places
 from lookalike.api.sample_forecast import SamplePlan
@@ -11,7 +12,7 @@ from lookalike.audit.sampling.estimate import LEVEL
 from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.errors import ArgumentError
 from lookalike.core.progress import Progress
-from lookalike.core.types import Rule
+from lookalike.core.types import Rule, Split
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.covariates import covariate_of
 from lookalike.workflows.decide.trained import comparable_rule
@@ -39,16 +40,26 @@ def plan_sample(
 
 
 def places_of(
-    workspace: Workspace, question: SampleQuestion, rule: Rule, progress: Progress | None = None
+    workspace: Workspace,
+    question: SampleQuestion,
+    rule: Rule,
+    progress: Progress | None = None,
+    asked: Int64[np.ndarray, " queries"] | None = None,
 ) -> Places:
-    """The top K lists of the pool's queries with the labels so far."""
+    """The top K lists of some queries with the labels so far. None: those that can be measured."""
     family, k = measure_of(question.measure)
-    catalog, pool = workspace.catalog, workspace.pool()
-    asked = np.flatnonzero(catalog.is_query(rule.split))
-    if pool is not None:
-        asked = asked[np.isin(catalog.image[asked].astype(str), pool.queries.astype(str))]
+    catalog = workspace.catalog
+    if asked is None:
+        asked = pool_queries(workspace, rule.split)
     vectors = [workspace.embeddings(name) for name in question.encoders]
     return places(catalog, vectors, workspace.labels(), asked, k, rule, family, progress)
+
+
+def pool_queries(workspace: Workspace, split: Split | None) -> Int64[np.ndarray, " queries"]:
+    """The catalog rows of the queries that can be measured: those of the pool, or of the catalog without one."""
+    catalog, pool = workspace.catalog, workspace.pool()
+    rows = np.flatnonzero(catalog.is_query(split))
+    return rows if pool is None else rows[np.isin(catalog.image[rows].astype(str), pool.queries.astype(str))]
 
 
 def exact_values(

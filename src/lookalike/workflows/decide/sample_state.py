@@ -2,40 +2,45 @@
 
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float64
 
 from lookalike.annotate.protocol import EXCLUDED
+from lookalike.api.places import Places
 from lookalike.api.sampled_values import answers, last_look
 from lookalike.api.samples import Sample, SampleQuestion, Value, sample_from
 from lookalike.audit.sampling.estimate import LEVEL, Estimate
 from lookalike.audit.sampling.rounds import combined, round_weights
 from lookalike.audit.sampling.values import MARGIN, SampledValue, sampled_value
 from lookalike.core.checks import strings
-from lookalike.core.types import Rule
+from lookalike.core.types import Catalog, Labels, Rule
 from lookalike.discover.questions import Questions
 from lookalike.store.labelling.queue import states_of
 from lookalike.store.sql.samples import DrawnPair, StoredSample, read_samples
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.sample_plan import exact_values, places_of
+from lookalike.workflows.decide.sample_plan import exact_values, places_of, pool_queries
 
 
 @dataclass(frozen=True)
 class SampleState:
     """A sample of encoders' values on a number of `queries` so far.
 
-    The catalog has `catalog_queries`. `answered` of its `pairs` have a label; annotators could not decide about
+    The catalog has `catalog_queries`, and the pairs are of `round_queries`: more where the pool grew before the newest
+    round and no look of that is reached. `answered` of its `pairs` have a label; annotators could not decide about
     `excluded` ones. `look` is the last of the `looks` that was reached (0: none yet), and `left` the number of pairs up
-    to the next one. The values are read at this look, together with those of earlier rounds; they are exact where all
-    pairs that matter have a label by now. `complete`: all open pairs were drawn.
+    to the next one. The values are read at this look, together with those of earlier rounds on the same queries; they
+    are exact where all pairs that matter have a label by now. `complete`: all open pairs were drawn.
     """
 
     name: str
     question: SampleQuestion
     queries: int
+    round_queries: int
     catalog_queries: int
     rounds: int
     pairs: int
@@ -85,37 +90,59 @@ def asked_pairs(pairs: Sequence[DrawnPair]) -> Questions:
     return Questions(*(strings(pair[end] for pair in pairs) for end in range(3)))
 
 
+class _Round(NamedTuple):
+    """A round with the label of each of its pairs, and the last look that these reach (0: none yet)."""
+
+    sample: Sample
+    label: Float64[np.ndarray, " asked"]
+    look: int
+
+    @property
+    def is_read_to_the_end(self) -> bool:
+        return self.look == self.sample.looks[-1]
+
+    def has_queries_of(self, other: "_Round") -> bool:
+        one, two = self.sample.places, other.sample.places
+        return one.queries == two.queries and np.array_equal(one.query_rows, two.query_rows)
+
+
 def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, level: float) -> SampleState:
+    """Rounds on other queries than the last one that is read tell nothing beyond their labels, which it knows.
+
+    So a pool that grew changes no value until a round on all of its queries reaches a look.
+    """
     newest, labels = rounds[-1], workspace.labels()
     same = [one for one in rounds if one.question["vectors"] == newest.question["vectors"]]
     same = [one for one in same if one.catalog == newest.catalog]
-    given = [answers(asked_pairs(one.pairs), labels, workspace.catalog) for one in same]
-    samples = [sample_from(one.frame or b"", _question(one), one.seed, one.looks) for one in same]
-    reached = [last_look(one, label) for one, label in zip(samples, given, strict=True)]
-    read = [at for at, look in enumerate(reached) if look]
-    question = samples[-1].question
-    shares = sum(len(one.looks) for one in samples) * len(question.values)
+    drawn = [_round(one, labels, workspace.catalog) for one in same]
+    reached = [at for at, one in enumerate(drawn) if one.look]
+    until = drawn[: reached[-1] + 1] if reached else drawn
+    shown, notes = until[-1], changes_since(workspace, newest)
+    question, places = shown.sample.question, shown.sample.places
+    read = [one for one in until if one.look and one.has_queries_of(shown)]
+    shares = sum(len(one.sample.looks) for one in until) * len(question.values)
 
     def of(value: Value) -> SampledValue:
-        found = [samples[at].estimate(value, given[at], reached[at], shares, level) for at in read]
-        return sampled_value(question.measure, value, _joined([samples[at] for at in read], found), margin)
+        found = [one.sample.estimate(value, one.label, one.look, shares, level) for one in read]
+        return sampled_value(question.measure, value, _joined([one.sample for one in read], found), margin)
 
-    label = given[-1]
+    values = tuple(of(value) for value in question.values) if read else ()
+    if shown.look and shown.is_read_to_the_end and not notes:
+        question, places, values = _exact(workspace, shown.sample, margin, level) or (
+            question,
+            places,
+            values,
+        )
+    last = drawn[-1]
     with workspace.database.read() as connection:
         states = states_of(connection, [pair.ends for pair in newest.pairs])
-    unanswered = [pair.ends for pair, one in zip(newest.pairs, label, strict=True) if isnan(one)]
-    values, notes = (
-        tuple(of(value) for value in question.values) if read else (),
-        changes_since(workspace, newest),
-    )
-    if read and reached[-1] == newest.looks[-1] and not notes:
-        found = places_of(workspace, question, Rule(split=question.split))
-        values = exact_values(question, found, margin, level) or values
-    following = next((look for look in newest.looks if look > reached[-1]), 0)
+    unanswered = [pair.ends for pair, one in zip(newest.pairs, last.label, strict=True) if isnan(one)]
+    following = next((look for look in newest.looks if look > last.look), 0)
     return SampleState(
         name=newest.name,
         question=question,
-        queries=samples[-1].places.queries,
+        queries=places.queries,
+        round_queries=last.sample.places.queries,
         catalog_queries=int(workspace.catalog.is_query(question.split).sum()),
         rounds=len(same),
         pairs=len(newest.pairs),
@@ -123,15 +150,37 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
         excluded=sum(states.get(ends) == EXCLUDED for ends in unanswered),
         complete=all(pair.probability == 1.0 for pair in newest.pairs),
         looks=newest.looks,
-        look=reached[-1],
-        left=int(np.isnan(label[:following]).sum()),
+        look=last.look,
+        left=int(np.isnan(last.label[:following]).sum()),
         values=values,
         notes=notes,
     )
 
 
+def _round(stored: StoredSample, labels: Labels, catalog: Catalog) -> _Round:
+    sample = sample_from(stored.frame or b"", _question(stored), stored.seed, stored.looks)
+    label = answers(asked_pairs(stored.pairs), labels, catalog)
+    return _Round(sample, label, last_look(sample, label))
+
+
+def _exact(
+    workspace: Workspace, sample: Sample, margin: float, level: float
+) -> tuple[SampleQuestion, Places, tuple[SampledValue, ...]] | None:
+    """The values where all pairs have a label: on the queries that can be measured now, else on those of a sample."""
+    split, rows = sample.question.split, sample.places.query_rows
+    there, now = int(workspace.catalog.is_query(split).sum()), pool_queries(workspace, split)
+    for asked in (rows,) if np.array_equal(now, rows) else (now, rows):
+        question = sample.question
+        if asked is not rows and question.population == "sample":
+            question = replace(question, population="auto").of_queries(len(asked), there)
+        found = places_of(workspace, question, Rule(split=split), asked=asked)
+        if values := exact_values(question, found, margin, level):
+            return question, found, values
+    return None
+
+
 def _joined(samples: Sequence[Sample], found: Sequence[Estimate]) -> Estimate:
-    """The rounds of one question as one estimate, with weights by their plans."""
+    """The rounds on the same queries as one estimate, with weights by their plans."""
     if len(found) == 1:
         return found[0]
     there, counts = [len(one.frame[0]) for one in samples], [len(one.unit) for one in samples]

@@ -1,5 +1,6 @@
 """Samples of a workspace: forecast and drawn for the values of encoders, asked first in the labelling app, and read."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
 from lookalike.store.sql.samples import DrawnPair, StoredSample, write_sample
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.sample_plan import exact_values, plan_sample
+from lookalike.workflows.decide.sample_plan import exact_values, plan_sample, pool_queries
 from lookalike.workflows.decide.sample_state import (
     SampleState,
     open_pairs,
@@ -121,18 +122,21 @@ def sample_encoders(
     return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
 
 
-def is_exact(found: SampledResult) -> bool:
+def all_exact(values: Sequence[SampledValue]) -> bool:
     """Whether all pairs that matter have a label, so that only more queries can tell more."""
-    return bool(found.values) and all(one.method == "exact" for one in found.values)
+    return bool(values) and all(one.method == "exact" for one in values)
 
 
-def more_queries(workspace: Workspace, queries: int, split: Split | None) -> tuple[str, ...]:
-    """The command that adds queries to the pool, as many again as a question has; none if all are there.
+def more_queries(workspace: Workspace, queries: int, split: Split | None) -> tuple[str, ...] | None:
+    """The command that adds queries to the pool, as many again as a question has; None if all are there.
 
-    A question on the test split needs queries of that split.
+    None is needed, (), where the pool has more queries than the question already. A question on the test split needs
+    queries of that split.
     """
     pool = workspace.pool()
     if pool is None or queries >= int(workspace.catalog.is_query(split).sum()):
+        return None
+    if len(pool_queries(workspace, split)) > queries:
         return ()
     command = f"lookalike discover --queries {len(pool.queries) + max(queries, LEAST_MORE)}"
     of_split = "" if split is None else f" --where split={split}"

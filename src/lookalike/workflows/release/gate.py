@@ -191,10 +191,14 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     designed = _designed(workspace, names, measure)
     if designed is None:
         return _corrected_value(encoder, against, terms, labels, fix)
+    again = f"{fix} --round"
     if designed.values[0].method == "exact":
         more = more_queries(workspace, designed.queries, designed.question.split)
-        fix = f"Add queries: {more[0]}. Then: {command}{option} --labels 200 --round" if more else ""
-    drawn = _designed_value(designed, encoder, terms, fix)
+        if more is None:
+            again = ""
+        elif more:
+            again = f"Add queries: {more[0]}. Then: {command}{option} --labels 200 --round"
+    drawn = _designed_value(designed, encoder, terms, again)
     if drawn.passed or not against or designed.values[0].decision != "open":
         return drawn
     estimated = _corrected_value(encoder, against, terms, labels, fix)
@@ -244,11 +248,10 @@ def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> Sampl
     return None if trained(workspace, names) and state.question.split != TEST else state
 
 
-def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str) -> GateCheck:
-    one, again, by = found.values[0], f"{fix} --round", "by drawn labels"
+def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: str) -> GateCheck:
+    one, by = found.values[0], "by drawn labels"
     if one.method == "exact":
         by = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
-        again = fix
     if not one.second:
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
