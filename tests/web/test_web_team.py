@@ -269,7 +269,7 @@ def test_labels_that_say_both_are_shown_with_the_command_that_corrects_them(serv
     pairs = re.findall(r"<code>(.*?)</code> and <code>(.*?)</code>", listed)
     assert pairs == [(first, second)]  # in both directions it is one pair
     assert listed.count("<img") == 2
-    assert "--replace" in page
+    assert "lookalike labels stats --contradictions" in page
 
 
 def test_unknown_encoders_cannot_be_forecast(served):

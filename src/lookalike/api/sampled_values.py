@@ -85,9 +85,15 @@ def estimate_sample(
 
 
 def answers(asked: Questions, labels: Labels, catalog: Catalog) -> Float64[np.ndarray, " pairs"]:
-    """The label of each drawn pair: of its two photos in either order, else of the query and the candidate's item.
+    """The label of each drawn pair; NaN where there is none, or where its labels contradict each other."""
+    said = given_labels(asked, labels, catalog)
+    return np.array([float(next(iter(one))) if len(one) == 1 else np.nan for one in said], np.float64)
 
-    NaN where there is none, or where labels contradict each other. Labels of other pairs do not matter.
+
+def given_labels(asked: Questions, labels: Labels, catalog: Catalog) -> list[set[int]]:
+    """The labels of each drawn pair: of its two photos in either order, else of the query and the candidate's item.
+
+    Labels of other pairs do not matter.
     """
     exact = {frozenset(ends): at for at, ends in enumerate(zip(asked.query, asked.candidate, strict=True))}
     by_item = {ends: at for at, ends in enumerate(zip(asked.query, asked.item, strict=True))}
@@ -98,8 +104,7 @@ def answers(asked: Questions, labels: Labels, catalog: Catalog) -> Float64[np.nd
             found[at][0].add(label)
         elif (at := by_item.get((query, item.get(candidate, "")))) is not None:
             found[at][1].add(label)
-    said = (own or other for own, other in found)
-    return np.array([float(next(iter(one))) if len(one) == 1 else np.nan for one in said], np.float64)
+    return [own or other for own, other in found]
 
 
 def last_look(sample: Sample, label: Float64[np.ndarray, " asked"]) -> int:

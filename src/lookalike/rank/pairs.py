@@ -70,9 +70,7 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     left = MatchedLabels(catalog, labels)
     # Conflicts come before roles and splits: a contradicted label is no evidence anywhere.
     names, code = units_of(catalog, rule)
-    low, high = np.minimum(left.q, left.c), np.maximum(left.q, left.c)
-    of_pair = both_ways(low * len(catalog) + high, left.label)
-    of_item = both_ways(left.q * len(names) + code[left.c], left.label)
+    of_pair, of_item = left.contradicted(code)
     for which, reason in zip((of_pair, of_item[~of_pair]), CONTRADICTED, strict=True):
         left.drop(which, reason)
     left.drop(~catalog.is_query(rule.split)[left.q], "the query may not be asked here (role or split)")
@@ -83,6 +81,15 @@ def judged_pairs(catalog: Catalog, labels: Labels, rule: Rule) -> JudgedPairs:
     query, name = catalog.image[query_row], names[candidate]
     basis = Basis(catalog.fingerprint, fingerprint(query, name, label), rule)
     return JudgedPairs(query_row, candidate, label, query, name, basis, tuple(left.unusable))
+
+
+def contradicted_labels(catalog: Catalog, labels: Labels, rule: Rule) -> Labels:
+    """The labels that `judged_pairs` leaves out for a reason of `CONTRADICTED`, in the order of their pairs."""
+    left = MatchedLabels(catalog, labels)
+    where = np.logical_or(*left.contradicted(units_of(catalog, rule)[1]))
+    q, c = left.q[where], left.c[where]
+    rows = left.rows[where][np.lexsort((np.maximum(q, c), np.minimum(q, c)))]
+    return Labels.of(labels.query[rows], labels.candidate[rows], labels.label[rows])
 
 
 def pairs_for(catalog: Catalog, labels: Labels | JudgedPairs, rule: Rule | None) -> JudgedPairs:
@@ -109,6 +116,14 @@ class MatchedLabels:
         self.drop((self.q < 0) | (self.c < 0), "the catalog lacks the image")
         self.drop(self.q == self.c, "query and candidate are one image")
         self.drop(catalog.item[self.q] == catalog.item[self.c], "both photos show one item")
+
+    def contradicted(
+        self, code: Int[np.ndarray, " images"]
+    ) -> tuple[Bool[np.ndarray, " labels"], Bool[np.ndarray, " labels"]]:
+        """The labels of pairs labelled both ways, and of units (see `units_of`) labelled both ways for one query."""
+        size = len(code)
+        low, high = np.minimum(self.q, self.c), np.maximum(self.q, self.c)
+        return both_ways(low * size + high, self.label), both_ways(self.q * size + code[self.c], self.label)
 
     def drop(self, where: Bool[np.ndarray, " labels"], reason: str) -> None:
         """Leave out the labels of a mask and keep the reason with the first few of them."""

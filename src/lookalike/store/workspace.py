@@ -293,14 +293,20 @@ class Workspace:
     ) -> int:
         """Add labels in one transaction and return how many are new.
 
-        `replace` first deletes the labels of the same pairs. `drawn` are the designs of pairs that a sample drew.
+        `replace` first deletes the labels of the same pairs; a label of the other direction that differs is replaced
+        too. `drawn` are the designs of pairs that a sample drew.
         """
         own = schema.label.c
         columns = (labels.query.tolist(), labels.candidate.tolist(), labels.label.tolist())
-        rows = [
-            {"query": q, "candidate": c, "label": y, "source": source}
-            for q, c, y in zip(*columns, strict=True)
-        ]
+        given = list(zip(*columns, strict=True))
+        if replace:
+            ends = {(q, c) for q, c, _ in given}
+            known = self.labels()
+            other = set(
+                zip(known.candidate.tolist(), known.query.tolist(), (1 - known.label).tolist(), strict=True)
+            )
+            given += [(c, q, y) for q, c, y in given if (q, c, y) in other and (c, q) not in ends]
+        rows = [{"query": q, "candidate": c, "label": y, "source": source} for q, c, y in given]
         with lock(self.folder, "labels", "labels import"), self.database.write() as connection:
             if replace:
                 same = (own.query == bindparam("q"), own.candidate == bindparam("c"))

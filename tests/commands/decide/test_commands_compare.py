@@ -99,6 +99,25 @@ def test_an_estimate_of_one_encoder_goes_through_its_looks(lookalike, workspace)
     assert f"{one['value']:.3f} [{one['low']:.3f}, {one['high']:.3f}]" in lookalike("estimate", "color").out
 
 
+def test_drawn_pairs_whose_labels_contradict_are_named_with_the_command_that_ends_it(lookalike, workspace):
+    lookalike("compare", "color", "hog", "--labels", 60, "--interim-looks", 1, "--pairs", "next.csv")
+    fill(workspace / "next.csv")
+    lookalike("labels", "import", "next.csv")
+    text = (workspace / "next.csv").read_text().splitlines()
+    query, candidate, label = text[1].split(",")
+    (workspace / "wrong.csv").write_text(f"query,candidate,label\n{candidate},{query},{1 - int(label)}\n")
+    lookalike("labels", "import", "wrong.csv")
+    found = lookalike("compare", "color", "hog")
+    assert "Not counted: the labels of 1 pair contradict each other." in found.out
+    assert found.out.endswith("Next: lookalike labels stats --contradictions contradictions.csv\n")
+    left = lookalike("compare", "color", "hog", "--pairs", "left.csv").out
+    assert left.endswith("Next: lookalike labels import left.csv --replace\n")
+    assert fill(workspace / "left.csv") == 1
+    lookalike("labels", "import", "left.csv", "--replace")
+    done = lookalike("compare", "color", "hog", "--json").json["sample"]
+    assert (done["answered"], done["contradicted"]) == (done["pairs"], 0)
+
+
 def test_the_same_command_again_draws_nothing_and_a_round_needs_labels(lookalike, workspace):
     for _ in range(2):
         assert lookalike("compare", "color", "hog", "--labels", 60).status == 0

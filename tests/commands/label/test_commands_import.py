@@ -89,15 +89,42 @@ def test_labelled_pairs_with_a_vote_stay_and_are_counted_and_those_only_reserved
     assert refused.value.code == "closed"
 
 
-def test_contradicting_labels_are_counted_with_a_way_out(lookalike, workspace):
-    (workspace / "both.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},0\n")
+def test_contradicting_labels_are_counted_listed_and_corrected(lookalike, workspace):
+    (workspace / "both.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},0\n{A},{B},1\n")
     told = " ".join(lookalike("labels", "import", "both.csv").out.split())
     assert "labelled both similar and dissimilar" in told
-    assert "import it with --replace" in told
-    (workspace / "right.csv").write_text(f"query,candidate,label\n{A},{C},1\n{C},{A},1\n")
-    replaced = lookalike("labels", "import", "right.csv", "--replace")
-    assert "Added 2 labels; they replace 2 earlier labels. The workspace now has 2 labels." in replaced.out
-    assert lookalike("labels", "import", "right.csv", "--replace", "--json").json["unusable"] == []
+    assert "lookalike labels stats --contradictions contradictions.csv" in told
+    listed = lookalike("labels", "stats", "--contradictions", "contradictions.csv")
+    assert "Wrote 1 pair to contradictions.csv. Fill in the label column" in " ".join(listed.out.split())
+    assert listed.out.strip().endswith("Next: lookalike labels import contradictions.csv --replace")
+    rows = (workspace / "contradictions.csv").read_text().splitlines()
+    assert set(rows[1].split(",")[:2]) == {A, C}
+    (workspace / "contradictions.csv").write_text("\n".join([rows[0], rows[1].replace(",,", ",1,")]))
+    assert "Wrote 1 pair" in lookalike("labels", "stats", "--contradictions", "contradictions.csv").out
+    replaced = lookalike("labels", "import", "contradictions.csv", "--replace")
+    assert "The workspace now has 3 labels." in replaced.out
+    assert set(labels_of(workspace)) == {(A, B, 1), (A, C, 1), (C, A, 1)}
+    none = lookalike("labels", "stats", "--contradictions", "rest.csv")
+    assert "No labels contradict each other, so rest.csv was not written." in none.out
+    assert not (workspace / "rest.csv").exists()
+    assert lookalike("labels", "import", "both.csv", "--replace", "--json").json[
+        "unusable"
+    ]  # as the file says
+
+
+def test_both_photos_of_an_item_that_contradict_are_listed(lookalike, workspace):
+    catalog = Workspace(workspace).catalog
+    assert lookalike("labels", "stats", "--contradictions", "none.csv").out.count("Wrote") == 0
+    by_item = {}
+    for image, item in zip(catalog.image, catalog.item, strict=True):
+        by_item.setdefault(item, []).append(image)
+    two = next(photos[:2] for photos in by_item.values() if len(photos) > 1 and A not in photos)
+    (workspace / "both.csv").write_text(f"query,candidate,label\n{A},{two[0]},1\n{A},{two[1]},0\n")
+    assert lookalike("labels", "import", "both.csv").status == 0
+    assert lookalike("labels", "stats", "--contradictions", "two.csv").status == 0
+    rows = [row.split(",")[:2] for row in (workspace / "two.csv").read_text().splitlines()[1:]]
+    assert sorted(rows) == sorted([[A, two[0]], [A, two[1]]])
+    assert "Wrote" not in lookalike("labels", "stats", "--contradictions", "x.csv", "--level", "image").out
 
 
 def test_columns_of_other_names(lookalike, workspace):

@@ -13,6 +13,7 @@ from lookalike.audit.sampling.values import MARGIN
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
+from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.settings import Declared
@@ -139,7 +140,7 @@ def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: 
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
     elif one.answered + one.excluded < one.pairs:
-        _label_next(opened, command, pairs)
+        _label_next(opened, one, command, pairs)
     else:
         if _is_open(found):
             say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
@@ -159,10 +160,16 @@ def _is_open(found: SampledResult) -> bool:
     return any(one.decision == "open" for one in found.values)
 
 
-def _label_next(opened: Workspace, command: str, pairs: Path | None) -> None:
-    """How to label the drawn pairs: from the file, in the browser, or, where nobody can log in yet, either."""
+def _label_next(opened: Workspace, one: SampleState, command: str, pairs: Path | None) -> None:
+    """How to label the drawn pairs: from the file, in the browser, or, where nobody can log in yet, either.
+
+    The app does not ask for pairs whose labels contradict each other.
+    """
     if pairs is not None:
-        next_step(f"lookalike labels import {pairs}", workspace=opened.folder)
+        replacing = " --replace" if one.contradicted else ""
+        next_step(f"lookalike labels import {pairs}{replacing}", workspace=opened.folder)
+    elif one.answered + one.excluded + one.contradicted >= one.pairs:
+        next_step(LIST_CONTRADICTIONS, workspace=opened.folder)
     elif opened.database.fetch(active):
         next_step("lookalike serve", workspace=opened.folder)
     else:
@@ -219,6 +226,8 @@ def _print_sample(one: SampleState) -> None:
                 "answers are."
             )
         )
+    if one.contradicted:
+        say(f"Not counted: the labels of {plural(one.contradicted, 'pair')} contradict each other.")
     if one.left:
         following = next(look for look in one.looks if look > one.look)
         say(f"The next result is at {plural(following, 'pair')}: {one.left:,} are left to label.")

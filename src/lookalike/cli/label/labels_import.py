@@ -70,7 +70,7 @@ def _print_labels(found: ImportedLabels) -> None:
     say(*found.notes)
     others = f"{found.already_there:,} existed already"
     if found.replaced:
-        others = f"they replace {plural(found.replaced, 'earlier label')}"
+        others = f"{'it replaces' if found.added == 1 else 'they replace'} {plural(found.replaced, 'earlier label')}"
     say(
         f"Added {plural(found.added, 'label')}; {others}. "
         f"The workspace now has {plural(found.labels, 'label')}."

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 
 from lookalike.annotate.protocol import EXCLUDED
 from lookalike.api.places import Places
-from lookalike.api.sampled_values import answers, last_look
+from lookalike.api.sampled_values import answers, given_labels, last_look
 from lookalike.api.samples import Sample, SampleQuestion, Value, sample_from
 from lookalike.audit.sampling.estimate import LEVEL, Estimate
 from lookalike.audit.sampling.rounds import combined, round_weights
@@ -32,9 +32,10 @@ class SampleState:
 
     The catalog has `catalog_queries`, and the pairs are of `round_queries`: more where the pool grew before the newest
     round and no look of that is reached. `answered` of its `pairs` have a label; annotators could not decide about
-    `excluded` ones. `look` is the last of the `looks` that was reached (0: none yet), and `left` the number of pairs up
-    to the next one. The values are read at this look, together with those of earlier rounds on the same queries; they
-    are exact where all pairs that matter have a label by now. `complete`: all open pairs were drawn.
+    `excluded` ones, and the labels of `contradicted` ones contradict each other. `look` is the last of the `looks` that
+    was reached (0: none yet), and `left` the number of pairs up to the next one. The values are read at this look,
+    together with those of earlier rounds on the same queries; they are exact where all pairs that matter have a label
+    by now. `complete`: all open pairs were drawn.
     """
 
     name: str
@@ -46,6 +47,7 @@ class SampleState:
     pairs: int
     answered: int
     excluded: int
+    contradicted: int
     complete: bool
     looks: tuple[int, ...]
     look: int
@@ -133,7 +135,7 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
             places,
             values,
         )
-    last = drawn[-1]
+    last, said = drawn[-1], given_labels(asked_pairs(newest.pairs), labels, workspace.catalog)
     with workspace.database.read() as connection:
         states = states_of(connection, [pair.ends for pair in newest.pairs])
     unanswered = [pair.ends for pair, one in zip(newest.pairs, last.label, strict=True) if isnan(one)]
@@ -148,6 +150,7 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
         pairs=len(newest.pairs),
         answered=len(newest.pairs) - len(unanswered),
         excluded=sum(states.get(ends) == EXCLUDED for ends in unanswered),
+        contradicted=sum(len(one) > 1 for one in said),
         complete=all(pair.probability == 1.0 for pair in newest.pairs),
         looks=newest.looks,
         look=last.look,

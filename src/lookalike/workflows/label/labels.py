@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.core.checks import strings
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Labels, Level, Rule
-from lookalike.rank.pairs import JudgedPairs, Unusable, judged_pairs
+from lookalike.discover.questions import Questions
+from lookalike.rank.pairs import JudgedPairs, Unusable, contradicted_labels, judged_pairs
 from lookalike.store.formats.label_files import (
     Fault,
     read_label_file,
@@ -17,6 +19,7 @@ from lookalike.store.formats.label_files import (
     write_label_file,
 )
 from lookalike.store.formats.label_formats import format_out
+from lookalike.store.formats.pair_files import WrittenPairs, write_pair_file
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.labelling.queue import close_labelled, count_begun
 from lookalike.store.sql.samples import DrawnPair, read_designs
@@ -167,6 +170,20 @@ def export_labels(
         labels, left_out = one_per_pair(labels)
     write_label_file(labels, path, format, workspace.database.fetch(read_designs))
     return Exported(str(path), len(labels), left_out)
+
+
+def write_contradictions(workspace: Workspace, path: Path, level: Level = "item") -> WrittenPairs | None:
+    """Write the pairs whose labels contradict each other, each once, with a label column to fill in. None: no pair.
+
+    Importing the file with `replace` corrects them.
+    """
+    catalog = workspace.catalog
+    found = contradicted_labels(catalog, workspace.labels(), Rule(level=level))
+    pairs = {frozenset(ends): ends for ends in zip(found.query, found.candidate, strict=True)}.values()
+    if not pairs:
+        return None
+    rows = [(query, candidate, catalog.item[catalog.row[candidate]]) for query, candidate in pairs]
+    return write_pair_file(Questions(*(strings(row[at] for row in rows) for at in range(3))), path)
 
 
 def labels_used(pairs: JudgedPairs) -> tuple[Labels, tuple[Unusable, ...]]:
