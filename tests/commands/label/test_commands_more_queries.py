@@ -1,5 +1,7 @@
 """A pool grows: more queries join at random, and nothing of what was there is lost."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,24 @@ def test_queries_are_added_and_all_pairs_and_labels_stay(lookalike, ten):
     assert pairs(before).items() <= pairs(after).items()
     assert found.json["labelled"] == len(before)
     assert found.json["extra"]["pairs"] == len(after) - len(before)
+
+
+def test_pairs_of_a_pool_that_grew_join_the_queue_and_are_the_next_step(lookalike, ten, monkeypatch):
+    assert lookalike("discover", "--queries", 11).out.endswith("lookalike discover --pairs pairs.csv\n")
+    label_all(lookalike, ten)
+    assert lookalike("discover").out.endswith("Next: lookalike evaluate\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    assert lookalike("users", "add", "Lea", "--role", "lead", "--password-stdin").status == 0
+    before = lookalike("status", "--json").json["open_pairs"]
+    grown = lookalike("discover", "--queries", 20)
+    open_pairs = lookalike("status", "--json").json["open_pairs"]
+    assert open_pairs > before
+    assert f"{open_pairs - before} pairs joined the queue of the labelling app." in grown.out
+    assert grown.out.endswith("Next: lookalike serve\n")
+    assert f"1 person, {open_pairs} open pairs" in lookalike("status").out
+    assert lookalike("compare", "color", "hog", "-k", 3, "--labels", 50, "--round").status == 0
+    last = lookalike("discover", "--queries", 25).out.splitlines()[-1]
+    assert last == "Next: lookalike compare color hog --measure HR@3"
 
 
 def test_random_pairs_stay_those_of_the_queries_that_were_there(lookalike, ten):

@@ -18,17 +18,21 @@ from lookalike.cli.console import (
     progress,
     say,
 )
+from lookalike.cli.decide.compare import reading
 from lookalike.cli.label.discover_text import print_summary
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import plural
 from lookalike.discover.prevalence import require_share
+from lookalike.store.people.people import active
 from lookalike.store.sql.pools import check_pool_name
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.label import discover as workflow
 from lookalike.workflows.label.discover import Discovery
 from lookalike.workflows.label.discover_summary import DiscoverySummary, discover_summary
+from lookalike.workflows.label.queue import queue_pairs
 from lookalike.workflows.label.splits import SplitsOfPairs
 
 
@@ -126,15 +130,23 @@ def discover(
             provenance=provenance,
             progress=bar,
         )
+    grew = found.extra is not None and found.extra.asked > 0
+    queued = queue_pairs(opened).new if grew and opened.database.fetch(active) else 0
     summary = discover_summary(opened, found, votes, precision, confidence)
     if json:
         print_json(summary)
         return
     print_summary(summary)
+    if queued:
+        say(f"{plural(queued, 'pair')} joined the queue of the labelling app.")
     if pairs is not None:
         _print_pairs(found, pairs, workspace, pool)
-    elif summary.labelled:
+    elif summary.labelled and not grew:
         next_step(f"lookalike evaluate{_of(pool)}", workspace=workspace)
+    elif summary.labelled and (samples := all_estimates(opened)):
+        next_step(reading(samples[-1].question), workspace=workspace)
+    elif summary.labelled and queued:
+        next_step("lookalike serve", workspace=workspace)
     else:
         label_first(f"lookalike discover --pairs pairs.csv{_of(pool)}", workspace)
 

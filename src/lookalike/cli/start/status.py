@@ -60,8 +60,11 @@ def _print(found: Status, workspace: Path) -> None:
         ("labels", f"{found.labels:,}"),
     ]
     if found.people:
-        people = plural(found.people, "annotator")
-        rows.append(("labelling", f"{people}, {plural(found.open_pairs, 'open pair')}"))
+        pairs = [
+            plural(found.open_pairs, "open pair"),
+            *([f"{found.discussed:,} in discussion"] * (found.discussed > 0)),
+        ]
+        rows.append(("labelling", ", ".join([plural(found.people, "person", "people"), *pairs])))
     table(["", ""], rows, left=2)
     say(*_waiting(found))
     if found.photos_missing:

@@ -111,7 +111,12 @@ def count_states(connection: Connection) -> Counter[str]:
 
 def count_open(connection: Connection) -> int:
     """The number of questions that need votes."""
-    return sum(int(count) for _, count in connection.execute(_STATES.where(progress.c.state == OPEN)))
+    return count_in(connection, OPEN)
+
+
+def count_in(connection: Connection, state: str) -> int:
+    """The number of questions in a state."""
+    return sum(int(count) for _, count in connection.execute(_STATES.where(progress.c.state == state)))
 
 
 def digests(connection: Connection, images: Collection[str]) -> dict[str, str]:

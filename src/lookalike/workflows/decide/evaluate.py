@@ -42,7 +42,8 @@ class Evaluation:
 
     `measures` are the names as requested; `printed` maps them to the measures' own names. `generators` fed the pool.
     `unusable` are labels left out, by reason. `pairs` are the labels measured on, `judged` the ranks the scores were
-    folded from. `absences` say what a run lacks, `notes` what was selected, sampled and left out. `sources` count
+    folded from. `split_notes` say on which queries and why, `absences` what a run lacks, and `notes` what was selected,
+    sampled and left out. `sources` count
     labels of the pool, of random pairs, of both and of neither.
     """
 
@@ -53,6 +54,7 @@ class Evaluation:
     unusable: tuple[Unusable, ...]
     pairs: JudgedPairs
     judged: tuple[JudgedRanks, ...] = ()
+    split_notes: tuple[str, ...] = ()
     absences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, int] = field(default_factory=dict)
@@ -106,7 +108,7 @@ def evaluate(
     drawings(parsed)
     names = list(dict.fromkeys(encoders or workspace.encoders))
     comparable, remarks = comparable_rule(workspace, names, rule or Rule())
-    remarks = (*remarks, *notes_on_pool(workspace, comparable))
+    split_notes = (*remarks, *notes_on_pool(workspace, comparable))
     vectors = [workspace.embeddings(name) for name in names]  # first, so that an unknown name is refused
     chosen = selected or select_pairs(workspace, comparable, **select)
     if not names and not runs:
@@ -132,8 +134,9 @@ def evaluate(
         unusable=pairs.unusable,
         pairs=chosen.pairs,
         judged=tuple(judged),
+        split_notes=split_notes,
         absences=tuple(sentence for other in others for sentence in absences(other)),
-        notes=(*remarks, *chosen.notes, *notes_on_negatives(pairs)),
+        notes=(*chosen.notes, *notes_on_negatives(pairs)),
         sources=chosen.counts,
     )
 

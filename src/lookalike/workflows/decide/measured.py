@@ -218,7 +218,7 @@ def _result(
         catalog=basis.catalog,
         labels_fingerprint=basis.labels,
         absences=found.absences,
-        notes=(*found.notes, *depth_notes(found, names.values()).values()),
+        notes=(*found.split_notes, *found.notes, *depth_notes(found, names.values()).values()),
         sources=dict(found.sources),
         bootstrap=None if sure is None else sure.settings,
         recommendation=advised,

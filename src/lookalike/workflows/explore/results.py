@@ -102,7 +102,9 @@ def results(workspace: Workspace) -> Results:
         exposure, never, most = _shown_items(catalog, audit_exposure(catalog, vectors), ())
         return Results(*about, Rule(), exposure=exposure, never=never, most=most)
     found = evaluate(workspace, encoders, DEFAULT)
-    table = measure_table(catalog, found, (), remarks=found.notes or left_out(trained(workspace)))
+    table = measure_table(
+        catalog, found, (), remarks=(*found.split_notes, *found.notes) or left_out(trained(workspace))
+    )
     audits = _audits(workspace, found.ranked)
     judgement = audits.verdict if audits is not None and audits.verdict.is_known else None
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()

@@ -263,9 +263,12 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: s
     shown = (
         f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {bracketed(low, high)}"
     )
-    passed = low >= -terms.margin
-    word = "not worse" if passed else f"it can be worse by more than {value(terms.margin)}"
-    return GateCheck("value", passed, f"{shown} {by}: {word}.", "" if passed else again)
+    if low >= -terms.margin:
+        return GateCheck(
+            "value", True, f"{shown} {by}: not worse by more than {value(terms.margin)} (--margin)."
+        )
+    too_low = f"it can be worse by more than {value(terms.margin)}, the most that is allowed (--margin)"
+    return GateCheck("value", False, f"{shown} {by}: {too_low}.", again)
 
 
 def _groups(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lookalike.annotate.protocol import DISCUSSION
 from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
 from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.errors import EmbeddingsError
@@ -13,7 +14,7 @@ from lookalike.core.types import Catalog, Pool
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.encode.spec import parse
-from lookalike.store.labelling.progress import count_open
+from lookalike.store.labelling.progress import count_in, count_open
 from lookalike.store.labelling.queue import count_drawn
 from lookalike.store.people import people
 from lookalike.store.promotions import promoted
@@ -85,7 +86,8 @@ class Status:
     pools: Mapping[str, int]  # pairs of every pool, by name
     labels: int
     open_pairs: int  # in the queue of the labelling app
-    drawn_open: int  # of them, those that a sample drew
+    discussed: int  # pairs that are in discussion
+    drawn_open: int  # of the open ones, those that a sample drew
     people: int  # who can log in there
     votes_waiting: int  # pairs with a vote that wait for another annotator
     photos_missing: int
@@ -106,7 +108,7 @@ def status(workspace: Workspace) -> Status:
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
         open_pairs, there = count_open(connection), people.active(connection)
-        drawn = count_drawn(connection) if open_pairs else 0
+        drawn, disputed = count_drawn(connection) if open_pairs else 0, count_in(connection, DISCUSSION)
         waiting, is_promoted = votes_waiting(connection), promoted(connection) is not None
         held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
         images = read_images_fingerprint(connection) if workspace.encoders else ""
@@ -131,6 +133,7 @@ def status(workspace: Workspace) -> Status:
         pools={name: len(one.pool) for name, one in pools.items() if one.pool is not None},
         labels=workspace.label_count(),
         open_pairs=open_pairs,
+        discussed=disputed,
         drawn_open=drawn,
         people=there,
         votes_waiting=waiting,

@@ -24,6 +24,7 @@ def print_level(measured: Measured, only: Sequence[str] | None = None) -> None:
     pairs = "pair of photos of one item" if found.is_identification else "labelled pair"
     many = "pairs of photos of one item" if found.is_identification else ""
     say(f"{plural(found.labels, pairs, many)}, {rule.level} level, {rule.similarity} similarity{split}.")
+    say(*map(folded, found.split_notes))
     names = {name: own for name, own in found.printed.items() if only is None or name in only}
     advised = shown.recommendation
     doubted = {} if advised is None else {one.measure: one.sentence for one in advised.distrusted}
