@@ -41,7 +41,7 @@ class SampledValue:
     def sentence(self, margin: float = MARGIN) -> str:
         """The value in words. A difference is that of the better encoder, so it is above 0."""
         labels = f"from {plural(self.labels, 'drawn label')}"
-        if self.method == "exact":
+        if self.method == "exact" and not self.unanswered:
             labels = "with a label for each pair of these queries"
         if self.unanswered:
             labels += f", {self.unanswered:,} more without an answer"

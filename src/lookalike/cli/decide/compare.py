@@ -229,8 +229,9 @@ def _print_sample(one: SampleState) -> None:
     if one.contradicted:
         say(f"Not counted: the labels of {plural(one.contradicted, 'pair')} contradict each other.")
     if one.left:
-        following = next(look for look in one.looks if look > one.look)
-        say(f"The next result is at {plural(following, 'pair')}: {one.left:,} are left to label.")
+        to_the_end = one.pairs - one.answered
+        final = f", the final one {to_the_end:,}" if to_the_end > one.left else ""
+        say(f"The {'next ' if final else ''}result needs {plural(one.left, 'more label')}{final}.")
 
 
 def _measured_on(one: SampleState) -> str:
