@@ -78,9 +78,10 @@ def estimate_sample(
     shares = len(sample.looks) * len(question.values)
     if not look:
         return ()
+    estimates = (sample.estimate(value, label, look, shares, level) for value in question.values)
     return tuple(
-        sampled_value(question.measure, value, sample.estimate(value, label, look, shares, level), margin)
-        for value in question.values
+        sampled_value(question.measure, value, found, margin, sample.places.queries)
+        for value, found in zip(question.values, estimates, strict=True)
     )
 
 

@@ -14,7 +14,7 @@ Decision = Literal["better", "worse", "alike", "open", ""]
 
 @dataclass(frozen=True)
 class SampledValue:
-    """The value of an encoder, or of the first less the second ("": there is none), with its interval.
+    """The value of an encoder, or of the first less the second ("": there is none), with its interval, on `queries`.
 
     `decision` is about the first of two: "better", "worse", "alike" (the interval is within the margin) or "open".
     `unanswered` drawn units have no answer; the interval holds whatever these are. `bootstrap_for_information` has the
@@ -31,6 +31,7 @@ class SampledValue:
     labels: int
     unanswered: int
     decision: Decision
+    queries: int = 0
     bootstrap_for_information: tuple[float, float] = (nan, nan)
 
     @property
@@ -42,7 +43,7 @@ class SampledValue:
         """The value in words. A difference is that of the better encoder, so it is above 0."""
         labels = f"from {plural(self.labels, 'drawn label')}"
         if self.method == "exact" and not self.unanswered:
-            labels = "with a label for each pair of these queries"
+            labels = f"with a label for each pair of {plural(self.queries, 'query', 'queries')}"
         if self.unanswered:
             labels += f", {self.unanswered:,} more without an answer"
         sign = -1 if self.second and self.value < 0 else 1
@@ -62,14 +63,18 @@ class SampledValue:
 
 
 def sampled_value(
-    measure: str, encoders: tuple[str, str | None], found: Estimate, margin: float = MARGIN
+    measure: str,
+    encoders: tuple[str, str | None],
+    found: Estimate,
+    margin: float = MARGIN,
+    queries: int = 0,
 ) -> SampledValue:
     """An estimate as published, with what it decides about two encoders."""
     first, second = encoders
     ends = (found.value, found.low, found.high)
     decision = decision_of(found.low, found.high, margin) if second else ""
     counts = (found.method, found.labels, found.open)
-    return SampledValue(measure, first, second or "", *ends, *counts, decision, found.bootstrap)
+    return SampledValue(measure, first, second or "", *ends, *counts, decision, queries, found.bootstrap)
 
 
 def between(values: Sequence[SampledValue], pair: tuple[str, str]) -> SampledValue | None:

@@ -73,6 +73,6 @@ def exact_values(
         exact_estimate(found, one, question.population, looks=looks, level=level) for one in question.values
     )
     return tuple(
-        sampled_value(question.measure, one, estimate, margin)
+        sampled_value(question.measure, one, estimate, margin, found.queries)
         for one, estimate in zip(question.values, estimates, strict=True)
     )

@@ -126,7 +126,8 @@ def _state(workspace: Workspace, rounds: Sequence[StoredSample], margin: float, 
 
     def of(value: Value) -> SampledValue:
         found = [one.sample.estimate(value, one.label, one.look, shares, level) for one in read]
-        return sampled_value(question.measure, value, _joined([one.sample for one in read], found), margin)
+        joined = _joined([one.sample for one in read], found)
+        return sampled_value(question.measure, value, joined, margin, places.queries)
 
     values = tuple(of(value) for value in question.values) if read else ()
     if shown.look and shown.is_read_to_the_end and not notes:

@@ -251,7 +251,7 @@ def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> Sampl
 def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: str) -> GateCheck:
     one, by = found.values[0], "by drawn labels"
     if one.method == "exact" and not one.unanswered:
-        by = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
+        by = f"with a label for each pair of {plural(one.queries, 'query', 'queries')}"
     if not one.second:
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
