@@ -84,6 +84,14 @@ def test_drawn_labels_let_an_encoder_pass_and_search_uses_it(lookalike, workspac
     assert (low.status, checks(low.json)["value"]) == (1, False)
 
 
+def test_pairs_that_are_drawn_already_are_labelled_before_others_are_drawn(lookalike, workspace):
+    for _ in range(2):
+        assert lookalike("compare", "hog", "color", "--labels", 60, "--interim-looks", 1).status == 0
+        assert "Label the pairs that are drawn already: lookalike serve" in lookalike("promote", "hog").out
+    label_sample(lookalike, workspace, "compare", "hog", "color", how=())
+    assert "drawn already" not in lookalike("promote", "hog").out
+
+
 def test_a_worse_encoder_does_not_replace_the_served_one(lookalike, labelled):
     label_sample(lookalike, labelled, "compare", "color", "hog")  # hog is better
     serve(labelled, "hog")

@@ -168,7 +168,7 @@ def _label_next(opened: Workspace, one: SampleState, command: str, pairs: Path |
     if pairs is not None:
         replacing = " --replace" if one.contradicted else ""
         next_step(f"lookalike labels import {pairs}{replacing}", workspace=opened.folder)
-    elif one.answered + one.excluded + one.contradicted >= one.pairs:
+    elif not one.waiting:
         next_step(LIST_CONTRADICTIONS, workspace=opened.folder)
     elif opened.database.fetch(active):
         next_step("lookalike serve", workspace=opened.folder)

@@ -55,6 +55,11 @@ class SampleState:
     values: tuple[SampledValue, ...]
     notes: tuple[str, ...]
 
+    @property
+    def waiting(self) -> int:
+        """How many pairs the labelling app still asks."""
+        return max(self.pairs - self.answered - self.excluded - self.contradicted, 0)
+
 
 def read_estimate(
     workspace: Workspace, question: SampleQuestion, *, margin: float = MARGIN, level: float = LEVEL

@@ -21,7 +21,7 @@ from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, evaluate
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
-from lookalike.workflows.decide.sampled import more_queries
+from lookalike.workflows.decide.sampled import all_exact, more_queries
 from lookalike.workflows.decide.trained import TEST, trained
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
@@ -187,18 +187,11 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     measure, names = f"HR@{terms.k}", (encoder, *filter(None, [against]))
     command = f"lookalike {'compare' if against else 'estimate'} {' '.join(names)}"
     option = "" if terms.k == 5 else f" --measure {measure}"
-    fix = f"Draw labels: {command}{option} --labels 200"
     designed = _designed(workspace, names, measure)
-    if designed is None:
+    fix = _more_labels(workspace, designed, f"{command}{option} --labels 200")
+    if designed is None or not designed.values:
         return _corrected_value(encoder, against, terms, labels, fix)
-    again = f"{fix} --round"
-    if designed.values[0].method == "exact":
-        more = more_queries(workspace, designed.queries, designed.question.split)
-        if more is None:
-            again = ""
-        elif more:
-            again = f"Add queries: {more[0]}. Then: {command}{option} --labels 200 --round"
-    drawn = _designed_value(designed, encoder, terms, again)
+    drawn = _designed_value(designed, encoder, terms, fix)
     if drawn.passed or not against or designed.values[0].decision != "open":
         return drawn
     estimated = _corrected_value(encoder, against, terms, labels, fix)
@@ -207,6 +200,22 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
         if estimated.passed
         else drawn
     )
+
+
+def _more_labels(workspace: Workspace, designed: SampleState | None, draw: str) -> str:
+    """What gives more drawn labels; "" where all pairs of all queries have one."""
+    if designed is None:
+        return f"Draw labels: {draw}"
+    if designed.waiting:
+        return "Label the pairs that are drawn already: lookalike serve"
+    more = (
+        more_queries(workspace, designed.queries, designed.question.split)
+        if all_exact(designed.values)
+        else ()
+    )
+    if more is None:
+        return ""
+    return f"Add queries: {more[0]}. Then: {draw} --round" if more else f"Draw labels: {draw} --round"
 
 
 def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labels, fix: str) -> GateCheck:
@@ -241,14 +250,14 @@ def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labe
 
 
 def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> SampleState | None:
-    """The sample of these encoders, if it was read and is of what is there now."""
+    """The sample of these encoders, if it is of what is there now."""
     state = read_estimate(workspace, SampleQuestion(tuple(names), measure))
-    if state is None or not state.values or state.notes:
+    if state is None or state.notes:
         return None
     return None if trained(workspace, names) and state.question.split != TEST else state
 
 
-def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: str) -> GateCheck:
+def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str) -> GateCheck:
     one, by = found.values[0], "by drawn labels"
     if one.method == "exact" and not one.unanswered:
         by = f"with a label for each pair of {plural(one.queries, 'query', 'queries')}"
@@ -256,7 +265,7 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: s
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
         more = "high enough" if passed else f"at least {value(terms.least)} is needed"
-        return GateCheck("value", passed, f"{shown}: {more}.", "" if passed else again)
+        return GateCheck("value", passed, f"{shown}: {more}.", "" if passed else fix)
     sign = 1 if one.first == encoder else -1
     low, high = sorted((sign * one.low, sign * one.high))
     other = one.second if sign > 0 else one.first
@@ -268,7 +277,7 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, again: s
             "value", True, f"{shown} {by}: not worse by more than {value(terms.margin)} (--margin)."
         )
     too_low = f"it can be worse by more than {value(terms.margin)}, the most that is allowed (--margin)"
-    return GateCheck("value", False, f"{shown} {by}: {too_low}.", again)
+    return GateCheck("value", False, f"{shown} {by}: {too_low}.", fix)
 
 
 def _groups(
