@@ -78,9 +78,16 @@ def test_labelled_pairs_with_a_vote_stay_and_are_counted_and_those_only_reserved
     (workspace / "labels.csv").write_text(f"query,candidate,label\n{rows}")
     done = lookalike("labels", "import", "labels.csv")
     assert "2 open pairs of the queue closed" in done.out
-    assert "1 labelled pair stays open, because annotators have voted" in done.out
+    assert (
+        "1 pair of this file stays open in the labelling app, because annotators have voted already"
+        in done.out
+    )
     again = lookalike("labels", "import", "labels.csv", "--json").json
     assert (again["closed"], again["begun"]) == (0, 1)
+    (workspace / "other.csv").write_text(f"query,candidate,label\n{pairs[2].query},{pairs[2].candidate},1\n")
+    assert (
+        lookalike("labels", "import", "other.csv", "--json").json["begun"] == 0
+    )  # the pair is not in this file
     with opened.database.read() as connection:
         (reserved,) = read(connection, [pairs[1].id])
         assert connection.execute(select(claim.c.kind)).scalars().all() == ["vote"]

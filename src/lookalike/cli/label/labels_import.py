@@ -79,8 +79,9 @@ def _print_labels(found: ImportedLabels) -> None:
         say(f"{plural(found.closed, 'open pair')} of the queue closed, because a label exists now.")
     if found.begun:
         say(
-            f"{plural(found.begun, 'labelled pair stays', 'labelled pairs stay')} open, because annotators have voted "
-            "on them. If their votes differ from the label, measures leave the pair out."
+            f"{plural(found.begun, 'pair of this file stays', 'pairs of this file stay')} open in the labelling app, "
+            "because annotators have voted already: finish the votes there. If they differ from the label, no measure "
+            "uses the pair."
         )
     if found.blank:
         say(f"{plural(found.blank, 'row')} without a label skipped.")

@@ -126,14 +126,17 @@ def _figures(found: Comparison) -> str:
 
 
 def _tested(found: Comparison) -> str:
-    """p as it decides; before the adjustment too, where only the adjustment prevents a decision."""
+    """p as it decides, with a remark if the interval excludes 0 all the same; before Holm too if that would decide."""
     without = " (the test ignores that error)" if found.interval.method == CORRECTED else ""
     if math.isnan(found.p_holm):
         return "not tested: " + (found.interval.reason or "too few replicates have a value")
-    if found.family < 2:
-        return _p(found.p_holm) + without
     alone = not is_significant(found) and found.p < 1.0 - found.interval.level
-    return f"{_p(found.p_holm)} after Holm{without}" + (f", {_p(found.p)} before" if alone else "")
+    excludes_0 = found.interval.low > 0.0 or found.interval.high < 0.0
+    decides = ", which decides" if excludes_0 and not (alone or is_significant(found)) else ""
+    if found.family < 2:
+        return f"{_p(found.p_holm)}{without}{decides}"
+    before = f", {_p(found.p)} before" if alone else ""
+    return f"{_p(found.p_holm)} after Holm{without}{before}{decides}"
 
 
 def _p(p: float, *, most: bool = False) -> str:

@@ -51,6 +51,7 @@ def team_page(request: Request, site: SitePart, person: PersonPart) -> Response:
         remarks=[(names[one.annotator], one.text) for one in found.remarks] if person.is_lead else [],
         busiest=max((one.answers for one in found.recent), default=0),
         at=figures.at,
+        undo=round(site.rules.campaign.undo_seconds),
         age=max(site.now() - figures.at, 0) // 1000,
         renewing=site.team_renewal is not None and not site.team_renewal.done(),
     )

@@ -95,7 +95,7 @@ def import_labels(
     added = workspace.add_labels(
         labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
-    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace)
+    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace, file.labels)
     return ImportedLabels(
         added=added,
         already_there=0 if replace else len(file.labels) - added,
@@ -114,10 +114,10 @@ def import_labels(
     )
 
 
-def _close_labelled(workspace: Workspace) -> tuple[int, int]:
+def _close_labelled(workspace: Workspace, new: Labels) -> tuple[int, int]:
     """Close the open pairs of the queue that have a label now, unless an annotator has begun with them.
 
-    Returns how many are closed, and how many stay open.
+    Returns how many are closed, and how many with a `new` label stay open.
     """
     with workspace.database.read() as connection:
         if not count_open(connection):
@@ -125,7 +125,10 @@ def _close_labelled(workspace: Workspace) -> tuple[int, int]:
     catalog, labels = workspace.catalog, workspace.labels()
     known, ends = judged_labels(catalog, labels), labelled_ends(catalog, labels)
     with workspace.database.write() as connection:
-        return close_labelled(connection, known, ends, now_ms()), count_begun(connection, known)
+        return (
+            close_labelled(connection, known, ends, now_ms()),
+            count_begun(connection, judged_labels(catalog, new)),
+        )
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:
