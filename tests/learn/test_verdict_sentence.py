@@ -4,7 +4,7 @@ import pytest
 
 from lookalike.audit.training_verdict import TrainingVerdict
 from lookalike.cli.learn.finetune_text import verdict_step
-from lookalike.workflows.learn.verdict import verdict_sentence
+from lookalike.workflows.decide.training_verdict import verdict_sentence
 
 EXACT = "with a label for each pair of these queries"
 

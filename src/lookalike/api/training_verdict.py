@@ -92,6 +92,15 @@ def verdict_of(
     sign = 1.0 if found.first == name else -1.0
     low, high = sorted((sign * found.low, sign * found.high))
     word = training_word(low, high, margin)
+    queries = 0 if found.method != "exact" or found.unanswered else found.queries
     return TrainingVerdict(
-        word, sign * found.value, low, high, margin, labels, left, "drawn" if labels else "none"
+        word,
+        sign * found.value,
+        low,
+        high,
+        margin,
+        labels,
+        left,
+        "drawn" if labels else "none",
+        queries,
     )

@@ -20,7 +20,7 @@ class TrainingVerdict:
 
     `margin` is the loss that "not worse" allows. `labels` drawn pairs have told it (0: all labels, exactly), and `left`
     have to be labelled for the next word: they are to be drawn ("none": no sample; "outdated": one of earlier vectors),
-    or are in the queue ("drawn").
+    or are in the queue ("drawn"). If every pair of some `queries` has a label, that is their number, else 0.
     """
 
     word: TrainingWord = "cannot be told"
@@ -31,6 +31,7 @@ class TrainingVerdict:
     labels: int = 0
     left: int = LABELS
     sample: Literal["none", "outdated", "drawn"] = "none"
+    queries: int = 0
 
 
 def training_word(low: float, high: float, margin: float = MARGIN) -> TrainingWord:

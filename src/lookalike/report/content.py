@@ -169,7 +169,7 @@ class Lesson:
 
     `changes` are by the labels of the test split, `truth` by its complete truth where that is known. `counted` says
     on how many queries the results got better or worse, `strips` show some of each. `verdict` is the one by drawn
-    labels. A blend is compared with the encoder in it that is named as its base.
+    labels; it has a value where it `is_told`. A blend is compared with the encoder in it that is named as its base.
     """
 
     encoder: str
@@ -180,6 +180,7 @@ class Lesson:
     counted: str = ""
     strips: tuple[StripGroup, ...] = ()
     verdict: str = ""
+    is_told: bool = False
     is_blend: bool = False
 
 
@@ -199,7 +200,7 @@ class Report:
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
     images, examples). `decisive` are queries on which the best two encoders differ most, `drawn` what samples tell.
-    `winner` is an encoder that was trained on the best one and won, with its verdict. In
+    `winner` is an encoder that was trained on the best one and is used instead, with its verdict. In
     `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a whole next
     step that begins with "lookalike ".
     """

@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lookalike.audit.sampling.values import SampledValue
+from lookalike.audit.training_verdict import training_word
 from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
 from lookalike.encode.spec import parse
@@ -286,6 +289,20 @@ def test_a_correction_passes_only_with_its_trust(lookalike, labelled, monkeypatc
         found = {one.name: one for one in gate(opened, "hog", against, GateTerms()).checks}
         assert found["value"].passed == (word == "trusted"), found["value"].why
     assert not {one.name: one for one in gate(opened, "color", "hog", GateTerms()).checks}["value"].passed
+
+
+@pytest.mark.parametrize("ends", [(-0.03, -0.01), (-0.03, 0.02), (-0.05, 0.02), (0.01, 0.05)])
+def test_between_an_encoder_and_its_base_the_gate_follows_the_verdict(ends):
+    low, high = ends
+    one = SampledValue("HR@5", "base", "new", -(low + high) / 2, -high, -low, "MOVER", 100, 0, "open")
+    found = SimpleNamespace(values=(one,))
+    told = module._designed_value(found, "new", GateTerms(), "", is_training=True)
+    assert told.passed == (training_word(low, high) in ("won", "not worse"))
+    assert f"bounds {low:+.3f} and {high:+.3f}" in told.why
+    own = module._designed_value(found, "new", GateTerms(margin=0.5), "", is_training=True)
+    assert own.passed == (high >= 0)
+    other = module._designed_value(found, "new", GateTerms(), "", is_training=False)
+    assert other.passed == (low >= -0.02)
 
 
 def test_a_category_that_gets_worse_stops_an_encoder(lookalike, labelled):

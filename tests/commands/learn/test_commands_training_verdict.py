@@ -10,10 +10,15 @@ import pytest
 import test_commands_finetune as trainable
 from test_commands_finetune import ON, bare, flat, shop  # noqa: F401 - fixtures by name
 
+from lookalike.api.samples import SampleQuestion
 from lookalike.api.values import score
 from lookalike.audit.training_verdict import training_word
 from lookalike.core.types import Labels, Rule
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_state import open_pairs
+from lookalike.workflows.decide.training_verdict import verdict_on, verdict_sentence
+
+QUESTION = SampleQuestion(("better", "base"))
 
 
 def true_difference(folder: Path, cluster: np.ndarray) -> float:
@@ -64,6 +69,31 @@ def test_without_labels_of_drawn_pairs_it_cannot_be_told_and_with_them_it_can(lo
     again, compared = lookalike(*ON), lookalike("compare", "base", "better")
     assert word in flat(again.out)
     assert word in flat(compared.out)
+
+
+@pytest.mark.parametrize("labelled", [0.92, 1.0])
+def test_every_command_says_the_verdict_and_the_gate_follows_it(lookalike, shop, bare, labelled):  # noqa: F811
+    assert lookalike("discover", "--generators", "base", "--top", 3).status == 0
+    assert lookalike(*ON).status == 0
+    assert lookalike("compare", "better", "base", "--labels", 1000, "--interim-looks", 1).status == 0
+    answer(lookalike, shop, bare, round(labelled * len(open_pairs(Workspace(shop), QUESTION))))
+    found = verdict_on(Workspace(shop), "better", "base")
+    said = verdict_sentence("better", "base", found)
+    compared = lookalike("compare", "better", "base").out
+    assert flat(compared).count(said) == 1
+    assert "cannot be separated yet" not in compared  # the verdict says it
+    assert said in flat(lookalike("evaluate", "base", "better").out)
+    assert said in flat(lookalike("evaluate").out)
+    (value,) = (
+        one
+        for one in lookalike("promote", "better", "--dry-run", "--json").json["gate"]["checks"]
+        if one["name"] == "value"
+    )
+    assert value["passed"] == (found.word in ("won", "not worse"))
+    decides = found.word != "cannot be told"
+    assert ("That is enough to decide." in compared) == (decides and labelled == 1.0)
+    for text in (lookalike("evaluate").out, lookalike("audit").out):
+        assert ("compare base better" in text.partition("Next:")[2]) == (not decides)
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,7 @@ from lookalike.workflows.decide.sampled import (
     more_queries,
     sample_encoders,
 )
-from lookalike.workflows.learn.verdict import verdict_among, verdict_sentence
+from lookalike.workflows.decide.training_verdict import verdict_among, verdict_sentence, with_trained
 
 ADVISED = 200  # labels that the next step names
 
@@ -111,12 +112,11 @@ def _run(
         print_json(found)
         return
     say(*map(folded, found.notes))
-    say(*(folded(one.sentence(margin)) for one in found.values))
-    if (
-        found.values
-        and found.question.measure == MEASURE
-        and (judged := verdict_among(opened, question.encoders))
-    ):
+    is_of_training = bool(found.values) and found.question.measure == MEASURE
+    judged = verdict_among(opened, question.encoders) if is_of_training else None
+    if judged is None or isnan(judged[2].value):
+        say(*(folded(one.sentence(margin)) for one in found.values))
+    if judged is not None:
         say(folded(verdict_sentence(*judged)))
     if pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}. {FILL_IN}")
@@ -150,10 +150,15 @@ def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: 
 def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
     """The next step where drawn pairs, or all, have labels: more queries if no pair of these is open."""
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
-    if _is_open(found) and more is not None:
+    judged = verdict_among(opened, found.question.encoders) if found.question.measure == MEASURE else None
+    if judged is not None and judged[2].word != "cannot be told":
+        say("That is enough to decide. More labels would tell the difference more exactly.")
+        next_step(*with_trained(opened, (reading(found.question),)), workspace=opened.folder)
+    elif _is_open(found) and more is not None:
         next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-        next_step(f"lookalike promote {found.values[0].better_first[0]}", workspace=opened.folder)
+        best = f"lookalike promote {found.values[0].better_first[0]}"
+        next_step(*with_trained(opened, (best,)), workspace=opened.folder)
 
 
 def _is_open(found: SampledResult) -> bool:

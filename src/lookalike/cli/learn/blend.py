@@ -12,8 +12,8 @@ from lookalike.cli.options import HERE
 from lookalike.core.errors import ArgumentError
 from lookalike.core.text import folded, plural
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.training_verdict import verdict_sentence
 from lookalike.workflows.learn import blend as workflow
-from lookalike.workflows.learn.verdict import verdict_sentence
 
 
 @result(workflow.BlendedEncoder)

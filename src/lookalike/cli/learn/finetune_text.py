@@ -4,9 +4,9 @@ import math
 
 from lookalike.audit.training_verdict import LABELS, TrainingVerdict
 from lookalike.core.text import folded, plural
+from lookalike.workflows.decide.training_verdict import verdict_sentence
 from lookalike.workflows.learn.finetune import TrainingOutcome
 from lookalike.workflows.learn.preview import TrainingPreview
-from lookalike.workflows.learn.verdict import verdict_sentence
 
 
 def preview_sentences(preview: TrainingPreview) -> list[str]:

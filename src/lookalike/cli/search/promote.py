@@ -37,9 +37,12 @@ class GateOptions(Declared):
         float, typer.Option(help="Least HR@K, by the lower end of its interval.", min=0.0, max=1.0)
     ] = GateTerms.least
     margin: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Largest loss of HR@K against the served encoder that you accept.", min=0.0, max=1.0
+            help="Largest loss of HR@K against the served encoder that you accept.",
+            min=0.0,
+            max=1.0,
+            show_default="0.02; between an encoder and the one that it was trained on 0.04",
         ),
     ] = GateTerms.margin
     column: Annotated[

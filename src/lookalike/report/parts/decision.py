@@ -36,7 +36,7 @@ def shown_decision(
 ) -> ShownDecision | None:
     """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders.
 
-    `winner` is an encoder that was trained on the best one and won, with its verdict as a sentence.
+    `winner` is an encoder that was trained on the best one and is used instead, with its verdict as a sentence.
     """
     best = found.best
     if best is None:

@@ -50,12 +50,16 @@ def shown_learning(part: LearningPart) -> tuple[ShownLesson, ...]:
 
 
 def learned_in_short(part: LearningPart) -> str:
-    """One sentence on the first lesson that has something to compare: what the labels, and the truth, say of it."""
+    """One sentence on the first lesson that has something to compare: what the labels, and the truth, say of it.
+
+    Drawn labels come before the others.
+    """
     lesson = next((one for one in part.lessons if one.changes), None)
     if lesson is None:
         return ""
     words = _lead(lesson.changes).words
-    by_labels = f"Training on the labels: {full(words)}" if words else ""
+    said = lesson.verdict if lesson.is_told else words and full(words)
+    by_labels = f"Training on the labels: {said}" if said else ""
     if not lesson.truth:
         return by_labels
     true = _lead(lesson.truth)

@@ -28,6 +28,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
 from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
 from lookalike.workflows.decide.sample_state import decided_values
+from lookalike.workflows.decide.training_verdict import headline_of, with_trained
 from lookalike.workflows.decide.verdict import (
     NOT_CORRECTED,
     CorrectedRates,
@@ -156,9 +157,7 @@ def measure_levels(
             with bar(f"Computing intervals by {per}") as progress:
                 groups = by_column(workspace.catalog, found, per, settings, progress=progress)
         drawn = () if rates is NOT_CORRECTED or select.get("where") else _drawn(workspace, found)
-        measured[rule.level] = Measured(
-            found, sure, _result(found, sure, rates, groups, drawn, workspace.promoted)
-        )
+        measured[rule.level] = Measured(found, sure, _result(found, sure, rates, groups, drawn, workspace))
     return measured
 
 
@@ -180,19 +179,21 @@ def recommend(
     rates: CorrectedRates,
     sure: Significance,
     drawn: Sequence[SampledValue] = (),
-    promoted: str = "",
+    workspace: Workspace | None = None,
 ) -> Recommendation | None:
-    """What drawn labels and the corrected rates say, and which measures not to use.
+    """What drawn labels, verdicts on training and the corrected rates say, and which measures not to use.
 
-    None where the calibration does not apply.
+    None where the calibration does not apply. Without a `workspace` there is no verdict on training.
     """
     if found.is_identification or found.rule.level != "item" or not found.generators:
         return None
     made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
-    steps = next_commands(made, promoted)
-    return Recommendation(made.headline, scores, made.distrusted, rates.why, made.untested, steps)
+    headline, steps = made.headline, next_commands(made, "" if workspace is None else workspace.promoted)
+    if workspace is not None:
+        headline, steps = headline_of(workspace, made), with_trained(workspace, steps)
+    return Recommendation(headline, scores, made.distrusted, rates.why, made.untested, steps)
 
 
 def _result(
@@ -201,11 +202,11 @@ def _result(
     rates: CorrectedRates,
     groups: GroupsResult | None,
     drawn: Sequence[SampledValue],
-    promoted: str,
+    workspace: Workspace,
 ) -> EvaluationResult:
     basis, names = found.scores[0].basis, found.printed
     compared = sure if sure is not None and sure.comparisons else None
-    advised = None if compared is None else recommend(found, rates, compared, drawn, promoted)
+    advised = None if compared is None else recommend(found, rates, compared, drawn, workspace)
     distrusted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
     return EvaluationResult(
         scores=scores_result(found.scores, sure, names),

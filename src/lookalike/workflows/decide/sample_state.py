@@ -75,14 +75,17 @@ def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
 
 
 def decided_values(workspace: Workspace, measure: str, split: str | None = None) -> tuple[SampledValue, ...]:
-    """What samples of a measure have decided about pairs of encoders, as their vectors and the catalog are now."""
-    return tuple(
-        value
+    """What samples of a measure have decided about pairs of encoders, as their vectors and the catalog are now.
+
+    Those on all queries hold for a split too; a sample of the split itself comes first.
+    """
+    states = [
+        state
         for state in all_estimates(workspace)
-        if state.question.measure == measure and state.question.split == split and not state.notes
-        for value in state.values
-        if value.decision not in ("open", "")
-    )
+        if state.question.measure == measure and state.question.split in (split, None) and not state.notes
+    ]
+    states.sort(key=lambda state: state.question.split is None)
+    return tuple(value for state in states for value in state.values if value.decision not in ("open", ""))
 
 
 def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:

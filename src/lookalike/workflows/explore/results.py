@@ -34,7 +34,7 @@ from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.pairs import RankedPairs
 from lookalike.workflows.decide.trained import left_out, trained, untrained
-from lookalike.workflows.learn.verdict import winner_on
+from lookalike.workflows.decide.training_verdict import chosen_on
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import ENCODERS, Photos
@@ -116,7 +116,7 @@ def results(workspace: Workspace) -> Results:
         table=shown_table(table, table.measures),
         plots={name: marks_of(table, name) for name in table.measures},
         tests={name: differences(table, name) for name in table.comparisons},
-        decision=shown_decision(judgement, table, winner_on(workspace, judgement.encoders[0]))
+        decision=shown_decision(judgement, table, chosen_on(workspace, judgement.encoders[0]))
         if judgement is not None
         else None,
         findings=shown_findings(table),

@@ -18,9 +18,9 @@ from lookalike.rank.engine.source import cosines
 from lookalike.rank.pairs import JudgedPairs, judged_pairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import seen_labels
+from lookalike.workflows.decide.training_verdict import verdict_on
 from lookalike.workflows.learn.made import identity_of, keep_encoder
 from lookalike.workflows.learn.requirements import require_trainable
-from lookalike.workflows.learn.verdict import verdict_on
 
 TRAINING = Rule(level="image", split="train")
 NEGATIVE = "A blend is one vector, and its cosine cannot subtract the cosine of an encoder"

@@ -27,9 +27,9 @@ from lookalike.store.vectors import models
 from lookalike.store.vectors.arrays import Manifest, images_fingerprint
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import seen_labels, uses_labels
+from lookalike.workflows.decide.training_verdict import verdict_on
 from lookalike.workflows.learn.preview import TrainingPreview
 from lookalike.workflows.learn.requirements import require_trainable
-from lookalike.workflows.learn.verdict import verdict_on
 from lookalike.workflows.learn.views import augmented_views
 from lookalike.workflows.start.embed import embed
 from lookalike.workflows.start.encoders import licence_of

@@ -8,6 +8,10 @@ from math import isnan, nan
 from pydantic import computed_field
 
 from lookalike.api.samples import SampleQuestion
+from lookalike.audit.sampling.estimate import LEVEL
+from lookalike.audit.sampling.values import MARGIN
+from lookalike.audit.training_verdict import BOTH_BOUNDS, MEASURE
+from lookalike.audit.training_verdict import MARGIN as TRAINING_MARGIN
 from lookalike.audit.verdict import CANNOT_TELL, Judgement
 from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
 from lookalike.core.progress import Progress
@@ -23,6 +27,7 @@ from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, eval
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
 from lookalike.workflows.decide.sampled import all_exact, more_queries
 from lookalike.workflows.decide.trained import TEST, trained
+from lookalike.workflows.decide.training_verdict import trained_pair
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
@@ -35,14 +40,15 @@ NAMED = 5  # groups that a sentence names
 class GateTerms:
     """What the gate asks for.
 
-    The true HR@k is at least `least`, and at most `margin` below that of the served encoder. In no group of a `column`
+    The true HR@k is at least `least`, and at most `margin` below that of the served encoder (None: 0.02; 0.04, the
+    margin of the verdict on training, between an encoder and the one that it was trained on). In no group of a `column`
     ("": none) is it significantly lower by more than `group_margin`. `licence_cleared`: you have checked a licence that
     leaves serving open.
     """
 
     k: int = 5
     least: float = 0.0
-    margin: float = 0.02
+    margin: float | None = None
     column: str = "category"
     group_margin: float = 0.05
     licence_cleared: bool = False
@@ -187,11 +193,12 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     measure, names = f"HR@{terms.k}", (encoder, *filter(None, [against]))
     command = f"lookalike {'compare' if against else 'estimate'} {' '.join(names)}"
     option = "" if terms.k == 5 else f" --measure {measure}"
-    designed = _designed(workspace, names, measure)
+    is_training = measure == MEASURE and trained_pair(workspace, names) is not None
+    designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
     fix = _more_labels(workspace, designed, f"{command}{option} --labels 200")
     if designed is None or not designed.values:
         return _corrected_value(encoder, against, terms, labels, fix)
-    drawn = _designed_value(designed, encoder, terms, fix)
+    drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
     if drawn.passed or not against or designed.values[0].decision != "open":
         return drawn
     estimated = _corrected_value(encoder, against, terms, labels, fix)
@@ -249,15 +256,18 @@ def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labe
     )
 
 
-def _designed(workspace: Workspace, names: Sequence[str], measure: str) -> SampleState | None:
+def _designed(workspace: Workspace, names: Sequence[str], measure: str, level: float) -> SampleState | None:
     """The sample of these encoders, if it is of what is there now."""
-    state = read_estimate(workspace, SampleQuestion(tuple(names), measure))
+    state = read_estimate(workspace, SampleQuestion(tuple(names), measure), level=level)
     if state is None or state.notes:
         return None
     return None if trained(workspace, names) and state.question.split != TEST else state
 
 
-def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str) -> GateCheck:
+def _designed_value(
+    found: SampleState, encoder: str, terms: GateTerms, fix: str, *, is_training: bool
+) -> GateCheck:
+    """The check by drawn labels; between an encoder and its base it is the verdict on the training."""
     one, by = found.values[0], "by drawn labels"
     if one.method == "exact" and not one.unanswered:
         by = f"with a label for each pair of {plural(one.queries, 'query', 'queries')}"
@@ -269,15 +279,15 @@ def _designed_value(found: SampleState, encoder: str, terms: GateTerms, fix: str
     sign = 1 if one.first == encoder else -1
     low, high = sorted((sign * one.low, sign * one.high))
     other = one.second if sign > 0 else one.first
-    shown = (
-        f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {bracketed(low, high)}"
-    )
-    if low >= -terms.margin:
-        return GateCheck(
-            "value", True, f"{shown} {by}: not worse by more than {value(terms.margin)} (--margin)."
-        )
-    too_low = f"it can be worse by more than {value(terms.margin)}, the most that is allowed (--margin)"
-    return GateCheck("value", False, f"{shown} {by}: {too_low}.", fix)
+    around = f"with one-sided 95% bounds {low:+.3f} and {high:+.3f}," if is_training else bracketed(low, high)
+    shown = f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {around} {by}"
+    margin = terms.margin if terms.margin is not None else TRAINING_MARGIN if is_training else MARGIN
+    if is_training and high < 0.0:  # "lost", also within the margin
+        return GateCheck("value", False, f"{shown}: it is worse.")
+    if low >= -margin:
+        return GateCheck("value", True, f"{shown}: not worse by more than {margin:g}.")
+    too_low = f"it can be worse by more than {margin:g}, which is the most that is allowed (--margin)"
+    return GateCheck("value", False, f"{shown}: {too_low}.", fix)
 
 
 def _groups(

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from lookalike.audit.training_verdict import TrainingVerdict
 from lookalike.core.text import listed, plural
 from lookalike.core.types import Scores
 from lookalike.evaluate.significance.compare import Comparison
@@ -18,6 +20,7 @@ from lookalike.search.results import judged_items
 from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import Recommendation, recommend
 from lookalike.workflows.decide.trained import TrainedEncoder
+from lookalike.workflows.decide.training_verdict import verdict_sentence
 from lookalike.workflows.decide.verdict import NOT_CORRECTED, CorrectedRates
 from lookalike.workflows.report.strips import STRIPS, Photos, Vectors, others, strip_groups
 
@@ -25,7 +28,7 @@ MEASURES = ("HR@5 corrected", "HR@5", "EHR@5", "coverage@5", "AUC_mac", "DCS(alp
 TRUE = ("HR@5", "AUC_mac")  # of the complete truth: there EHR@K is HR@K, and coverage 1
 WITH_STRIPS = 3  # trained encoders whose results are shown as pictures
 TOP = "HR@5"
-NO_VERDICTS: Mapping[str, str] = MappingProxyType({})
+NO_VERDICTS: Mapping[str, TrainingVerdict] = MappingProxyType({})
 NO_BLEND: Mapping[str, float] = MappingProxyType({})
 
 
@@ -37,7 +40,7 @@ def learning_part(
     rates: CorrectedRates,
     seed: int,
     truth: Sequence[Scores] = (),
-    verdicts: Mapping[str, str] = NO_VERDICTS,
+    verdicts: Mapping[str, TrainingVerdict] = NO_VERDICTS,
 ) -> LearningPart:
     """Every trained encoder with its lesson. `found` has all of them and those they were trained on, on the test split.
 
@@ -53,6 +56,7 @@ def learning_part(
             )
             continue
         before, after = by_name[head.base], by_name[head.name]
+        verdict = verdicts.get(head.name)
         known = {head.base, head.name} <= set(true)
         lessons.append(
             Lesson(
@@ -60,7 +64,8 @@ def learning_part(
                 base=head.base,
                 how=how(head.learned, head.blended),
                 is_blend=bool(head.blended),
-                verdict=verdicts.get(head.name, ""),
+                verdict=verdict_sentence(head.name, head.base, verdict) if verdict else "",
+                is_told=verdict is not None and not isnan(verdict.value),
                 changes=changes(before, after, MEASURES, found, rates),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),

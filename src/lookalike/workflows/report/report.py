@@ -27,10 +27,10 @@ from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
+from lookalike.workflows.decide.training_verdict import chosen_on, verdict_on, with_trained
 from lookalike.workflows.decide.verdict import corrected_on_pool, next_commands
 from lookalike.workflows.label.discover import figures
 from lookalike.workflows.label.labelled import labelled
-from lookalike.workflows.learn.verdict import verdict_on, verdict_sentence, winner_on, with_trained
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.facts import encoder_lines, facts
 from lookalike.workflows.report.galleries import galleries
@@ -105,13 +105,11 @@ def gather(
                 corrected_on_pool(workspace, on_test.ranked),
                 settings.seed,
                 learned_truth,
-                {
-                    one.name: verdict_sentence(one.name, one.base, verdict_on(workspace, one.name, one.base))
-                    for one in heads
-                    if one.base
-                },
+                {one.name: verdict_on(workspace, one.name, one.base) for one in heads if one.base},
             )
-    remarks = () if found is None else found.notes or left_out([one.name for one in heads])
+    remarks = (
+        () if found is None else (*found.split_notes, *found.notes) or left_out([one.name for one in heads])
+    )
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
@@ -145,7 +143,7 @@ def gather(
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        winner=winner_on(workspace, ranked[0]) if ranked and heads else None,
+        winner=chosen_on(workspace, ranked[0]) if ranked and heads else None,
         next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
 

@@ -20,8 +20,8 @@ from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict, write_items
 from lookalike.workflows.decide.trained import left_out
+from lookalike.workflows.decide.training_verdict import with_trained
 from lookalike.workflows.decide.verdict import next_commands
-from lookalike.workflows.learn.verdict import with_trained
 
 DEFAULT = AuditSettings()
 

@@ -28,7 +28,6 @@ from lookalike.workflows.decide.measured import (
     results,
 )
 from lookalike.workflows.decide.pairs import FOR_IDENTIFICATION, EvaluationScope
-from lookalike.workflows.learn.verdict import with_trained
 from lookalike.workflows.release.gate import GateResult, GateTerms
 from lookalike.workflows.release.gate import gate as check_gate
 
@@ -134,7 +133,7 @@ def evaluate(
     if written:
         say(f"Wrote {', '.join(map(str, written))}.")
     advised = None if isinstance(found, LevelsResult) else found.recommendation
-    steps = () if advised is None else with_trained(opened, advised.next)
+    steps = () if advised is None else advised.next
     audit = ("lookalike audit",) if task == "discovery" else ()
     next_step(*audit, "lookalike report", *steps, workspace=workspace)
 

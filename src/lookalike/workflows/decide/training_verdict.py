@@ -1,18 +1,19 @@
 """Whether training helped in a workspace: one verdict, from labels of pairs drawn at random on the test split."""
 
-import math
 from collections.abc import Sequence
+from math import isnan
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import has_results, verdict_of
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
+from lookalike.audit.verdict import Judgement
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import read_estimate
 from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
-PROMOTE = "lookalike promote "
+COMPARE, PROMOTE = "lookalike compare ", "lookalike promote "
 
 
 def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGIN) -> TrainingVerdict:
@@ -38,52 +39,88 @@ def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGI
 
 def verdict_among(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, str, TrainingVerdict] | None:
     """Of two encoders, the one that was trained on the other, that other one, and the verdict. None: neither was."""
-    for one in trained_encoders(workspace):
-        if len(encoders) == 2 and {one.name, one.base} == set(encoders):
-            return one.name, one.base, verdict_on(workspace, one.name, one.base)
-    return None
+    pair = trained_pair(workspace, encoders)
+    return None if pair is None else (*pair, verdict_on(workspace, *pair))
 
 
-def winner_on(workspace: Workspace, base: str) -> tuple[str, str] | None:
-    """An encoder that was trained on `base` and won, with its verdict as a sentence; the promoted one first."""
+def trained_pair(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, str] | None:
+    """Of two encoders, the one that was trained on the other, and that other one. None: neither was."""
+    pairs = ((one.name, one.base) for one in trained_encoders(workspace))
+    return next((pair for pair in pairs if len(encoders) == 2 and set(pair) == set(encoders)), None)
+
+
+def headline_of(workspace: Workspace, found: Judgement) -> str:
+    """The headline of a judgement, and the verdicts on the encoders that were trained on the best one.
+
+    Between an encoder and its base the verdict on the training decides, where there is one.
+    """
+    names, best = found.encoders, found.best
+    pairs = [(one.name, one.base) for one in trained_encoders(workspace) if {one.name, one.base} <= {*names}]
+    told = {pair: verdict_on(workspace, *pair) for pair in pairs if pair[1] in names[:2]}
+    said = {pair: verdict_sentence(*pair, one) for pair, one in told.items() if not isnan(one.value)}
+    decided = next(
+        (text for pair, text in said.items() if best is not None and set(pair) == set(best.pair)), ""
+    )
+    if decided:
+        return decided
+    others = (text for pair, text in said.items() if pair[1] == names[0])
+    return " ".join(filter(None, [found.headline, *others]))
+
+
+def chosen_on(workspace: Workspace, base: str) -> tuple[str, str] | None:
+    """An encoder that was trained on `base` and is used instead of it, with its verdict as a sentence.
+
+    It won; or it is not worse and is promoted already. The promoted one comes first.
+    """
     heads = sorted(trained_encoders(workspace), key=lambda one: one.name != workspace.promoted)
     for one in heads:
-        if one.base == base and (found := verdict_on(workspace, one.name, base)).word == "won":
+        words = ("won", "not worse") if one.name == workspace.promoted else ("won",)
+        if one.base == base and (found := verdict_on(workspace, one.name, base)).word in words:
             return one.name, verdict_sentence(one.name, base, found)
     return None
 
 
 def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
-    """Next commands in which the encoder that was trained on the best one, and won, is promoted instead of it.
+    """Next commands as the verdicts on trained encoders change them.
 
-    Nothing is promoted over an encoder that was trained on the best one and is promoted already.
+    The encoder that is used instead of the best one is promoted instead of it. Nothing is promoted over an encoder that
+    was trained on the best one and is promoted already. Two that have a verdict are not compared: the better one is
+    promoted.
     """
     promoted, found = workspace.promoted, list[str]()
     on = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
     for command in commands:
         base = command.removeprefix(PROMOTE)
-        won = winner_on(workspace, base) if command.startswith(PROMOTE) else None
-        name = won[0] if won is not None else base
-        if not command.startswith(PROMOTE):
+        if command.startswith(COMPARE):
+            judged = verdict_among(workspace, command.removeprefix(COMPARE).split())
+            if judged is None or judged[2].word == "cannot be told":
+                found.append(command)
+                continue
+            base = judged[0] if judged[2].value > 0 else judged[1]
+        elif not command.startswith(PROMOTE):
             found.append(command)
-        elif name != promoted and (won is not None or on != base):
+            continue
+        chosen = chosen_on(workspace, base)
+        name = base if chosen is None else chosen[0]
+        if name != promoted and (chosen is not None or on != base):
             found.append(f"{PROMOTE}{name}")
     return tuple(found)
 
 
 def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
     """Whether training helped, by labels of pairs that were drawn at random."""
-    if math.isnan(found.value):
+    if isnan(found.value):
         return (
             f"Whether {name} is better than {base} cannot be told. Its true {MEASURE} can fall while the measures of "
             "the pool's labels rise."
         )
     is_exact = found.low == found.high
-    told = (
-        f"from {plural(found.labels, 'label')} of drawn pairs"
-        if found.labels and not is_exact
-        else "with a label for each pair of these queries"
-    )
+    if found.queries:
+        told = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
+    elif found.labels and not is_exact:
+        told = f"from {plural(found.labels, 'label')} of drawn pairs"
+    else:
+        told = "with a label for each pair of these queries"
     if found.word in ("won", "lost"):
         way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
         bound = "" if is_exact else f"at least {least:.3f} (one-sided 95%), "
