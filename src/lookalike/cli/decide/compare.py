@@ -142,8 +142,6 @@ def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: 
     elif one.answered + one.excluded < one.pairs:
         _label_next(opened, one, command, pairs)
     else:
-        if _is_open(found):
-            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
         _after_all(opened, found, another)
 
 
@@ -154,8 +152,11 @@ def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
     if judged is not None and judged[2].word != "cannot be told":
         say("That is enough to decide. More labels would tell the difference more exactly.")
         next_step(*with_trained(opened, (reading(found.question),)), workspace=opened.folder)
-    elif _is_open(found) and more is not None:
-        next_step(*more, another, workspace=opened.folder)
+    elif _is_open(found):
+        if found.sample is not None:
+            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
+        if more is not None:
+            next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
         best = f"lookalike promote {found.values[0].better_first[0]}"
         next_step(*with_trained(opened, (best,)), workspace=opened.folder)

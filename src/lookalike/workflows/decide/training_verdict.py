@@ -129,9 +129,9 @@ def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
             f"{name} {found.word}: its {MEASURE} on the queries of the test split is {way} than that of {base} by "
             f"{abs(found.value):.3f}, {bound}{told}.{only}"
         )
-    bounds = "" if is_exact else f", with one-sided 95% bounds {found.low:+.3f} and {found.high:+.3f}"
+    bounds = "" if is_exact else f", with one-sided 95% bounds {found.low:+z.3f} and {found.high:+z.3f}"
     differs = (
-        f"its {MEASURE} on the queries of the test split minus that of {base} is {found.value:+.3f}{bounds}"
+        f"its {MEASURE} on the queries of the test split minus that of {base} is {found.value:+z.3f}{bounds}"
     )
     if found.word == "not worse":
         return f"{name} is not worse than {base} by more than {found.margin:g}: {differs}, {told}."

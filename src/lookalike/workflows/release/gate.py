@@ -279,7 +279,9 @@ def _designed_value(
     sign = 1 if one.first == encoder else -1
     low, high = sorted((sign * one.low, sign * one.high))
     other = one.second if sign > 0 else one.first
-    around = f"with one-sided 95% bounds {low:+.3f} and {high:+.3f}," if is_training else bracketed(low, high)
+    around = (
+        f"with one-sided 95% bounds {low:+z.3f} and {high:+z.3f}," if is_training else bracketed(low, high)
+    )
     shown = f"{one.measure} of {encoder} less that of {other} is {value(sign * one.value)} {around} {by}"
     margin = terms.margin if terms.margin is not None else TRAINING_MARGIN if is_training else MARGIN
     if is_training and high < 0.0:  # "lost", also within the margin
@@ -328,7 +330,7 @@ def _groups(
     if worse:
         why = f"{name} is lower than that of {against} by more than {value(terms.group_margin)}: {'; '.join(worse)}."
         return GateCheck(name_of_check, False, why, "See the pictures: lookalike report")
-    least = "" if isnan(worst) else f" The least favourable is {worst_name or 'none'}, with {worst:+.3f}."
+    least = "" if isnan(worst) else f" The least favourable is {worst_name or 'none'}, with {worst:+z.3f}."
     return GateCheck(
         name_of_check,
         True,
