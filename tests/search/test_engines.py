@@ -11,7 +11,9 @@ from lookalike.search.distinct import Distinct
 from lookalike.search.exact import Exact
 
 pytestmark = pytest.mark.parametrize("engine_of", ENGINES, ids=lambda one: one.__name__)
-ROWS = np.array([0, 3, 7, 40, 47, 500, 777, 1_111])
+ROWS = np.r_[
+    0, 3, 7, 40, 47, 500, 777, 1_111, 20:1_200:13
+]  # many: a graph may miss the neighbours of some images
 
 
 def opened(engine_of, folder, catalog, vectors, held=None):

@@ -24,6 +24,7 @@ CONNECTIVITY = 16
 EXPANSION_ADD = 128
 EXPANSIONS = (32, 64, 128, 256, 512, 1024)  # tried in this order until the recall is reached
 CHUNK = 16_384
+ALONE = 2_048  # until then a graph grows on one processor: many at once miss links in a small one
 LOST = 2.0**-8  # the most of a vector of length 1 that is lost in bfloat16: 8 significant bits are kept
 TRIAL = 4096
 LINKS = 2.2 * CONNECTIVITY * 5 + 32  # bytes of the graph per vector
@@ -97,13 +98,17 @@ class Approximate:
         """Add vectors of length 1."""
         from lookalike.search.kernels import most_lost
 
-        for first in range(0, len(keys), CHUNK):
-            part = slice(first, first + CHUNK)
+        first = 0
+        while first < len(keys):
+            alone = ALONE - len(self._graph)
+            part = slice(first, min(first + (alone if alone > 0 else CHUNK), len(keys)))
             with self._lock:
-                self._graph.add(keys[part].astype(np.uint64), vectors[part], threads=cores())
+                threads = 1 if alone > 0 else cores()
+                self._graph.add(keys[part].astype(np.uint64), vectors[part], threads=threads)
             self.lost = max(self.lost, most_lost(vectors[part]))
+            first = part.stop
             if progress:
-                progress(min(first + CHUNK, len(keys)), len(keys))
+                progress(first, len(keys))
 
     def remove(self, keys: Int64[np.ndarray, " n"]) -> None:
         """Remove vectors."""

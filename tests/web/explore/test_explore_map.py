@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -244,15 +245,18 @@ def test_pages_see_a_changed_catalog_after_a_few_seconds_and_keep_what_they_had_
         workspace.change_catalog(changed, workspace.settings, {})
     assert exploring.now() is first
     now[0] += LOOK_MS
+    begin, read = Event(), exploring._read
+    exploring._read = lambda: (begin.wait(), read())
     assert exploring.now() is first  # it is read in a thread
+    begin.set()
     exploring.reading.join()
     assert set(exploring.now().facets["shade"]) == {"light", "dark"}
     assert exploring.now().version == first.version  # the photos are the same, so maps stay
-    read = exploring.now()
+    last = exploring.now()
     now[0] += LOOK_MS
     exploring.now()
     exploring.close()
-    assert exploring.now() is read  # nothing has changed, so nothing is read
+    assert exploring.now() is last  # nothing has changed, so nothing is read
 
 
 def test_a_server_that_begins_has_the_map_of_the_served_encoder_ready(workspace):

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop, until
+from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop, until, when
 from playwright.sync_api import expect
 from sqlalchemy import select
 
@@ -94,6 +94,23 @@ def test_a_lead_decides_one_pair_after_another_by_keyboard_and_undoes(shop, page
     page.keyboard.press("r")
     page.locator("#answers [value=similar]").wait_for()
     assert states(shop)[order[1] - 1] == ("discussion", None)
+
+
+def test_an_undo_waits_until_the_page_tells_what_was_decided(shop, pages):
+    page = pages(LEA, "/discuss/1")
+    seen(page, 1)
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/discuss/2?said=1", hold)
+    press(page, "ArrowRight", 2)
+    when(lambda: page.wait_for_timeout(10) or held)
+    page.keyboard.press("z")
+    held[0].continue_()
+    seen(page, 1)
+    assert states(shop)[0] == ("discussion", None)
 
 
 def test_the_end_of_a_list_is_the_list(shop, pages):

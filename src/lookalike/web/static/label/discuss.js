@@ -25,6 +25,7 @@ const look = new Look();
 let pair = photos(root); // that is shown
 let ahead = null; // the promise of the next page
 let busy = false;
+let again = Promise.resolve(); // this page, after it was taken over: it tells what was decided last
 const done = [new URLSearchParams(location.search).get("said")].filter(Boolean); // pairs decided here, the last one last
 
 function photos(of) { return new Pair(JSON.parse(of.dataset.photos), hooks); }
@@ -36,7 +37,7 @@ function pixels() {
 }
 
 async function load(one) {
-  while (!(await one.load(pixels()))) await new Promise((again) => setTimeout(again, RETRY));
+  while (!(await one.load(pixels()))) await new Promise((retry) => setTimeout(retry, RETRY));
   one.decode();
 }
 
@@ -85,7 +86,7 @@ async function go(address, { back = false } = {}) {
   by("refusals").replaceChildren();
   view();
   stage.focus({ preventScroll: true });
-  if (page.address !== there) await refresh();
+  if (page.address !== there) await (again = refresh());
   announce([by("heading"), by("said")].map((one) => one.textContent).join(". "));
 }
 
@@ -122,6 +123,7 @@ async function decide(kind, verdict, at) {
 }
 
 async function undo() {
+  await again;
   const { question } = by("undo-form").dataset, back = by("said").querySelector("a");
   if (question && !(await send(`/api/discussions/${question}/decisions`, { verdict: "reopen" }))) return;
   done.pop();
