@@ -15,6 +15,7 @@ from lookalike.store.labelling.campaigns import write_campaign
 from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.statistics import read_people
 from lookalike.store.sql import labelling_schema as tables
+from lookalike.workflows.decide.training_verdict import Told
 from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
 from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
@@ -182,12 +183,12 @@ def test_the_plan_page_begins_with_the_next_step(team):
 
 
 @pytest.mark.parametrize(
-    ("decisions", "pairs", "expected"),
-    [(["better", "alike"], 0, "decided"), (["better", "open"], 9, "first"), (["open"], 0, "done")],
+    ("decided", "pairs", "expected"),
+    [([True, True], 0, "decided"), ([True, False], 9, "first"), ([False], 0, "done"), ([], 0, "done")],
 )
-def test_the_next_step_follows_the_last_comparison(team, decisions, pairs, expected):
-    values = [SimpleNamespace(decision=one) for one in decisions]
-    forecast = LabelForecast(None, {}, SimpleNamespace(values=values, wanted=pairs or None))
+def test_the_next_step_follows_the_last_comparison(team, decided, pairs, expected):
+    told = tuple(Told("", is_decided=one) for one in decided)
+    forecast = LabelForecast(None, {}, SimpleNamespace(wanted=pairs or None), told)
     with team.workspace.database.write() as connection:
         connection.execute(update(tables.progress).values(state="settled"))
     found = plan(team.workspace.database, Campaign(), team.clock())
@@ -279,6 +280,15 @@ def test_unknown_encoders_cannot_be_forecast(served):
     assert result.status == 400
     assert b"<script>alert" not in result.body
     assert lead.post("/plan/first").status == 400
+
+
+def test_a_forecast_without_an_encoder_asks_for_one_on_the_page(served):
+    embed(served.workspace, "descriptor:color")
+    lead = served.logged_in("Lead", "lead")
+    lead.get("/plan")
+    sent = lead.post("/plan/forecast")
+    assert (sent.status, sent.headers["location"]) == (303, "/plan?choose=1#more-labels")
+    assert "Choose 1 to 6 encoders first." in lead.get("/plan?choose=1").text
 
 
 def test_a_forecast_whose_process_is_killed_can_be_computed_again(served):

@@ -403,9 +403,9 @@ OPEN = SampledValue("HR@5", "a", "b", 0.025, -0.04, 0.09, "MOVER", 60, 2, "open"
 
 
 def test_a_sentence_is_about_the_better_encoder():
-    lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0)
+    lost = replace(OPEN, value=-0.2, low=-0.3, high=-0.1, decision="worse", unanswered=0, queries=40)
     assert lost.sentence(0.02) == (
-        "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 drawn labels."
+        "b is better than a: its HR@5 is higher by 0.200 [0.100, 0.300], from 60 drawn labels on 40 queries."
     )
     assert "cannot be separated yet" in OPEN.sentence(0.02)
     assert "2 more without an answer" in OPEN.sentence(0.02)

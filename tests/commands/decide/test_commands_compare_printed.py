@@ -124,6 +124,11 @@ def test_a_decided_sample_is_the_headline_of_every_command_and_page(lookalike, l
     for part in ("Use <em>hog</em>", line, "<code>lookalike promote hog</code>", ">drawn labels</span>"):
         assert part in page
     assert "<code>lookalike compare" not in page
+    assert lookalike("report", "--force", "--json").json["next"][0] == "lookalike promote hog"
+    on_split = " ".join(lookalike("evaluate", "--split", "train").out.split())
+    assert line in on_split
+    assert "queries of the train split only, so they can show another order." in on_split
+    assert "another order" not in lookalike("evaluate").out
     found = results(Workspace(labelled)).decision
     assert (found.encoder, found.why, found.trust) == ("hog", (line,), "drawn labels")
     assert lookalike("promote", "hog", "--column", "").status == 0

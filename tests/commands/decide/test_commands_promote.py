@@ -206,6 +206,16 @@ def test_the_gate_ends_with_1_for_a_teams_own_checks(lookalike, workspace):
     assert "checks one encoder" in lookalike("evaluate", "--gate").err
 
 
+def test_a_cleared_licence_passes_in_a_teams_own_checks_too(lookalike, workspace, monkeypatch):
+    own = parse("timm:resnet50?weights=mine.pth")
+    monkeypatch.setattr(module, "lineage", lambda *_: [parse("descriptor:hog"), own])
+    label_sample(lookalike, workspace, "estimate", "color")
+    failed = lookalike("evaluate", "color", "--gate")
+    assert "add --licence-cleared" in failed.out
+    cleared = lookalike("evaluate", "color", "--gate", "--licence-cleared")
+    assert (failed.status, cleared.status) == (1, 0)
+
+
 def test_promote_does_one_thing(lookalike, workspace):
     for words in ((), ("hog", "--rollback"), ("--rollback", "--history")):
         assert "one thing at a time" in lookalike("promote", *words).err

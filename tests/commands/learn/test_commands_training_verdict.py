@@ -14,9 +14,12 @@ from lookalike.api.samples import SampleQuestion
 from lookalike.api.values import score
 from lookalike.audit.training_verdict import training_word
 from lookalike.core.types import Labels, Rule
+from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import open_pairs
 from lookalike.workflows.decide.training_verdict import verdict_on, verdict_sentence
+from lookalike.workflows.label.forecast import forecast_labels
+from lookalike.workflows.release.gate import GateTerms, gate
 
 QUESTION = SampleQuestion(("better", "base"))
 
@@ -35,9 +38,11 @@ def true_difference(folder: Path, cluster: np.ndarray) -> float:
     return better["HR@5"].value - base["HR@5"].value
 
 
-def answer(lookalike, folder: Path, cluster: np.ndarray, most: int | None = None) -> int:
+def answer(
+    lookalike, folder: Path, cluster: np.ndarray, most: int | None = None, of=("better", "base")
+) -> int:
     """Label the drawn pairs by the truth; returns how many."""
-    assert lookalike("compare", "better", "base", "--pairs", "next.csv").status == 0
+    assert lookalike("compare", *of, "--pairs", "next.csv").status == 0
     with (folder / "next.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))[:most]
     item = [[int(re.match(r"i(\d+)", row[end])[1]) for end in ("query", "candidate")] for row in rows]
@@ -91,9 +96,36 @@ def test_every_command_says_the_verdict_and_the_gate_follows_it(lookalike, shop,
     )
     assert value["passed"] == (found.word in ("won", "not worse"))
     decides = found.word != "cannot be told"
-    assert ("That is enough to decide." in compared) == (decides and labelled == 1.0)
+    assert ("Next: lookalike serve" in compared) == (labelled < 1.0 and not decides)
+    forecast = forecast_labels(Workspace(shop), ["base", "better"])
+    assert [one.sentence for one in forecast.told] == [said]
+    assert forecast.is_decided == decides
     for text in (lookalike("evaluate").out, lookalike("audit").out):
         assert ("compare base better" in text.partition("Next:")[2]) == (not decides)
+
+
+def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, shop, bare):  # noqa: F811
+    images = len(Workspace(shop).catalog)
+    np.save(shop / "noise.npy", np.random.default_rng(5).standard_normal((images, 8)).astype(np.float32))
+    assert lookalike("embed", "precomputed:noise.npy", "--name", "noise").status == 0
+    assert lookalike(*ON).status == 0
+    opened = Workspace(shop)
+    with opened.database.write() as connection:
+        promote(connection, "noise", opened.manifest("noise").origin, gate={})
+
+    def value():
+        checks = gate(Workspace(shop), "better", "noise", GateTerms()).checks
+        return next(one for one in checks if one.name == "value")
+
+    assert lookalike("compare", "better", "base", "--labels", 1000).status == 0
+    answer(lookalike, shop, bare)
+    won = verdict_on(Workspace(shop), "better", "base").word in ("won", "not worse")
+    assert (value().passed, "lookalike compare better noise" in value().fix) == (False, True)
+    assert lookalike("compare", "base", "noise", "--labels", 1000).status == 0
+    answer(lookalike, shop, bare, of=("base", "noise"))
+    assert "base is better than noise" in flat(lookalike("compare", "base", "noise").out)
+    assert value().passed == won
+    assert ("base is better than noise" in value().why) == won
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

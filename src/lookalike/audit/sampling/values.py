@@ -41,7 +41,7 @@ class SampledValue:
 
     def sentence(self, margin: float = MARGIN) -> str:
         """The value in words. A difference is that of the better encoder, so it is above 0."""
-        labels = f"from {plural(self.labels, 'drawn label')}"
+        labels = f"from {plural(self.labels, 'drawn label')} on {plural(self.queries, 'query', 'queries')}"
         if self.method == "exact" and not self.unanswered:
             labels = f"with a label for each pair of {plural(self.queries, 'query', 'queries')}"
         if self.unanswered:

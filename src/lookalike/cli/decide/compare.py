@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ import typer
 from lookalike.api.samples import FEWEST, SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
-from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
 from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
@@ -32,7 +30,7 @@ from lookalike.workflows.decide.sampled import (
     more_queries,
     sample_encoders,
 )
-from lookalike.workflows.decide.training_verdict import verdict_among, verdict_sentence, with_trained
+from lookalike.workflows.decide.training_verdict import told_by, with_trained
 
 ADVISED = 200  # labels that the next step names
 
@@ -112,18 +110,15 @@ def _run(
         print_json(found)
         return
     say(*map(folded, found.notes))
-    is_of_training = bool(found.values) and found.question.measure == MEASURE
-    judged = verdict_among(opened, question.encoders) if is_of_training else None
-    if judged is None or isnan(judged[2].value):
-        say(*(folded(one.sentence(margin)) for one in found.values))
-    if judged is not None:
-        say(folded(verdict_sentence(*judged)))
+    told = told_by(opened, found.values, margin)
+    is_decided = bool(told) and all(one.is_decided for one in told)
+    say(*(folded(one.sentence) for one in told))
     if pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}. {FILL_IN}")
     command = _command(question, chosen, margin)
     if found.sample is not None:
-        _print_sample(found.sample)
-        _after_sample(opened, found, command, pairs)
+        _print_sample(found.sample, is_decided=is_decided)
+        _after_sample(opened, found, command, pairs, is_decided=is_decided)
     elif found.open:
         _print_forecast(found)
         wanted = ADVISED if found.wanted is None else max(found.wanted.labels, FEWEST)
@@ -131,25 +126,26 @@ def _run(
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
     elif found.values:
         say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
-        _after_all(opened, found, f"{command} --labels {ADVISED}")
+        _after_all(opened, found, f"{command} --labels {ADVISED}", is_decided=is_decided)
 
 
-def _after_sample(opened: Workspace, found: SampledResult, command: str, pairs: Path | None) -> None:
+def _after_sample(
+    opened: Workspace, found: SampledResult, command: str, pairs: Path | None, *, is_decided: bool
+) -> None:
     """The next step once there is a sample."""
     one, another = found.sample, f"{command} --labels {ADVISED} --round"
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
-    elif one.answered + one.excluded < one.pairs:
+    elif one.answered + one.excluded < one.pairs and (pairs or one.contradicted or not is_decided):
         _label_next(opened, one, command, pairs)
     else:
-        _after_all(opened, found, another)
+        _after_all(opened, found, another, is_decided=is_decided)
 
 
-def _after_all(opened: Workspace, found: SampledResult, another: str) -> None:
-    """The next step where drawn pairs, or all, have labels: more queries if no pair of these is open."""
+def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_decided: bool) -> None:
+    """The next step where labels decide, or drawn pairs have all of theirs: more queries if no pair is open."""
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
-    judged = verdict_among(opened, found.question.encoders) if found.question.measure == MEASURE else None
-    if judged is not None and judged[2].word != "cannot be told":
+    if is_decided and _is_open(found):  # by the verdict on training
         say("That is enough to decide. More labels would tell the difference more exactly.")
         next_step(*with_trained(opened, (reading(found.question),)), workspace=opened.folder)
     elif _is_open(found):
@@ -217,7 +213,7 @@ def _unused(found: SampledResult, chosen: SampleOptions) -> list[str]:
     return notes
 
 
-def _print_sample(one: SampleState) -> None:
+def _print_sample(one: SampleState, *, is_decided: bool) -> None:
     """The labels of a sample so far, and when it is read next."""
     drawn = "drawn pairs" if one.question.unit == "pair" else "pairs of drawn queries"
     have = "has" if one.answered == 1 else "have"
@@ -234,7 +230,9 @@ def _print_sample(one: SampleState) -> None:
         )
     if one.contradicted:
         say(f"Not counted: the labels of {plural(one.contradicted, 'pair')} contradict each other.")
-    if one.left:
+    if one.left and is_decided:
+        say("This decides. The drawn pairs without a label are not needed for it.")
+    elif one.left:
         to_the_end = one.pairs - one.answered
         final = f", the final one {to_the_end:,}" if to_the_end > one.left else ""
         say(f"The {'next ' if final else ''}result needs {plural(one.left, 'more label')}{final}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import print_json, progress, say
+from lookalike.cli.console import next_step, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import megabytes
@@ -19,10 +19,11 @@ from lookalike.workflows.report.report import report as write
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """The file, and its size."""
+    """The file, its size, and the commands that follow."""
 
     report: str
     bytes: int
+    next: tuple[str, ...]
 
 
 @result(WrittenReport)
@@ -42,11 +43,12 @@ def report(
     """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
     options.require_new(output, force=force)
     with progress("Ranking", quiet=json) as bar:
-        path = write(
+        found = write(
             Workspace(workspace, pool=pool), datetime.now().astimezone(), output, title=title, progress=bar
         )
-    size = path.stat().st_size
+    path, size = found.path.resolve(), found.path.stat().st_size
     if json:
-        print_json(WrittenReport(str(path.resolve()), size))
+        print_json(WrittenReport(str(path), size, found.next))
     else:
-        say(f"Wrote {path.resolve()} ({megabytes(size)}). Open it in a browser or send it to others.")
+        say(f"Wrote {path} ({megabytes(size)}). Open it in a browser or send it to others.")
+        next_step(*found.next, workspace=workspace)

@@ -46,7 +46,7 @@ class Work:
 
 
 @router.get("")
-def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response:
+def plan_page(request: Request, site: SitePart, asked: bool = False, choose: bool = False) -> Response:
     """Remaining work, expected errors, and the last forecast."""
     campaign, states, left_out = site.database.fetch(
         lambda connection: (read_campaign(connection), count_states(connection), count_left_out(connection))
@@ -65,6 +65,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False) -> Response
         encoders=site.workspace.encoders,
         most=MOST_ENCODERS,
         asked=asked,
+        choose=choose,
         work=work,
         forecast=forecast,
     )
@@ -75,11 +76,12 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
     """Start to compute a forecast, one at a time."""
     chosen = tuple(dict.fromkeys(encoder or ()))
     unknown = [name for name in chosen if name not in site.workspace.encoders]
-    if unknown or not 1 <= len(chosen) <= MOST_ENCODERS:
+    if unknown:
         raise ArgumentError(
-            f"Unknown encoder: {unknown[0]!r}." if unknown else f"You chose {len(chosen)} encoders.",
-            fix=f"Choose 1 to {MOST_ENCODERS} of the encoders on the page.",
+            f"Unknown encoder: {unknown[0]!r}.", fix="Choose some of the encoders on the page."
         )
+    if not 1 <= len(chosen) <= MOST_ENCODERS:
+        return RedirectResponse("/plan?choose=1#more-labels", 303)
     if site.forecast is None or site.forecast.future.done():
         site.forecast = Work(
             chosen, site.now(), _forecaster(site).submit(forecast_beside, site.workspace.folder, chosen)

@@ -10,6 +10,7 @@ from lookalike.audit.depth import too_deep
 from lookalike.audit.sampling.values import SampledValue
 from lookalike.audit.verdict import Distrust
 from lookalike.core.progress import Bar
+from lookalike.core.text import plural
 from lookalike.core.types import JudgedRanks, Rule
 from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.results import (
@@ -193,6 +194,12 @@ def recommend(
     headline, steps = made.headline, next_commands(made, "" if workspace is None else workspace.promoted)
     if workspace is not None:
         headline, steps = headline_of(workspace, made), with_trained(workspace, steps)
+    queries = max((one.scores[rates.name].queries for one in known), default=0)
+    if found.rule.split and queries and made.best is not None and made.best.drawn is not None:
+        headline += (
+            f" The tables below use the labels of {plural(queries, 'query', 'queries')} of the {found.rule.split} "
+            "split only, so they can show another order."
+        )
     return Recommendation(headline, scores, made.distrusted, rates.why, made.untested, steps)
 
 

@@ -22,6 +22,7 @@ from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
+from lookalike.core.text import plural
 from lookalike.core.types import Rule, Split
 from lookalike.store.disk import lock
 from lookalike.store.formats.pair_files import earlier_rows, write_pair_file
@@ -114,12 +115,23 @@ def sample_encoders(
         )
     if found is None:
         raise ArgumentError("The sample was deleted meanwhile.", fix="Run the command again.")
+    notes = notes or _drawn_as(found, how)
     if pairs is not None:
         write_pair_file(open_pairs(workspace, question), pairs)
     with suppress(EmbeddingsError):
         notes = (*comparable_rule(workspace, question.encoders, Rule())[1], *notes)
     notes = (*notes, *found.notes)
     return SampledResult(found.question, found.queries, 0, (), None, found, found.values, notes)
+
+
+def _drawn_as(found: SampleState, how: DrawOptions) -> tuple[str, ...]:
+    """Why the number of pairs that were drawn just now is not the number that was asked for."""
+    if how.labels is None or how.unit is not None or found.complete or found.question.unit == "pair":
+        return ()
+    return (
+        f"{plural(found.pairs, 'pair')} were drawn for --labels {how.labels}: all pairs of some queries. They are "
+        "expected to tell more than as many single pairs.",
+    )
 
 
 def all_exact(values: Sequence[SampledValue]) -> bool:

@@ -1,10 +1,12 @@
 """Whether training helped in a workspace: one verdict, from labels of pairs drawn at random on the test split."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isnan
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import has_results, verdict_of
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
 from lookalike.audit.verdict import Judgement
 from lookalike.core.text import plural
@@ -14,6 +16,29 @@ from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
 COMPARE, PROMOTE = "lookalike compare ", "lookalike promote "
+
+
+@dataclass(frozen=True)
+class Told:
+    """What drawn labels tell: a sentence, and whether it decides."""
+
+    sentence: str
+    is_decided: bool
+
+
+def told_by(workspace: Workspace, values: Sequence[SampledValue], margin: float) -> tuple[Told, ...]:
+    """What the values of a sample tell, each in a sentence.
+
+    Between an encoder and its base it is the verdict on the training, where there is one; `margin` is for the others.
+    """
+    found = []
+    for one in values:
+        judged = verdict_among(workspace, (one.first, one.second)) if one.measure == MEASURE else None
+        if judged is not None and not isnan(judged[2].value):
+            found.append(Told(verdict_sentence(*judged), judged[2].word != "cannot be told"))
+        else:
+            found.append(Told(one.sentence(margin), one.decision not in ("open", "")))
+    return tuple(found)
 
 
 def verdict_on(workspace: Workspace, name: str, base: str, margin: float = MARGIN) -> TrainingVerdict:

@@ -113,14 +113,14 @@ def demo(
     tell("4. Four encoders are measured, one of which did not feed the pool.")
     learned = learn(workspace, drawn, bar, tell)
     with bar("Writing the report") as progress:
-        path = report(
+        page = report(
             workspace,
             now,
             truth=truth,
             learned_truth=() if learned is None else learned.truth,
             progress=progress,
         )
-    return Demo(workspace, pool_size, found, sure, truth, agreement, learned, path)
+    return Demo(workspace, pool_size, found, sure, truth, agreement, learned, page.path)
 
 
 def _require_own(folder: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lookalike.annotate.agreement.plan import Forecast, forecast
 from lookalike.api.samples import SampleQuestion
+from lookalike.audit.sampling.values import MARGIN
 from lookalike.core.checks import codes
 from lookalike.core.errors import LookalikeError
 from lookalike.core.types import Labels, Rule
@@ -16,6 +17,7 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.covariates import CORRECTED
 from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.sampled import SampledResult, sample_encoders
+from lookalike.workflows.decide.training_verdict import Told, told_by
 from lookalike.workflows.label.discover import all_pairs
 
 MEASURES = ("DCS", "EHR@5")
@@ -26,12 +28,19 @@ MOST_ENCODERS = 6
 class LabelForecast:
     """The effect of more labels: on the share of similar pairs, on measures of encoders, on comparing encoders.
 
-    `measures` are by encoder and measure; `comparison` is None for fewer than two encoders.
+    `measures` are by encoder and measure; `comparison` is None for fewer than two encoders, and `told` is what its
+    values tell.
     """
 
     similar: Forecast
     measures: Mapping[tuple[str, str], Forecast]
     comparison: SampledResult | None
+    told: tuple[Told, ...] = ()
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the labels decide how all compared encoders differ."""
+        return bool(self.told) and all(one.is_decided for one in self.told)
 
 
 @dataclass(frozen=True)
@@ -66,10 +75,11 @@ def forecast_labels(workspace: Workspace, encoders: Sequence[str] = ()) -> Label
                     measures[scores.encoder, name] = forecast(
                         score.numerator, score.denominator, labels=len(labels), most=most
                     )
-    comparison = None
+    comparison, told = None, tuple[Told, ...]()
     if len(encoders) > 1:
         comparison = sample_encoders(workspace, SampleQuestion(tuple(encoders), covariate=CORRECTED))
-    return LabelForecast(_similar_share(labels, most), measures, comparison)
+        told = told_by(workspace, comparison.values, MARGIN)
+    return LabelForecast(_similar_share(labels, most), measures, comparison, told)
 
 
 def _similar_share(labels: Labels, most: int) -> Forecast:

@@ -36,13 +36,10 @@ def plan_step(
     """The next step of a lead, from the plan and the last forecast. A decided comparison comes first."""
     if not sum(states.values()):
         return EMPTY
-    comparison = forecast.comparison if isinstance(forecast, LabelForecast) else None
-    if comparison is not None:
-        if comparison.values and all(
-            one.decision in ("better", "worse", "alike") for one in comparison.values
-        ):
+    if isinstance(forecast, LabelForecast):
+        if forecast.is_decided:
             return DECIDED
-        if comparison.wanted is not None:
+        if forecast.comparison is not None and forecast.comparison.wanted is not None:
             return FIRST
     if not plan.questions and not plan.votes:
         return DISCUSS if states.get(DISCUSSION, 0) else DONE

@@ -26,8 +26,8 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, evaluate
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
 from lookalike.workflows.decide.sampled import all_exact, more_queries
-from lookalike.workflows.decide.trained import TEST, trained
-from lookalike.workflows.decide.training_verdict import trained_pair
+from lookalike.workflows.decide.trained import TEST, trained, trained_encoders
+from lookalike.workflows.decide.training_verdict import trained_pair, verdict_on, verdict_sentence
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
@@ -196,17 +196,38 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     is_training = measure == MEASURE and trained_pair(workspace, names) is not None
     designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
     fix = _more_labels(workspace, designed, f"{command}{option} --labels 200")
+    through = _through_base(workspace, encoder, against, terms)
     if designed is None or not designed.values:
-        return _corrected_value(encoder, against, terms, labels, fix)
+        return through or _corrected_value(encoder, against, terms, labels, fix)
     drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
     if drawn.passed or not against or designed.values[0].decision != "open":
         return drawn
+    if through is not None:
+        return through
     estimated = _corrected_value(encoder, against, terms, labels, fix)
     return (
         replace(estimated, why=f"{estimated.why} Drawn labels do not decide yet.")
         if estimated.passed
         else drawn
     )
+
+
+def _through_base(workspace: Workspace, encoder: str, against: str, terms: GateTerms) -> GateCheck | None:
+    """Two proven steps: from the served encoder to the base of the new one, and from there by training.
+
+    The sum of the two lower bounds may be the margin below 0 at most. None: one of the two steps is not proven.
+    """
+    base = next((one.base for one in trained_encoders(workspace) if one.name == encoder), "")
+    if not base or not against or base == against or f"HR@{terms.k}" != MEASURE:
+        return None
+    step, state = verdict_on(workspace, encoder, base), _designed(workspace, (base, against), MEASURE, LEVEL)
+    if step.word not in ("won", "not worse") or state is None or not state.values:
+        return None
+    one, margin = state.values[0], MARGIN if terms.margin is None else terms.margin
+    low = one.low if one.first == base else -one.high
+    if one.decision == "open" or not step.low + low >= -margin:
+        return None
+    return GateCheck("value", True, f"{verdict_sentence(encoder, base, step)} {one.sentence()}")
 
 
 def _more_labels(workspace: Workspace, designed: SampleState | None, draw: str) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -47,6 +48,14 @@ DOES = {
 }  # the next command, by its verb
 
 
+@dataclass(frozen=True)
+class WrittenPage:
+    """Where a report is, and the commands that it names as next steps."""
+
+    path: Path
+    next: tuple[str, ...]
+
+
 def report(
     workspace: Workspace,
     now: datetime,
@@ -56,8 +65,8 @@ def report(
     truth: Sequence[Scores] = (),
     learned_truth: Sequence[Scores] = (),
     progress: Progress | None = None,
-) -> Path:
-    """Write the report and return where it is.
+) -> WrittenPage:
+    """Write the report.
 
     `truth` are scores against complete labels, where these are known, `learned_truth` the same on the test split, of
     trained encoders and those they were trained on.
@@ -70,7 +79,7 @@ def report(
         write_file(path, render(content).encode("utf-8"))
     except StorageError as error:
         raise StorageError(error.problem, fix=f"{error.fix} Or name another place: --output FILE") from error
-    return path
+    return WrittenPage(path, tuple(one.split("`")[1] if "`" in one else one for one in content.next_steps))
 
 
 def gather(

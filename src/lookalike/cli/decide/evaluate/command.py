@@ -87,13 +87,20 @@ def evaluate(
             help="Check the gate of `promote` for one encoder; the exit status is 1 if it does not pass.",
         ),
     ] = False,
+    licence_cleared: Annotated[
+        bool,
+        typer.Option(
+            "--licence-cleared",
+            help="For --gate: you may serve an encoder whose licence leaves this open.",
+        ),
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Measure encoders against the labels. Unjudged pairs are never counted as dissimilar."""
     opened = Workspace(workspace, pool=pool)
     if gate:
-        _gate(opened, encoder or [], json=json)
+        _gate(opened, encoder or [], GateTerms(licence_cleared=licence_cleared), json=json)
         return
     rules, task = scope.rules, scope.task
     if measures is not None:
@@ -138,12 +145,12 @@ def evaluate(
     next_step(*audit, "lookalike report", *steps, workspace=workspace)
 
 
-def _gate(workspace: Workspace, encoders: Sequence[str], *, json: bool) -> None:
+def _gate(workspace: Workspace, encoders: Sequence[str], terms: GateTerms, *, json: bool) -> None:
     """The gate of `promote` for a team's own checks, which promotes nothing."""
     if len(encoders) != 1:
         raise ArgumentError("--gate checks one encoder.", fix="Name it: lookalike evaluate ENCODER --gate")
     with progress("Ranking", quiet=json) as bar:
-        found = check_gate(workspace, encoders[0], workspace.served, GateTerms(), progress=bar)
+        found = check_gate(workspace, encoders[0], workspace.served, terms, progress=bar)
     print_json(found) if json else print_gate(found)
     raise typer.Exit(0 if found.passed else 1)
 
