@@ -196,15 +196,16 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     is_training = measure == MEASURE and trained_pair(workspace, names) is not None
     designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
     fix = _more_labels(workspace, designed, f"{command}{option} --labels 200")
-    through = _through_base(workspace, encoder, against, terms)
-    if designed is None or not designed.values:
-        return through or _corrected_value(encoder, against, terms, labels, fix)
-    drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
-    if drawn.passed or not against or designed.values[0].decision != "open":
-        return drawn
-    if through is not None:
-        return through
+    drawn = None
+    if designed is not None and designed.values:
+        drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
+        if drawn.passed or not against or designed.values[0].decision != "open":
+            return drawn
+    if (proven := _through_base(workspace, encoder, against, terms)) is not None:
+        return proven
     estimated = _corrected_value(encoder, against, terms, labels, fix)
+    if drawn is None:
+        return estimated
     return (
         replace(estimated, why=f"{estimated.why} Drawn labels do not decide yet.")
         if estimated.passed
