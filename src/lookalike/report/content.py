@@ -199,10 +199,10 @@ class Report:
     """Everything one page says.
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
-    images, examples). `decisive` are queries on which the best two encoders differ most, `drawn` what samples tell.
-    `winner` is an encoder that was trained on the best one and is used instead, with its verdict. In
-    `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a whole next
-    step that begins with "lookalike ".
+    images, examples). `drawn` is what samples tell. `decisive` are queries on which the best two encoders differ most,
+    or a winner and its base. `winner` is an encoder that was trained on the best one and is used instead, with its
+    verdict. In `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a
+    whole next step that begins with "lookalike ".
     """
 
     title: str

@@ -126,6 +126,12 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     assert "base is better than noise" in flat(lookalike("compare", "base", "noise").out)
     assert value().passed == won
     assert ("base is better than noise" in value().why) == won
+    assert lookalike("discover", "--generators", "base,noise", "--top", 3).status == 0
+    assert lookalike("report").status == 0
+    page = (shop / "reports" / "report.html").read_text()
+    shown = "better" if verdict_on(Workspace(shop), "better", "base").word == "won" else "base"
+    assert f"Use <em>{shown}</em>" in page
+    assert f"in favour of {shown}" in page
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

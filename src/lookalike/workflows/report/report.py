@@ -96,7 +96,7 @@ def gather(
     labels, encoders = workspace.labels(), workspace.encoders
     gallery, vectors = Photos(catalog, workspace.photos), workspace.embeddings
     heads = trained_encoders(workspace)
-    found, learning = None, None
+    found, on_test, learning = None, None, None
     if encoders and len(labels):
         found = evaluate(workspace, untrained(workspace), DEFAULT, progress=progress)
         names = [
@@ -122,6 +122,8 @@ def gather(
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
+    winner = chosen_on(workspace, ranked[0]) if ranked and heads else None
+    best, compared = (ranked[:2], found) if winner is None else ((winner[0], ranked[0]), on_test)
     return Report(
         title=title
         or (
@@ -143,8 +145,8 @@ def gather(
         verdict=judgement if judgement is not None and judgement.is_known else None,
         audit=audits,
         strips=strips(gallery, encoders, vectors, settings.seed, found, first=ranked),
-        decisive=between(gallery, vectors, found, *ranked[:2])
-        if found is not None and len(ranked) > 1
+        decisive=between(gallery, vectors, compared, *best)
+        if compared is not None and len(best) > 1
         else None,
         pairs=_galleries(gallery, vectors, encoders, found, ranked, settings.seed),
         exposure=exposure_part(gallery, _exposure(workspace, audits), ranked),
@@ -152,7 +154,7 @@ def gather(
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        winner=chosen_on(workspace, ranked[0]) if ranked and heads else None,
+        winner=winner,
         next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
 
