@@ -63,8 +63,12 @@ def next_step(*commands: str, workspace: Path = HERE) -> None:
         )
 
 
-def label_first(to_file: str, workspace: Path) -> None:
-    """Both ways to label where nobody can log in yet; `to_file` is the command that writes the pairs."""
+def label_first(to_file: str, workspace: Path, *, people: int = 0) -> None:
+    """Both ways to label; `to_file` is the command that writes the pairs. `people` can log in."""
+    if people:
+        say("Label the pairs in the browser, or write them to a file.")
+        next_step("lookalike serve", to_file, workspace=workspace)
+        return
     say("To label in the browser, add a lead and start the server. Or write the pairs to a file.")
     next_step("lookalike users add NAME --role lead", "lookalike serve", to_file, workspace=workspace)
 

@@ -81,6 +81,14 @@ def test_pairs_of_a_pool_that_grew_join_the_queue_and_are_the_next_step(lookalik
     assert last == "Next: lookalike compare color hog --measure HR@3"
 
 
+def test_where_people_can_log_in_the_next_step_adds_nobody(lookalike, ten, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    assert lookalike("users", "add", "Lea", "--role", "lead", "--password-stdin").status == 0
+    shown = lookalike("discover").out
+    assert "users add" not in shown
+    assert shown.endswith("Next: lookalike serve\n      lookalike discover --pairs pairs.csv\n")
+
+
 def test_random_pairs_stay_those_of_the_queries_that_were_there(lookalike, ten):
     assert lookalike("discover", "--random", 12).status == 0
     drawn = Workspace(ten).random_pairs()

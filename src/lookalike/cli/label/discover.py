@@ -148,7 +148,8 @@ def discover(
     elif summary.labelled and queued:
         next_step("lookalike serve", workspace=workspace)
     else:
-        label_first(f"lookalike discover --pairs pairs.csv{_of(pool)}", workspace)
+        to_file = f"lookalike discover --pairs pairs.csv{_of(pool)}"
+        label_first(to_file, workspace, people=opened.database.fetch(active))
 
 
 def _of(pool: str) -> str:
