@@ -7,6 +7,7 @@ from math import nan
 import pytest
 
 from lookalike.audit.judging import verdicts
+from lookalike.audit.training_verdict import TrainedChoice
 from lookalike.audit.trust import trust
 from lookalike.audit.verdict import CorrectedRate, Judgement
 from lookalike.evaluate.significance.compare import Comparison
@@ -53,6 +54,19 @@ def test_a_significant_difference_recommends_the_better_one_in_numbers_of_result
     right = trust(NAME, "both generators", 1.0, True).share
     assert f"{100 * right:.0f} of 100" in found.reasons
     assert found.figure.count("[0.650, 0.750]") >= 1
+
+
+@pytest.mark.parametrize("is_better", [True, False])
+def test_a_trained_encoder_is_used_if_it_is_better_and_either_if_it_is_not_worse(is_better):
+    found = shown_decision(judged(0.001), None, TrainedChoice("trained", "The verdict.", is_better))
+    assert (found.encoder, found.trained, found.either) == (
+        "trained" if is_better else "new",
+        "trained",
+        not is_better,
+    )
+    assert found.why[0] == "The verdict."
+    undecided = shown_decision(judged(0.2), None, TrainedChoice("trained", "The verdict.", is_better))
+    assert (undecided.encoder, undecided.trained, undecided.either) == ("", "", False)
 
 
 def test_without_significance_no_encoder_is_recommended():

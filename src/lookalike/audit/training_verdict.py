@@ -34,6 +34,18 @@ class TrainingVerdict:
     queries: int = 0
 
 
+@dataclass(frozen=True)
+class TrainedChoice:
+    """An encoder that was trained on the best one, with its verdict as a sentence.
+
+    `is_better`: it won, so it is the one to use. Else it is not worse, so either of the two is.
+    """
+
+    encoder: str
+    sentence: str
+    is_better: bool
+
+
 def training_word(low: float, high: float, margin: float = MARGIN) -> TrainingWord:
     """The word for a difference that lies above `low` and, as surely, below `high` (one-sided 95 % each).
 

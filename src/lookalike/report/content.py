@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from lookalike.audit.audits import Audits
 from lookalike.audit.exposure import Exposure
 from lookalike.audit.sampling.values import SampledValue
+from lookalike.audit.training_verdict import TrainedChoice
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
@@ -199,10 +200,9 @@ class Report:
     """Everything one page says.
 
     `generated` is true for the studio catalog. `facts` are (label, value), `left_out` are (reason, how many
-    images, examples). `drawn` is what samples tell. `decisive` are queries on which the best two encoders differ most,
-    or a winner and its base. `winner` is an encoder that was trained on the best one and is used instead, with its
-    verdict. In `notes`, `conflicts` and `next_steps` a part between two backticks is shown as a command, and so is a
-    whole next step that begins with "lookalike ".
+    images, examples). `drawn` is what samples tell. `decisive` are queries on which the best two encoders differ most.
+    `trained` was trained on the best one, and is better or not worse. In `notes`, `conflicts` and `next_steps` a part
+    between two backticks is shown as a command, and so is a whole next step that begins with "lookalike ".
     """
 
     title: str
@@ -225,5 +225,5 @@ class Report:
     learning: LearningPart | None = None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    winner: tuple[str, str] | None = None
+    trained: TrainedChoice | None = None
     next_steps: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ def render(report: Report) -> str:
     label is none of 1, 0 and None, a row does not fit its table or the overlap its generators.
     """
     table = report.measures
-    decision = shown_decision(report.verdict, table, report.winner) if report.verdict else None
+    decision = shown_decision(report.verdict, table, report.trained) if report.verdict else None
     page = (
         environment()
         .get_template("report.html.j2")

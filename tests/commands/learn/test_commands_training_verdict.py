@@ -12,10 +12,11 @@ from test_commands_finetune import ON, bare, flat, shop  # noqa: F401 - fixtures
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.values import score
-from lookalike.audit.training_verdict import training_word
+from lookalike.audit.training_verdict import TrainingVerdict, training_word
 from lookalike.core.types import Labels, Rule
 from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide import training_verdict
 from lookalike.workflows.decide.sample_state import open_pairs
 from lookalike.workflows.decide.training_verdict import verdict_on, verdict_sentence
 from lookalike.workflows.label.forecast import forecast_labels
@@ -132,6 +133,29 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     shown = "better" if verdict_on(Workspace(shop), "better", "base").word == "won" else "base"
     assert f"Use <em>{shown}</em>" in page
     assert f"in favour of {shown}" in page
+
+
+@pytest.mark.parametrize("served", ["base", "better", "noise"])
+@pytest.mark.parametrize("word", ["won", "not worse", "lost", "cannot be told"])
+def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bare, monkeypatch, word, served):  # noqa: F811
+    assert lookalike(*ON).status == 0
+    np.save(shop / "noise.npy", np.random.default_rng(5).standard_normal((len(Workspace(shop).catalog), 8)))
+    assert lookalike("embed", "precomputed:noise.npy", "--name", "noise").status == 0
+    opened = Workspace(shop)
+    with opened.database.write() as connection:
+        promote(connection, served, opened.manifest(served).origin, gate={})
+    told = TrainingVerdict(word, 0.0, -0.01, 0.01)
+    monkeypatch.setattr(training_verdict, "verdict_on", lambda *_: told)
+    chosen = training_verdict.chosen_on(opened, "base")
+    use = {"won": ("better",), "not worse": ("base", "better")}.get(word, ("base",))
+    assert (chosen is None) == ("better" not in use)
+    assert chosen is None or chosen.is_better == (use == ("better",))
+    stays = served in use or (word == "cannot be told" and served == "better")
+    advised = () if stays else (f"lookalike promote {use[0]}",)
+    assert training_verdict.with_trained(opened, ["lookalike promote base"]) == advised
+    compare = "lookalike compare better base"
+    expected = (compare,) if word == "cannot be told" else advised
+    assert training_verdict.with_trained(opened, [compare]) == expected
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

@@ -157,6 +157,17 @@ def test_drawn_labels_decide_on_the_page_as_in_the_commands(place, tmp_path):
     assert escape(said.sentence()) in page
 
 
+def test_results_that_are_computed_again_are_shown_as_soon_as_they_are_ready(shop):
+    client = shop.client(LEA)
+    page = client.get("/results")
+    assert "refresh" not in page.headers
+    token = re.search(r'name="csrf" value="([^"]+)"', page.text)[1]
+    client.post("/results", data={"csrf": token})
+    running = client.get("/results")
+    assert ("Being computed again" in running.text) == (running.headers.get("refresh") == "3")
+    when(lambda: "refresh" not in client.get("/results").headers)
+
+
 def test_labels_are_for_leads_only(shop):
     client = shop.client(ANN)
     assert client.get("/results").status_code == 403

@@ -136,7 +136,7 @@ def _after_sample(
     one, another = found.sample, f"{command} --labels {ADVISED} --round"
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
-    elif one.answered + one.excluded < one.pairs and (pairs or one.contradicted or not is_decided):
+    elif one.answered + one.excluded < one.pairs and (one.contradicted or not is_decided):
         _label_next(opened, one, command, pairs)
     else:
         _after_all(opened, found, another, is_decided=is_decided)
@@ -147,15 +147,22 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
     if is_decided and _is_open(found):  # by the verdict on training
         say("That is enough to decide. More labels would tell the difference more exactly.")
-        next_step(*with_trained(opened, (reading(found.question),)), workspace=opened.folder)
+        _promote(opened, reading(found.question))
     elif _is_open(found):
         if found.sample is not None:
             say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-        best = f"lookalike promote {found.values[0].better_first[0]}"
-        next_step(*with_trained(opened, (best,)), workspace=opened.folder)
+        _promote(opened, f"lookalike promote {found.values[0].better_first[0]}")
+
+
+def _promote(opened: Workspace, command: str) -> None:
+    """The promotion that follows a decision; where nothing is to be promoted, the server."""
+    commands = with_trained(opened, (command,))
+    if not commands:
+        say(f"{opened.served} is served already.")
+    next_step(*(commands or ("lookalike serve",)), workspace=opened.folder)
 
 
 def _is_open(found: SampledResult) -> bool:

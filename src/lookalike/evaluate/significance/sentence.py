@@ -121,7 +121,11 @@ def _figures(found: Comparison) -> str:
     if not math.isnan(found.won):
         parts.append(f"better on {percent(found.won, 0)} of queries (ties count half)")
     if found.left_out:
-        parts.append(f"on the {found.queries:,} queries that count for both")
+        parts.append(
+            f"on the {found.queries:,} queries that count for both"
+            if found.queries != 1
+            else "on the only query that counts for both"
+        )
     return ", ".join(parts)
 
 

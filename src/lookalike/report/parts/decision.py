@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from lookalike.audit.training_verdict import TrainedChoice
 from lookalike.audit.verdict import DISTRUSTED, Judgement
 from lookalike.core.text import interval, percent, value
 from lookalike.evaluate.significance.compare import Comparison
@@ -15,6 +16,8 @@ from lookalike.report.parts.verdict import DRAWN
 @dataclass(frozen=True)
 class ShownDecision:
     """The head of the page. `encoder` is the one to use; "" where nothing decides between the best two.
+
+    `trained` is the encoder that was trained on the best one, and `either` of the two can be used if it is not better.
 
     `is_alike`: their difference does not matter. `trust` is a word of the verdict, or "drawn labels", with reasons; ""
     where nothing is claimed. `figure` is SVG, and shows `marks`; there are none beside drawn labels, which need no
@@ -29,14 +32,16 @@ class ShownDecision:
     figure: str
     marks: tuple[Mark, ...] = ()
     is_alike: bool = False
+    trained: str = ""
+    either: bool = False
 
 
 def shown_decision(
-    found: Judgement, table: MeasureTable | None, winner: tuple[str, str] | None = None
+    found: Judgement, table: MeasureTable | None, trained: TrainedChoice | None = None
 ) -> ShownDecision | None:
     """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders.
 
-    `winner` is an encoder that was trained on the best one and is used instead, with its verdict as a sentence.
+    An encoder that was `trained` on the best one is used instead if it is better, and either if it is not worse.
     """
     best = found.best
     if best is None:
@@ -48,17 +53,18 @@ def shown_decision(
     elif best.compared is not None:
         why = _why(found, best.compared, is_distrusted=trust == DISTRUSTED)
         reasons = f"{_unjudged(found, best.pair[0])} {best.worth}" if trust else ""
-    chosen, verdict = winner if winner is not None and best.encoder else (best.encoder, "")
-    why = (verdict, *why) if verdict else why
+    new = trained if best.encoder else None
     return ShownDecision(
-        encoder=chosen,
+        encoder=new.encoder if new is not None and new.is_better else best.encoder,
         best=best.pair,
-        why=why,
+        why=why if new is None else (new.sentence, *why),
         trust=trust,
         reasons=reasons,
         figure=dot_plot(marks, f"HR@{found.k} corrected of each encoder") if marks else "",
         marks=marks,
         is_alike=best.is_alike,
+        trained="" if new is None else new.encoder,
+        either=new is not None and not new.is_better,
     )
 
 

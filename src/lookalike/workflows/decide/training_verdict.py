@@ -7,7 +7,14 @@ from math import isnan
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import has_results, verdict_of
 from lookalike.audit.sampling.values import SampledValue
-from lookalike.audit.training_verdict import BOTH_BOUNDS, LABELS, MARGIN, MEASURE, TrainingVerdict
+from lookalike.audit.training_verdict import (
+    BOTH_BOUNDS,
+    LABELS,
+    MARGIN,
+    MEASURE,
+    TrainedChoice,
+    TrainingVerdict,
+)
 from lookalike.audit.verdict import Judgement
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
@@ -92,28 +99,22 @@ def headline_of(workspace: Workspace, found: Judgement) -> str:
     return " ".join(filter(None, [found.headline, *others]))
 
 
-def chosen_on(workspace: Workspace, base: str) -> tuple[str, str] | None:
-    """An encoder that was trained on `base` and is used instead of it, with its verdict as a sentence.
-
-    It won; or it is not worse and is promoted already. The promoted one comes first.
-    """
+def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
+    """An encoder that was trained on `base` and won, else one that is not worse, the promoted one first."""
     heads = sorted(trained_encoders(workspace), key=lambda one: one.name != workspace.promoted)
-    for one in heads:
-        words = ("won", "not worse") if one.name == workspace.promoted else ("won",)
-        if one.base == base and (found := verdict_on(workspace, one.name, base)).word in words:
-            return one.name, verdict_sentence(one.name, base, found)
+    told = {one.name: verdict_on(workspace, one.name, base) for one in heads if one.base == base}
+    for word in ("won", "not worse"):
+        if name := next((name for name, one in told.items() if one.word == word), ""):
+            return TrainedChoice(name, verdict_sentence(name, base, told[name]), word == "won")
     return None
 
 
 def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
     """Next commands as the verdicts on trained encoders change them.
 
-    The encoder that is used instead of the best one is promoted instead of it. Nothing is promoted over an encoder that
-    was trained on the best one and is promoted already. Two that have a verdict are not compared: the better one is
-    promoted.
+    Two encoders that have a verdict are not compared: the one to use is promoted, if it is not served.
     """
-    promoted, found = workspace.promoted, list[str]()
-    on = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
+    found = list[str]()
     for command in commands:
         base = command.removeprefix(PROMOTE)
         if command.startswith(COMPARE):
@@ -121,15 +122,27 @@ def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ..
             if judged is None or judged[2].word == "cannot be told":
                 found.append(command)
                 continue
-            base = judged[0] if judged[2].value > 0 else judged[1]
+            base = judged[1]
         elif not command.startswith(PROMOTE):
             found.append(command)
             continue
-        chosen = chosen_on(workspace, base)
-        name = base if chosen is None else chosen[0]
-        if name != promoted and (chosen is not None or on != base):
+        if name := _to_promote(workspace, base):
             found.append(f"{PROMOTE}{name}")
     return tuple(found)
+
+
+def _to_promote(workspace: Workspace, base: str) -> str:
+    """The encoder to promote where `base` is the best one that was not trained; "" where that is done.
+
+    Nothing is promoted over an encoder that was trained on `base` and did not lose.
+    """
+    promoted, chosen = workspace.promoted, chosen_on(workspace, base)
+    if chosen is not None and chosen.is_better:
+        return "" if chosen.encoder == promoted else chosen.encoder
+    on = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
+    if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
+        return ""
+    return base
 
 
 def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:

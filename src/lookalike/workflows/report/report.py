@@ -122,8 +122,10 @@ def gather(
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
-    winner = chosen_on(workspace, ranked[0]) if ranked and heads else None
-    best, compared = (ranked[:2], found) if winner is None else ((winner[0], ranked[0]), on_test)
+    chosen = chosen_on(workspace, ranked[0]) if ranked and heads else None
+    best, compared = ranked[:2], found
+    if chosen is not None and chosen.is_better:
+        best, compared = (chosen.encoder, ranked[0]), on_test
     return Report(
         title=title
         or (
@@ -154,7 +156,7 @@ def gather(
         learning=learning,
         conflicts=() if found is None else tuple(f"{u.count:,} labels: {u.reason}." for u in found.unusable),
         notes=_notes(found, gallery.unreadable),
-        winner=winner,
+        trained=chosen,
         next_steps=_next_steps(workspace, judgement, is_trained=bool(heads)),
     )
 

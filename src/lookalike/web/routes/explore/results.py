@@ -67,7 +67,7 @@ def results_page(request: Request, site: SitePart) -> Response:
     return page(
         request,
         "explore/results.html.j2",
-        headers=AGAIN if found is None and job.outcome is None else {},
+        headers=AGAIN if job.outcome is None else {},
         found=found,
         at=site.exploring.results[0] if site.exploring.results else None,
         running=job if job.outcome is None else None,
