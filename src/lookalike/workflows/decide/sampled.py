@@ -125,7 +125,7 @@ def sample_encoders(
 
 
 def _drawn_as(found: SampleState, how: DrawOptions) -> tuple[str, ...]:
-    """Why the number of pairs that were drawn just now is not the number that was asked for."""
+    """Why more or fewer pairs were drawn just now than `--labels` asked for."""
     if how.labels is None or how.unit is not None or found.complete or found.question.unit == "pair":
         return ()
     return (
