@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 
+from lookalike.core.types import Labels
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.explore.results import results
@@ -113,6 +114,8 @@ def test_a_decided_sample_is_the_headline_of_every_command_and_page(lookalike, l
     (line,) = [one for one in printed(lookalike, "compare", "color", "hog") if "is better than" in one]
     assert line.startswith("hog is better than color")
     followed = "Next: lookalike promote hog"
+    none = lookalike("compare", "color", "hog", "--pairs", "none.csv").out
+    assert "All drawn pairs have a label, so none.csv has no pair." in none
     for command in ("evaluate", "audit"):
         shown = lookalike(command)
         assert line in " ".join(shown.out.split()), shown.out
@@ -162,3 +165,7 @@ def test_drawn_pairs_that_are_open_are_the_next_step(lookalike, labelled):
     shown = lookalike("status").out
     assert f"Cost of the next step: {opened} drawn pair" in shown
     assert "Next: lookalike serve" in shown
+    (stored,) = Workspace(labelled).database.fetch(read_samples)
+    one = stored.pairs[0]  # labelled by a file while annotators have begun with it
+    Workspace(labelled).add_labels(Labels.of([one.candidate], [one.query], [1]), "labels.csv")
+    assert lookalike("status", "--json").json["drawn_open"] == opened - 1

@@ -84,6 +84,9 @@ def test_labelled_pairs_with_a_vote_stay_and_are_counted_and_those_only_reserved
     )
     again = lookalike("labels", "import", "labels.csv", "--json").json
     assert (again["closed"], again["begun"]) == (0, 1)
+    with opened.database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE question SET state = 'discussion' WHERE id = {pairs[0].id}")
+    assert lookalike("labels", "import", "labels.csv", "--json").json["begun"] == 1
     (workspace / "other.csv").write_text(f"query,candidate,label\n{pairs[2].query},{pairs[2].candidate},1\n")
     assert (
         lookalike("labels", "import", "other.csv", "--json").json["begun"] == 0

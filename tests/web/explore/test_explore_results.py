@@ -183,6 +183,17 @@ def test_without_labels_the_page_shows_exposure(tmp_path, team):
     assert len(found.most) == 8
 
 
+def test_results_from_before_the_first_label_ask_to_compute_again(tmp_path, team):
+    bare = with_vectors(make_workspace(tmp_path / "bare", team))
+    with serving_shop(bare) as running:
+        client, images = running.client(LEA), bare.catalog.image
+        when(lambda: "There are no labels yet" in client.get("/results").text)
+        bare.add_labels(Labels.of(images[:2], images[2:4], [1, 0]), "a file")
+        page = client.get("/results").text
+    assert "There were no labels when this page was computed." in page
+    assert "There are no labels yet" not in page
+
+
 def test_without_vectors_the_pages_name_the_command(tmp_path, team):
     with serving_shop(make_workspace(tmp_path / "empty", team)) as empty:
         client = empty.client(LEA)

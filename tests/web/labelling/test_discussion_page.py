@@ -1,6 +1,7 @@
 """The discussion in a browser: a labelling screen by keyboard, the list that it follows, phones, no script."""
 
 import random
+import re
 
 import pytest
 from labelling_app import ANN, BOB, LEA, log_in, make_workspace, ready, serving_shop, until, when
@@ -9,6 +10,7 @@ from sqlalchemy import select
 
 from lookalike.annotate.campaign import Campaign
 from lookalike.core.clock import now_ms
+from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import Rules
 from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
@@ -111,6 +113,15 @@ def test_an_undo_waits_until_the_page_tells_what_was_decided(shop, pages):
     held[0].continue_()
     seen(page, 1)
     assert states(shop)[0] == ("discussion", None)
+
+
+def test_a_label_of_a_file_is_shown_before_a_decision_contradicts_it(shop):
+    pair = shop.client(LEA).get("/api/discussions/1").json()["pair"]
+    assert "This pair has the label" not in shop.client(LEA).get("/discuss/1").text
+    shop.workspace.add_labels(Labels.of([pair["candidate"]], [pair["query"]], [0]), "labels.csv")
+    page = " ".join(shop.client(LEA).get("/discuss/1").text.split())
+    assert re.search(r"This pair has the label <[^>]*>✕ dissimilar</span> from labels\.csv", page)
+    assert "labels.csv" not in shop.client(LEA).get("/discuss/2").text
 
 
 def test_the_end_of_a_list_is_the_list(shop, pages):

@@ -113,7 +113,9 @@ def _run(
     told = told_by(opened, found.values, margin)
     is_decided = bool(told) and all(one.is_decided for one in told)
     say(*(folded(one.sentence) for one in told))
-    if pairs is not None:
+    if pairs is not None and found.sample is not None and found.sample.answered == found.sample.pairs:
+        say(f"All drawn pairs have a label, so {pairs} has no pair.")
+    elif pairs is not None:
         say(f"The drawn pairs without a label are in {pairs}. {FILL_IN}")
     command = _command(question, chosen, margin)
     if found.sample is not None:

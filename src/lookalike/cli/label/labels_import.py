@@ -80,8 +80,8 @@ def _print_labels(found: ImportedLabels) -> None:
     if found.begun:
         say(
             f"{plural(found.begun, 'pair of this file stays', 'pairs of this file stay')} open in the labelling app, "
-            "because annotators have voted already: finish the votes there. If they differ from the label, no measure "
-            "uses the pair."
+            "because annotators have voted already: finish the votes and discussions there. If they differ from the "
+            "label, no measure uses the pair."
         )
     if found.blank:
         say(f"{plural(found.blank, 'row')} without a label skipped.")

@@ -4,7 +4,19 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
 from lookalike.annotate.question import VOTE, refused
@@ -103,11 +115,15 @@ _HAS_VOTE = exists().where(claim.c.question == question.c.id, claim.c.kind == VO
 
 
 def count_drawn(connection: Connection) -> int:
-    """The number of open pairs that a sample has drawn."""
-    own, drawn = question.c, schema.sample_pair.c
+    """The number of open pairs that a sample has drawn and that have no label, as from a file, either way round."""
+    own, drawn, label = question.c, schema.sample_pair.c, schema.label.c
+    unlabelled = (
+        ~select(label.id).where(label.query == one, label.candidate == other).exists()
+        for one, other in ((own.low, own.high), (own.high, own.low))
+    )
     is_drawn = select(drawn.sample).where(drawn.low == own.low, drawn.high == own.high).exists()
     return connection.execute(
-        select(func.count()).select_from(question).where(own.state == OPEN, is_drawn)
+        select(func.count()).select_from(question).where(own.state == OPEN, is_drawn, *unlabelled)
     ).scalar_one()
 
 
@@ -169,9 +185,9 @@ def close_labelled(
 
 
 def count_begun(connection: Connection, labelled: Collection[tuple[str, str]]) -> int:
-    """How many labelled pairs stay open, because annotators have voted on them."""
-    begun = (question.c.state == OPEN, _HAS_VOTE)
-    rows = connection.execute(select(question.c.query, question.c.item).where(*begun))
+    """How many labelled pairs stay open or in discussion, because annotators have voted on them."""
+    begun = or_(and_(question.c.state == OPEN, _HAS_VOTE), question.c.state == DISCUSSION)
+    rows = connection.execute(select(question.c.query, question.c.item).where(begun))
     return sum((row.query, row.item) in labelled for row in rows)
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Insert, Table, UpdateBase, delete, func, insert, select, text
+from sqlalchemy import Connection, Insert, Table, UpdateBase, and_, delete, func, insert, or_, select, text
 
 from lookalike.catalog.duplicates.count import DuplicateCount, count_copies
 from lookalike.core.checks import fingerprint, strings
@@ -177,6 +177,16 @@ def read_signatures(connection: Connection) -> dict[str, bytes]:
     """All signatures, by the digest of the photo's content."""
     columns = read_columns(connection, schema.signature, "digest", "digest", "signature")
     return dict(zip(*columns, strict=True))
+
+
+def labels_of(connection: Connection, one: str, other: str) -> list[tuple[int, str]]:
+    """The labels of two images in either order, each with what added it."""
+    own = schema.label.c
+    ends = or_(and_(own.query == one, own.candidate == other), and_(own.query == other, own.candidate == one))
+    found = connection.execute(
+        select(own.label, own.source).where(ends).order_by(own.label, own.source).distinct()
+    )
+    return [(row.label, row.source) for row in found]
 
 
 def read_labels(connection: Connection) -> Labels:

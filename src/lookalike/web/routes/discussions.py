@@ -23,6 +23,7 @@ from lookalike.store.labelling.discussion import thread as store
 from lookalike.store.labelling.discussion.lists import DiscussionList
 from lookalike.store.labelling.progress import count_states
 from lookalike.store.people.people import Person
+from lookalike.store.sql.rows import labels_of
 from lookalike.web import actions
 from lookalike.web.access.dependencies import SIGNED_IN, ActorPart, After, Number, PersonPart, SitePart, lead
 from lookalike.web.openapi import PROBLEMS
@@ -245,13 +246,15 @@ def _pair(
         left = lists.following(connection, chosen.pairs(person), question, COUNTED)
         about = _said(connection, person, said)
         guide = guidance(connection, site)
+        is_discussed = found.pair.state == DISCUSSION
+        labels = labels_of(connection, found.pair.query, found.pair.candidate) if is_discussed else ()
     votes = [one for one in found.entries if one.kind == "vote"]
     values: dict[str, Any] = {
         "shown": shown, "pair": found.pair, "votes": votes, "thread": found.entries[len(votes) :], "text": text,
         "voted": any(one.annotator == person.id for one in votes), "verdicts": VERDICTS, "chosen": chosen,
         "left": left, "counted": COUNTED, "said": about, "once": secrets.token_urlsafe(12), "srcset": srcset,
         "next": chosen.address(f"{HERE}/{left[0]}" if left else HERE), "failure": failure,
-        "is_discussed": found.pair.state == DISCUSSION, "sizes": json.dumps(LABELLING_SIZES),
+        "is_discussed": is_discussed, "labels": labels, "sizes": json.dumps(LABELLING_SIZES),
         "photos": json.dumps({"left": shown["query"], "right": shown["candidate"]}),
     }  # fmt: skip
     return page(request, "discussion/discussion.html.j2", **values, **guide)

@@ -125,7 +125,7 @@ def sample_encoders(
 
 
 def _drawn_as(found: SampleState, how: DrawOptions) -> tuple[str, ...]:
-    """Why more or fewer pairs were drawn just now than `--labels` asked for."""
+    """A note where whole queries were drawn, because their pairs are more or fewer than requested."""
     if how.labels is None or how.unit is not None or found.complete or found.question.unit == "pair":
         return ()
     return (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.annotate.protocol import DISCUSSION
 from lookalike.core.checks import strings
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError
@@ -20,7 +21,7 @@ from lookalike.store.formats.label_files import (
 )
 from lookalike.store.formats.label_formats import format_out
 from lookalike.store.formats.pair_files import WrittenPairs, write_pair_file
-from lookalike.store.labelling.progress import count_open
+from lookalike.store.labelling.progress import count_in, count_open
 from lookalike.store.labelling.queue import close_labelled, count_begun
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
@@ -120,7 +121,7 @@ def _close_labelled(workspace: Workspace, new: Labels) -> tuple[int, int]:
     Returns how many are closed, and how many with a `new` label stay open.
     """
     with workspace.database.read() as connection:
-        if not count_open(connection):
+        if not count_open(connection) and not count_in(connection, DISCUSSION):
             return 0, 0
     catalog, labels = workspace.catalog, workspace.labels()
     known, ends = judged_labels(catalog, labels), labelled_ends(catalog, labels)
