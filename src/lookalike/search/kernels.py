@@ -230,11 +230,13 @@ def _one_list(
 @exactly
 def _sort_by_first(best: np.ndarray, shown: np.ndarray, start: int, stop: int, facts: np.ndarray) -> None:
     """Put the items from start to stop in the order of their first images."""
+    scores, images = best[start:stop].copy(), shown[start:stop].copy()
     first = np.empty(stop - start, np.int64)
     for n in range(len(first)):
-        first[n] = facts[shown[start + n]].first
-    order = start + np.argsort(first, kind="mergesort")
-    best[start:stop], shown[start:stop] = best[order], shown[order]
+        first[n] = facts[images[n]].first
+    by_first = np.argsort(first, kind="mergesort")
+    for n in range(len(first)):  # the assignment to a slice takes seconds to compile
+        best[start + n], shown[start + n] = scores[by_first[n]], images[by_first[n]]
 
 
 @exactly

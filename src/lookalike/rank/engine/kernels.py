@@ -288,8 +288,10 @@ def best_k(
         while stop < len(units) and values[units[start]] - values[units[stop]] <= tolerance:
             stop += 1
         if stop > start + 1:
-            equals = units[start:stop]
-            units[start:stop] = equals[np.argsort(order[equals], kind="mergesort")]
+            equals = units[start:stop].copy()
+            by_order = np.argsort(order[equals], kind="mergesort")
+            for e in range(len(equals)):  # the assignment to a slice takes seconds to compile
+                units[start + e] = equals[by_order[e]]
         start = stop
     for k in range(filled):
         top_units[k] = units[k]
