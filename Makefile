@@ -17,7 +17,7 @@ $(BIN)/python:
 
 $(VENV)/.installed-demo: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Lookalike without extras into $(VENV) (under 1 GB, about a minute, once)"
-	$(PIP) -e .
+	$(PIP) --no-compile -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
@@ -28,8 +28,9 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.installed-demo ## the whole loop on a generated catalog, into ./demo
 	$(BIN)/lookalike demo --workspace $(DEMO)
 
-# Tests start thousands of processes that load the same modules: keep them compiled.
-test quick: export PYTHONDONTWRITEBYTECODE =
+# Python compiles a module when it first loads it, and keeps it: the demo needs a third of what is installed, and
+# tests start thousands of processes.
+demo test quick: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev ## everything, a browser included
 	sh scripts/system.sh

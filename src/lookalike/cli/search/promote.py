@@ -110,7 +110,7 @@ def promote(
     if json:
         print_json(done)
     else:
-        _print(done, chosen.column, dry_run=dry_run)
+        _print(done, dry_run=dry_run)
         if done.promoted and done.now is not None and done.now.returns is not None:
             say(f"To undo it: lookalike promote --rollback{elsewhere(workspace)}")
         if done.promoted:
@@ -124,9 +124,9 @@ def promote(
         raise typer.Exit(1)
 
 
-def _print(done: Promotion, column: str, *, dry_run: bool) -> None:
+def _print(done: Promotion, *, dry_run: bool) -> None:
     if done.gate is not None:
-        print_gate(done.gate, column)
+        print_gate(done.gate)
     if done.churn is not None:
         changed = done.churn
         say(
@@ -143,24 +143,15 @@ def _print(done: Promotion, column: str, *, dry_run: bool) -> None:
         say(f"{before} is still served." if before else "Nothing was promoted.")
 
 
-def print_gate(found: GateResult, column: str = GateTerms.column) -> None:
+def print_gate(found: GateResult) -> None:
     """The checks of a gate, and whether it passes."""
     if found.first:
         why = f"{found.served} is served" if found.served else f"{found.encoder} is compared with none"
         because = ", because it was embedded first" if found.served else ""
         say(f"No encoder was promoted before, so {why}{because}.")
     for one in found.checks:
-        word = "passed" if one.passed else "FAILED"
-        if one.passed and one.unknown:
-            noun = (
-                ("category", "categories")
-                if column == "category"
-                else (f"value of {column}", f"values of {column}")
-            )
-            few = one.unknown < one.groups
-            word = (
-                f"{word}, but unknown for {plural(one.unknown, *noun)}" if few else "unknown (does not stop)"
-            )
+        is_open = one.passed and 0 < one.groups == one.unknown
+        word = "unknown (does not stop)" if is_open else "passed" if one.passed else "FAILED"
         say(folded(f"{word}  {one.name}: {one.why}", indent="  "))
         if not one.passed and one.fix:
             say(folded(f"        {one.fix}", indent="  "))

@@ -357,16 +357,19 @@ def _groups(
         name_of_check,
         True,
         f"In no {column} is {name} significantly lower by more than {value(terms.group_margin)}.{least}"
-        f"{_unknown(sorted(set(unknown)))}",
+        f"{_unknown(sorted(set(unknown)), column)}",
         unknown=len(set(unknown)),
         groups=len(set(grouped[0]) | set(unknown)),
     )
 
 
-def _unknown(groups: Sequence[str]) -> str:
+def _unknown(groups: Sequence[str], column: str) -> str:
     """The groups whose labels cannot exclude a loss above the margin, in words; "" if there is none."""
     if not groups:
         return ""
     names, more = ", ".join(one or "none" for one in groups[:NAMED]), len(groups) - NAMED
     names += f" and {more} more" if more > 0 else ""
-    return f" Unknown, because there are too few labels to exclude such a loss: {names}."
+    noun = (
+        ("category", "categories") if column == "category" else (f"value of {column}", f"values of {column}")
+    )
+    return f" For {plural(len(groups), *noun)} there are too few labels to exclude such a loss: {names}."
