@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lookalike.core.compiled import compiler
+from lookalike.core.compiled import compiler, rising
 
 compiled = compiler(fastmath={"reassoc", "contract"}, error_model="numpy")
 exactly = compiler(error_model="numpy")
@@ -231,10 +231,10 @@ def _one_list(
 def _sort_by_first(best: np.ndarray, shown: np.ndarray, start: int, stop: int, facts: np.ndarray) -> None:
     """Put the items from start to stop in the order of their first images."""
     scores, images = best[start:stop].copy(), shown[start:stop].copy()
-    first = np.empty(stop - start, np.int64)
+    first = np.empty(stop - start)
     for n in range(len(first)):
         first[n] = facts[images[n]].first
-    by_first = np.argsort(first, kind="mergesort")
+    by_first = rising(first)
     for n in range(len(first)):  # the assignment to a slice takes seconds to compile
         best[start + n], shown[start + n] = scores[by_first[n]], images[by_first[n]]
 

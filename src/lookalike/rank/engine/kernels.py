@@ -6,7 +6,7 @@ comparison; `reassoc` is the only licence given to the compiler, so infinities c
 
 import numpy as np
 
-from lookalike.core.compiled import compiler
+from lookalike.core.compiled import compiler, rising
 
 TILE = 4096
 DROP_COST = 8  # a pass that drops costs as much as counting this many thresholds
@@ -196,7 +196,7 @@ def count_around(
     kept: np.ndarray,
 ) -> None:
     """Per score: above = #(value > score + tolerance), near = #(value >= score - tolerance), in one pass or few."""
-    order = np.argsort(score)
+    order = rising(score.astype(np.float64))
     padded = len(order) + len(order) % 2
     low, high = np.empty(padded, np.float32), np.empty(padded, np.float32)
     better, close = np.empty(padded, np.int64), np.empty(padded, np.int64)
@@ -281,7 +281,7 @@ def best_k(
     if filled == 0:
         return 0
     units = places[: places_from(values, top_values[filled - 1] - tolerance, places)]
-    units = units[np.argsort(-values[units], kind="mergesort")]
+    units = units[rising(-values[units].astype(np.float64))]
     start = 0
     while start < filled:
         stop = start + 1
@@ -289,7 +289,7 @@ def best_k(
             stop += 1
         if stop > start + 1:
             equals = units[start:stop].copy()
-            by_order = np.argsort(order[equals], kind="mergesort")
+            by_order = rising(order[equals].astype(np.float64))
             for e in range(len(equals)):  # the assignment to a slice takes seconds to compile
                 units[start + e] = equals[by_order[e]]
         start = stop
