@@ -16,12 +16,15 @@ from lookalike.core.errors import ArgumentError
 from lookalike.core.types import Origin
 from lookalike.store.sql.schema import promotion
 
+Action = Literal["first", "promote", "rollback"]
+
 
 @dataclass(frozen=True)
 class Promoted:
     """A promotion. `origin` made the vectors, `gate` is what the gate found, `since` are milliseconds since 1970.
 
-    `index` names the search index; "" is exact search. `returns` is the promotion that a rollback returns to; None:
+    `index` names the search index; "" is exact search. `action` is "first" for an encoder that was served before the
+    first promotion, because it was embedded first. `returns` is the promotion that a rollback returns to; None:
     there is none.
     """
 
@@ -29,7 +32,7 @@ class Promoted:
     encoder: str
     origin: Origin
     index: str
-    action: Literal["promote", "rollback"]
+    action: Action
     returns: int | None
     gate: Mapping[str, Any]
     since: int
@@ -48,11 +51,17 @@ def history(connection: Connection, most: int = 1000) -> tuple[Promoted, ...]:
 
 
 def promote(
-    connection: Connection, encoder: str, origin: Origin, *, index: str = "", gate: Mapping[str, Any]
+    connection: Connection,
+    encoder: str,
+    origin: Origin,
+    *,
+    index: str = "",
+    gate: Mapping[str, Any],
+    action: Action = "promote",
 ) -> Promoted:
     """Serve an encoder, from the end of the transaction on."""
     now = promoted(connection)
-    return _add(connection, encoder, origin, index, "promote", None if now is None else now.id, gate)
+    return _add(connection, encoder, origin, index, action, None if now is None else now.id, gate)
 
 
 def earlier(connection: Connection) -> Promoted:
@@ -78,7 +87,7 @@ def _add(
     encoder: str,
     origin: Origin,
     index: str,
-    action: Literal["promote", "rollback"],
+    action: Action,
     returns: int | None,
     gate: Mapping[str, Any],
 ) -> Promoted:

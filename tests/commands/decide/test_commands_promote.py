@@ -185,6 +185,22 @@ def test_rollback_returns_to_the_encoder_before_and_history_keeps_all(lookalike,
     assert "rollback" in lookalike("promote", "--history").out
 
 
+def test_a_rollback_of_the_first_promotion_serves_the_encoder_that_was_embedded_first(lookalike, workspace):
+    label_sample(lookalike, workspace, "compare", "hog", "color")
+    done = lookalike("promote", "hog", "--margin", 1, "--group-margin", 1)
+    assert "Before: color." in done.out
+    assert "To undo it: lookalike promote --rollback" in done.out
+    assert "color is served now. Before: hog." in lookalike("promote", "--rollback").out
+    assert served(workspace) == "color"
+    assert lookalike("promote", "--rollback").status == 1
+    listed = lookalike("promote", "--history", "--json").json["history"]
+    assert [(one["action"], one["encoder"]) for one in listed] == [
+        ("rollback", "color"),
+        ("promote", "hog"),
+        ("first", "color"),
+    ]
+
+
 def test_a_rollback_to_other_vectors_is_refused(lookalike, workspace):
     serve(workspace, "color")
     serve(workspace, "hog")

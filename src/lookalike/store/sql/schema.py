@@ -161,7 +161,7 @@ promotion = Table(
     Column("encoder", Text, nullable=False),
     Column("origin", Text, nullable=False),  # what made its vectors, a JSON object
     Column("search_index", Text, nullable=False),  # the index that is served; "": exact search
-    Column("action", Text, nullable=False),  # promote or rollback
+    Column("action", Text, nullable=False),  # first, promote or rollback
     Column("returns", Integer),  # the promotion that a rollback returns to; null: there is none
     Column("gate", Text, nullable=False),  # what the gate found, a JSON object
     Column("made", BigInteger, nullable=False),  # milliseconds since 1970

@@ -86,6 +86,10 @@ def promote(
         with workspace.database.write() as connection:
             if store.promoted(connection) != before:
                 raise ArgumentError("Another encoder was promoted meanwhile.", fix="Run the command again.")
+            if before is None and old not in ("", encoder):  # a rollback returns to it
+                first, of_index = workspace.manifest(old).origin, read_index(index_folder(workspace, old))
+                engine = "" if of_index is None else of_index.engine
+                store.promote(connection, old, first, index=engine, gate={}, action="first")
             now = store.promote(connection, encoder, origin, index=index, gate=plain(found))
     return Promotion(True, found, changes, page, before, now)
 
