@@ -9,6 +9,7 @@ from lookalike.audit.sampling.values import SampledValue, best_first, between
 from lookalike.audit.verdict import CorrectedRate, Judgement, advice
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
+from lookalike.report.parts.decision import shown_decision
 from lookalike.workflows.decide.verdict import next_commands
 
 NAME, NAN = "HR@5 corrected", float("nan")
@@ -45,6 +46,7 @@ def judged(p: float, drawn=(), *, half: float = 0.02) -> Judgement:
         (0.001, (), "new", "lookalike promote new"),
         (0.3, (), "", "lookalike compare new old"),
         (0.3, (OPEN,), "", "lookalike compare new old"),
+        (0.001, (OPEN,), "new", "lookalike promote new"),
         (0.001, (DRAWN,), "old", "lookalike promote old"),
         (0.3, (DRAWN,), "old", "lookalike promote old"),
         (0.001, (ALIKE,), "", "lookalike promote new"),
@@ -60,7 +62,15 @@ def test_drawn_labels_decide_first(p, drawn, encoder, command):
         assert found.headline.startswith(decided.sentence())
         assert found.best.is_alike == (decided is ALIKE)
     else:
-        assert "drawn" not in found.headline
+        beside = f"By drawn labels alone, {OPEN.sentence()}" if drawn else ""
+        assert found.headline.endswith(beside)
+        assert ("drawn" in found.headline) == bool(drawn)
+        assert (beside in shown_decision(found, None).why) == bool(drawn)
+
+
+def test_of_two_encoders_that_are_alike_the_served_one_stays():
+    found = judged(0.001, (ALIKE,))
+    assert [next_commands(found, served) for served in ("new", "old")] == [(), ()]
 
 
 def test_an_interval_of_the_correction_around_0_decides_nothing():

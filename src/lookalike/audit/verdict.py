@@ -6,7 +6,7 @@ from math import isnan
 
 from pydantic import computed_field
 
-from lookalike.audit.sampling.values import SampledValue, between
+from lookalike.audit.sampling.values import SampledValue, between, undecided
 from lookalike.audit.trust import Trust
 from lookalike.core.text import bracketed, value
 from lookalike.evaluate.significance.compare import Comparison
@@ -118,6 +118,7 @@ class Best:
 
     Drawn labels decide where there are any (`drawn`). Else HR@K corrected does (`compared`), as far as its `trust`
     supports it (None: no significant difference). `encoder` is "" where neither decides, or where the two are alike.
+    `undecided` are drawn labels that leave it open.
     """
 
     pair: tuple[str, str]
@@ -125,6 +126,12 @@ class Best:
     drawn: SampledValue | None = None
     compared: Comparison | None = None
     trust: Trust | None = None
+    undecided: SampledValue | None = None
+
+    @property
+    def beside(self) -> str:
+        """What drawn labels say that leave it open; "" where there are none."""
+        return "" if self.undecided is None else f"By drawn labels alone, {self.undecided.sentence()}"
 
     @property
     def word(self) -> str:
@@ -153,8 +160,7 @@ class Judgement:
     """Verdicts, and what they rest on.
 
     `generators` is None if no record says who fed the pool. `corrected` is by encoder; if it is empty, `uncorrected`
-    says why. `comparisons` are by measure. `drawn` are differences of HR@K that samples have decided. Best encoders
-    first.
+    says why. `comparisons` are by measure. `drawn` are differences of HR@K by samples. Best encoders first.
     """
 
     k: int
@@ -185,7 +191,14 @@ class Judgement:
         trust = next((one.trust for one in orders if one.other == pair[1] and one.separated), None)
         is_trusted = trust is not None and trust.word not in (DISTRUSTED, UNKNOWN)
         is_open = compared.interval.low <= 0.0 <= compared.interval.high
-        return Best(pair, pair[0] if is_trusted and not is_open else "", None, compared, trust)
+        return Best(
+            pair,
+            pair[0] if is_trusted and not is_open else "",
+            None,
+            compared,
+            trust,
+            undecided(self.drawn, pair),
+        )
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -202,12 +215,13 @@ class Judgement:
         if best is None or not sentences:
             return full(sentences[0]) if sentences else ""
         if best.word == DISTRUSTED:
-            return (
+            said = (
                 f"These labels do not show which of {best.pair[0]} and {best.pair[1]} is better. {best.pair[0]} has "
-                f"the higher {name}. {best.worth}"
+                f"the higher {name}."
             )
+            return " ".join(filter(None, [said, best.worth, best.beside]))
         word = f"{best.word.capitalize()}." if best.word not in ("", UNKNOWN) else ""
-        return " ".join(filter(None, [full(sentences[0]), word, best.worth]))
+        return " ".join(filter(None, [full(sentences[0]), word, best.worth, best.beside]))
 
     @computed_field  # type: ignore[prop-decorator]
     @property

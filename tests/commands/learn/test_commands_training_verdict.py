@@ -133,6 +133,11 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     shown = "better" if verdict_on(Workspace(shop), "better", "base").word == "won" else "base"
     assert f"Use <em>{shown}</em>" in page
     assert f"in favour of {shown}" in page
+    assert won
+    for command in (("evaluate",), ("audit",), ("report",), ("compare", "better", "base")):
+        following = lookalike(*command).out.partition("Next:")[2]
+        assert f"lookalike promote {shown}\n" in following
+        assert "lookalike compare" not in following
 
 
 @pytest.mark.parametrize("served", ["base", "better", "noise"])
@@ -156,6 +161,9 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     compare = "lookalike compare better base"
     expected = (compare,) if word == "cannot be told" else advised
     assert training_verdict.with_trained(opened, [compare]) == expected
+    promoting = "lookalike promote better"
+    expected = (promoting,) * (served != "better") if word == "cannot be told" else advised
+    assert training_verdict.with_trained(opened, [promoting]) == expected
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

@@ -83,6 +83,12 @@ def between(values: Sequence[SampledValue], pair: tuple[str, str]) -> SampledVal
     return next((one for one in decided if {one.first, one.second} == set(pair)), None)
 
 
+def undecided(values: Sequence[SampledValue], pair: tuple[str, str]) -> SampledValue | None:
+    """What drawn labels say about two encoders where they leave it open; None where they decide, or there are none."""
+    found = (one for one in values if {one.first, one.second} == set(pair))
+    return None if between(values, pair) else next(found, None)
+
+
 def best_first(encoders: Sequence[str], values: Sequence[SampledValue]) -> tuple[str, ...]:
     """The encoders in the same order, but after those that drawn labels have found to be better.
 

@@ -30,7 +30,7 @@ from lookalike.workflows.decide.sampled import (
     more_queries,
     sample_encoders,
 )
-from lookalike.workflows.decide.training_verdict import told_by, with_trained
+from lookalike.workflows.decide.training_verdict import told_by, trained_pair, with_trained
 
 ADVISED = 200  # labels that the next step names
 
@@ -147,16 +147,20 @@ def _after_sample(
 def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_decided: bool) -> None:
     """The next step where labels decide, or drawn pairs have all of theirs: more queries if no pair is open."""
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
-    if is_decided and _is_open(found):  # by the verdict on training
-        say("That is enough to decide. More labels would tell the difference more exactly.")
+    if is_decided and trained_pair(opened, found.question.encoders) is not None:
+        if _is_open(found):
+            say("That is enough to decide. More labels would tell the difference more exactly.")
         _promote(opened, reading(found.question))
     elif _is_open(found):
         if found.sample is not None:
             say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
-    elif len(found.values) == 1 and found.values[0].decision in ("better", "worse"):
-        _promote(opened, f"lookalike promote {found.values[0].better_first[0]}")
+    elif len(found.values) == 1 and (one := found.values[0]).decision:
+        if one.decision == "alike" and opened.served in found.question.encoders:
+            next_step("lookalike serve", workspace=opened.folder)
+        else:
+            _promote(opened, f"lookalike promote {one.better_first[0]}")
 
 
 def _promote(opened: Workspace, command: str) -> None:

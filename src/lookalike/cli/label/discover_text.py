@@ -24,7 +24,7 @@ def print_summary(found: DiscoverySummary) -> None:
         f"{percent(found.duplicates, 0)} of {found.most:,} proposals repeated another encoder's.",
         f"Labelling all pairs instead would take {found.saving_pairs:,.0f} times as long.",
         f"{plural(found.asked, 'pair')} to label with {plural(found.hours.votes_per_pair, 'vote')} each: "
-        f"{_hours(found.hours)}. (a, b) and (b, a) count once.",
+        f"{_hours(found.hours)}{' in all' if found.labelled else ''}. (a, b) and (b, a) count once.",
     )
     if found.hours.high > A_DAY and not found.labelled:
         say(
@@ -41,7 +41,10 @@ def print_summary(found: DiscoverySummary) -> None:
         say(f"{plural(found.identical, 'pair shows', 'pairs show')} the same file twice: not to be labelled.")
     _print_splits(found)
     if found.labelled:
-        say(f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar.")
+        say(
+            f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar. The others take "
+            f"{_hours(found.hours_to_label)}."
+        )
     _print_random(found)
     if found.budget is not None:
         _print_budget(found.budget, found.positive_rate.all_pairs)

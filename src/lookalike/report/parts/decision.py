@@ -53,6 +53,7 @@ def shown_decision(
     elif best.compared is not None:
         why = _why(found, best.compared, is_distrusted=trust == DISTRUSTED)
         reasons = f"{_unjudged(found, best.pair[0])} {best.worth}" if trust else ""
+    why = (*why, best.beside) if best.beside else why
     new = trained if best.encoder else None
     return ShownDecision(
         encoder=new.encoder if new is not None and new.is_better else best.encoder,

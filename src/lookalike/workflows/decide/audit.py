@@ -19,7 +19,7 @@ from lookalike.evaluate.significance.summary import Settings
 from lookalike.store.formats.tables import write_table
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.pairs import RankedPairs, rank_on_labels
-from lookalike.workflows.decide.sample_state import decided_values
+from lookalike.workflows.decide.sample_state import sampled_differences
 from lookalike.workflows.decide.trained import require_untrained, trained, untrained
 from lookalike.workflows.decide.verdict import verdict
 
@@ -75,7 +75,7 @@ def audit_and_verdict(
             settings,
             named=bool(generators),
             within_splits=pool is not None and is_within_splits(workspace.catalog, pool),
-            drawn=decided_values(workspace, f"HR@{found.full_coverage.k}"),
+            drawn=sampled_differences(workspace, f"HR@{found.full_coverage.k}"),
             progress=progress,
         )
     with bar("Counting shown items") as progress:

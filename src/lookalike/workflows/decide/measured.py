@@ -28,8 +28,8 @@ from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
 from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
-from lookalike.workflows.decide.sample_state import decided_values
-from lookalike.workflows.decide.training_verdict import headline_of, with_trained
+from lookalike.workflows.decide.sample_state import sampled_differences
+from lookalike.workflows.decide.training_verdict import headline_of, with_trained, without_told
 from lookalike.workflows.decide.verdict import (
     NOT_CORRECTED,
     CorrectedRates,
@@ -172,7 +172,7 @@ def _drawn(workspace: Workspace, found: Evaluation) -> tuple[SampledValue, ...]:
     """What samples say of the same question; nothing where the queries or the similarity are others."""
     if found.rule != Rule(split=found.rule.split):
         return ()
-    return decided_values(workspace, f"HR@{K}", found.rule.split)
+    return sampled_differences(workspace, f"HR@{K}", found.rule.split)
 
 
 def recommend(
@@ -191,8 +191,9 @@ def recommend(
     made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
-    headline, steps = made.headline, next_commands(made, "" if workspace is None else workspace.promoted)
+    headline, steps = made.headline, next_commands(made, "")
     if workspace is not None:
+        steps = next_commands(without_told(workspace, made), workspace.promoted)
         headline, steps = headline_of(workspace, made), with_trained(workspace, steps)
     queries = max((one.scores[rates.name].queries for one in known), default=0)
     if found.rule.split and queries and made.best is not None and made.best.drawn is not None:

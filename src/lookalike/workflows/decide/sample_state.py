@@ -74,8 +74,10 @@ def all_estimates(workspace: Workspace) -> tuple[SampleState, ...]:
     return tuple(_state(workspace, rounds, MARGIN, LEVEL) for rounds in _all_rounds(workspace).values())
 
 
-def decided_values(workspace: Workspace, measure: str, split: str | None = None) -> tuple[SampledValue, ...]:
-    """What samples of a measure have decided about pairs of encoders, as their vectors and the catalog are now.
+def sampled_differences(
+    workspace: Workspace, measure: str, split: str | None = None
+) -> tuple[SampledValue, ...]:
+    """What samples of a measure say about pairs of encoders, as their vectors and the catalog are now.
 
     Those on all queries hold for a split too; a sample of the split itself comes first.
     """
@@ -85,7 +87,7 @@ def decided_values(workspace: Workspace, measure: str, split: str | None = None)
         if state.question.measure == measure and state.question.split in (split, None) and not state.notes
     ]
     states.sort(key=lambda state: state.question.split is None)
-    return tuple(value for state in states for value in state.values if value.decision not in ("open", ""))
+    return tuple(value for state in states for value in state.values if value.second)
 
 
 def open_pairs(workspace: Workspace, question: SampleQuestion) -> Questions:

@@ -1,7 +1,7 @@
 """Whether training helped in a workspace: one verdict, from labels of pairs drawn at random on the test split."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 
 from lookalike.api.samples import SampleQuestion
@@ -99,6 +99,24 @@ def headline_of(workspace: Workspace, found: Judgement) -> str:
     return " ".join(filter(None, [found.headline, *others]))
 
 
+def without_told(workspace: Workspace, found: Judgement) -> Judgement:
+    """A judgement of the encoders that no verdict on training tells about, if there are two: what to do next is theirs.
+
+    For what the verdicts add, see `with_trained`.
+    """
+    told = {
+        one.name
+        for one in trained_encoders(workspace)
+        if {one.name, one.base} <= {*found.encoders} and _is_told(workspace, one.name, one.base)
+    }
+    left = tuple(name for name in found.encoders if name not in told)
+    return replace(found, encoders=left) if len(left) > 1 else found
+
+
+def _is_told(workspace: Workspace, name: str, base: str) -> bool:
+    return verdict_on(workspace, name, base).word != "cannot be told"
+
+
 def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     """An encoder that was trained on `base` and won, else one that is not worse, the promoted one first."""
     heads = sorted(trained_encoders(workspace), key=lambda one: one.name != workspace.promoted)
@@ -116,30 +134,34 @@ def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ..
     """
     found = list[str]()
     for command in commands:
-        base = command.removeprefix(PROMOTE)
-        if command.startswith(COMPARE):
-            judged = verdict_among(workspace, command.removeprefix(COMPARE).split())
-            if judged is None or judged[2].word == "cannot be told":
-                found.append(command)
-                continue
-            base = judged[1]
-        elif not command.startswith(PROMOTE):
+        name = _to_promote(workspace, command)
+        if name is None:
             found.append(command)
-            continue
-        if name := _to_promote(workspace, base):
+        elif name:
             found.append(f"{PROMOTE}{name}")
     return tuple(found)
 
 
-def _to_promote(workspace: Workspace, base: str) -> str:
-    """The encoder to promote where `base` is the best one that was not trained; "" where that is done.
+def _to_promote(workspace: Workspace, command: str) -> str | None:
+    """The encoder to promote instead of a command; "" where it is served, None where the command stays.
 
-    Nothing is promoted over an encoder that was trained on `base` and did not lose.
+    Nothing is promoted over an encoder that was trained on the same one and did not lose.
     """
+    base = command.removeprefix(PROMOTE)
+    if command.startswith(COMPARE):
+        judged = verdict_among(workspace, command.removeprefix(COMPARE).split())
+        if judged is None or judged[2].word == "cannot be told":
+            return None
+        base = judged[1]
+    elif not command.startswith(PROMOTE):
+        return None
+    bases = {one.name: one.base for one in trained_encoders(workspace)}
+    if base in bases and _is_told(workspace, base, bases[base]):
+        base = bases[base]
     promoted, chosen = workspace.promoted, chosen_on(workspace, base)
     if chosen is not None and chosen.is_better:
         return "" if chosen.encoder == promoted else chosen.encoder
-    on = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
+    on = bases.get(promoted, "")
     if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
         return ""
     return base

@@ -233,7 +233,8 @@ def next_commands(found: Judgement, promoted: str) -> tuple[str, ...]:
     if pair is not None:
         return (f"lookalike compare {' '.join(pair)}",)
     if best is not None and (best.encoder or best.is_alike):
-        return () if best.pair[0] == promoted else (f"lookalike promote {best.pair[0]}",)
+        fine = best.pair if best.is_alike else best.pair[:1]
+        return () if promoted in fine else (f"lookalike promote {best.pair[0]}",)
     rate = found.corrected.get(found.encoders[0]) if found.encoders else None
     return (f"lookalike estimate {found.encoders[0]}",) if rate and rate.high - rate.low > WIDE else ()
 
