@@ -10,6 +10,7 @@ import typer
 from lookalike.api.samples import FEWEST, SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
+from lookalike.audit.training_verdict import LABELS
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
 from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
@@ -32,7 +33,7 @@ from lookalike.workflows.decide.sampled import (
 )
 from lookalike.workflows.decide.training_verdict import told_by, trained_pair, with_trained
 
-ADVISED = 200  # labels that the next step names
+ADVISED = 200  # labels that the next step names, where no encoder was trained on another
 
 
 class SampleOptions(Declared):
@@ -123,19 +124,23 @@ def _run(
         _after_sample(opened, found, command, pairs, is_decided=is_decided)
     elif found.open:
         _print_forecast(found)
-        wanted = ADVISED if found.wanted is None else max(found.wanted.labels, FEWEST)
+        wanted = _advised(opened, question) if found.wanted is None else max(found.wanted.labels, FEWEST)
         advised = wanted if found.open >= ALL_FROM * wanted else found.open
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
     elif found.values:
         say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
-        _after_all(opened, found, f"{command} --labels {ADVISED}", is_decided=is_decided)
+        _after_all(opened, found, f"{command} --labels {_advised(opened, question)}", is_decided=is_decided)
+
+
+def _advised(opened: Workspace, question: SampleQuestion) -> int:
+    return ADVISED if trained_pair(opened, question.encoders) is None else LABELS
 
 
 def _after_sample(
     opened: Workspace, found: SampledResult, command: str, pairs: Path | None, *, is_decided: bool
 ) -> None:
     """The next step once there is a sample."""
-    one, another = found.sample, f"{command} --labels {ADVISED} --round"
+    one, another = found.sample, f"{command} --labels {_advised(opened, found.question)} --round"
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
     elif one.answered + one.excluded < one.pairs and (one.contradicted or not is_decided):
