@@ -187,7 +187,11 @@ def test_rollback_returns_to_the_encoder_before_and_history_keeps_all(lookalike,
 
 def test_a_rollback_of_the_first_promotion_serves_the_encoder_that_was_embedded_first(lookalike, workspace):
     label_sample(lookalike, workspace, "compare", "hog", "color")
-    done = lookalike("promote", "hog", "--margin", 1, "--group-margin", 1)
+    terms = ("promote", "hog", "--margin", 1, "--group-margin", 1)
+    command = "Next: lookalike promote hog --margin 1.0 --group-margin 1.0"
+    assert f"{command}\n" in lookalike(*terms, "--dry-run").out
+    assert f"{command} --licence-cleared\n" in lookalike(*terms, "--dry-run", "--licence-cleared").out
+    done = lookalike(*terms)
     assert "Before: color." in done.out
     assert "To undo it: lookalike promote --rollback" in done.out
     assert "color is served now. Before: hog." in lookalike("promote", "--rollback").out

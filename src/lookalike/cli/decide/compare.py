@@ -10,7 +10,6 @@ import typer
 from lookalike.api.samples import FEWEST, SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
-from lookalike.audit.training_verdict import LABELS
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
 from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
@@ -31,9 +30,7 @@ from lookalike.workflows.decide.sampled import (
     more_queries,
     sample_encoders,
 )
-from lookalike.workflows.decide.training_verdict import told_by, trained_pair, with_trained
-
-ADVISED = 200  # labels that the next step names, where no encoder was trained on another
+from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair, with_trained
 
 
 class SampleOptions(Declared):
@@ -124,23 +121,27 @@ def _run(
         _after_sample(opened, found, command, pairs, is_decided=is_decided)
     elif found.open:
         _print_forecast(found)
-        wanted = _advised(opened, question) if found.wanted is None else max(found.wanted.labels, FEWEST)
-        advised = wanted if found.open >= ALL_FROM * wanted else found.open
+        wanted = advised_labels(opened, encoders)
+        if trained_pair(opened, encoders) is None:
+            wanted = wanted if found.wanted is None else max(found.wanted.labels, FEWEST)
+            wanted = wanted if found.open >= ALL_FROM * wanted else found.open
+        advised = min(wanted, found.open)
         next_step(f"{command} --labels {advised}", workspace=chosen.workspace)
     elif found.values:
         say(f"No pair is left to label on these {plural(found.queries, 'query', 'queries')}.")
-        _after_all(opened, found, f"{command} --labels {_advised(opened, question)}", is_decided=is_decided)
-
-
-def _advised(opened: Workspace, question: SampleQuestion) -> int:
-    return ADVISED if trained_pair(opened, question.encoders) is None else LABELS
+        _after_all(
+            opened, found, f"{command} --labels {advised_labels(opened, encoders)}", is_decided=is_decided
+        )
 
 
 def _after_sample(
     opened: Workspace, found: SampledResult, command: str, pairs: Path | None, *, is_decided: bool
 ) -> None:
     """The next step once there is a sample."""
-    one, another = found.sample, f"{command} --labels {_advised(opened, found.question)} --round"
+    one, another = (
+        found.sample,
+        f"{command} --labels {advised_labels(opened, found.question.encoders)} --round",
+    )
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
     elif one.answered + one.excluded < one.pairs and (one.contradicted or not is_decided):
@@ -158,7 +159,7 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
         _promote(opened, reading(found.question))
     elif _is_open(found):
         if found.sample is not None:
-            say("What all labels show, with an estimate for unjudged results: lookalike evaluate")
+            say("What the labels of the pool show, with an estimate for unjudged results: lookalike evaluate")
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
     elif len(found.values) == 1 and (one := found.values[0]).decision:
@@ -236,8 +237,9 @@ def _print_sample(one: SampleState, *, is_decided: bool) -> None:
     drawn = "drawn pairs" if one.question.unit == "pair" else "pairs of drawn queries"
     have = "has" if one.answered == 1 else "have"
     say(f"{one.answered:,} of {one.pairs:,} {drawn} {have} a label ({one.name}).")
-    if not one.answered:
-        say("They are first in the queue of the labelling app.")
+    if not one.answered and one.waiting:
+        who = "They are" if one.waiting == one.pairs else f"{one.waiting:,} of them are"
+        say(f"{who} first in the queue of the labelling app.")
     say(folded(" ".join(filter(None, [_measured_on(one), _of_values(one)]))))
     if one.excluded:
         say(

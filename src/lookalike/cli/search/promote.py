@@ -115,13 +115,24 @@ def promote(
             say(f"To undo it: lookalike promote --rollback{elsewhere(workspace)}")
         if done.promoted:
             next_step("lookalike serve", workspace=workspace)
+        elif done.gate is not None and done.gate.passed:
+            next_step(_command(done.gate.encoder, chosen), workspace=workspace)
     if done.gate is not None and not done.gate.passed:
         failed = [one for one in done.gate.checks if not one.passed]
         if not json and all(one.name == "licence" and "--licence-cleared" in one.fix for one in failed):
-            next_step(
-                f"lookalike promote {shlex.quote(done.gate.encoder)} --licence-cleared", workspace=workspace
-            )
+            next_step(f"{_command(done.gate.encoder, chosen)} --licence-cleared", workspace=workspace)
         raise typer.Exit(1)
+
+
+def _command(encoder: str, chosen: GateOptions) -> str:
+    """The command that promotes an encoder by the same terms."""
+    names = ("at", "least", "margin", "column", "group_margin")
+    given = (
+        (name, getattr(chosen, name)) for name in names if getattr(chosen, name) != getattr(DEFAULT, name)
+    )
+    options = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in given]
+    options += ["--licence-cleared"] * chosen.licence_cleared
+    return " ".join(["lookalike promote", shlex.quote(encoder), *options])
 
 
 def _print(done: Promotion, *, dry_run: bool) -> None:

@@ -22,6 +22,7 @@ from lookalike.workflows.decide.sample_state import read_estimate
 from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
+ADVISED = 200
 COMPARE, PROMOTE = "lookalike compare ", "lookalike promote "
 
 
@@ -79,6 +80,11 @@ def trained_pair(workspace: Workspace, encoders: Sequence[str]) -> tuple[str, st
     """Of two encoders, the one that was trained on the other, and that other one. None: neither was."""
     pairs = ((one.name, one.base) for one in trained_encoders(workspace))
     return next((pair for pair in pairs if len(encoders) == 2 and set(pair) == set(encoders)), None)
+
+
+def advised_labels(workspace: Workspace, encoders: Sequence[str]) -> int:
+    """How many labels a next step names where no forecast says how many are needed."""
+    return ADVISED if trained_pair(workspace, encoders) is None else LABELS
 
 
 def headline_of(workspace: Workspace, found: Judgement) -> str:

@@ -27,7 +27,12 @@ from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, eval
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
 from lookalike.workflows.decide.sampled import all_exact, more_queries
 from lookalike.workflows.decide.trained import TEST, trained, trained_encoders
-from lookalike.workflows.decide.training_verdict import trained_pair, verdict_on, verdict_sentence
+from lookalike.workflows.decide.training_verdict import (
+    advised_labels,
+    trained_pair,
+    verdict_on,
+    verdict_sentence,
+)
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
@@ -195,7 +200,7 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     option = "" if terms.k == 5 else f" --measure {measure}"
     is_training = measure == MEASURE and trained_pair(workspace, names) is not None
     designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
-    fix = _more_labels(workspace, designed, f"{command}{option} --labels 200")
+    fix = _more_labels(workspace, designed, f"{command}{option} --labels {advised_labels(workspace, names)}")
     drawn = None
     if designed is not None and designed.values:
         drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
