@@ -237,7 +237,7 @@ def test_the_plan_shows_votes_and_hours_left(team):
 
 def test_without_votes_on_enough_pairs_the_plan_says_how_many_are_missing(served):
     page = served.logged_in("Lead", "lead").get("/plan").text
-    assert "no resolved pair has definite votes of two annotators. With 30 more, a table shows here" in page
+    assert "no pair has definite votes of two annotators. With 30 more, a table shows here" in page
     assert "estimated from agreement" not in page
 
 

@@ -7,7 +7,7 @@ import typer
 
 from lookalike.api.finetune import require_learning
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.console import lines, next_step, print_json, progress, say
 from lookalike.cli.lazy import result
 from lookalike.cli.learn.finetune_text import outcome_sentences, preview_sentences, verdict_step
 from lookalike.cli.options import HERE
@@ -56,7 +56,10 @@ def finetune(
 
             assist(opened, encoder, request, on, processes)
             return
-        with progress(f"Training {name}", quiet=json) as bar:
+        with (
+            progress(f"Training {name} (batches)", quiet=json) as bar,
+            lines("Augmented views") as views,
+        ):
             found = workflow.finetune(
                 opened,
                 encoder,
@@ -66,7 +69,10 @@ def finetune(
                 onnx=onnx,
                 replace=replace,
                 callbacks=workflow.TrainingCallbacks(
-                    begin=None if json else _begin, step=bar, views=bar, say=None if json else say
+                    begin=None if json else _begin,
+                    step=bar,
+                    views=None if json else views,
+                    say=None if json else say,
                 ),
                 processes=processes,
             )

@@ -31,8 +31,8 @@ def _pool(pool: PoolPart) -> str:
     return (
         f"For {plural(pool.figures.queries, 'query', 'queries')}, {plural(len(pool.figures.generators), 'generator')} "
         f"proposed {plural(pool.figures.pairs, 'pair')}. "
-        f"Labelling all of them takes about {rough_interval(pool.hours_low, pool.hours_high)} "
-        "hours."
+        f"To label the whole pool{', from no label to all,' if pool.labelled else ''} takes about "
+        f"{rough_interval(pool.hours_low, pool.hours_high)} hours."
     )
 
 
