@@ -25,5 +25,8 @@ def kernel(function: Function, **options: bool) -> Function:
 
 
 def inner(function: Function) -> Function:
-    """A small kernel that is inlined into its callers: a third less time for a whole photo."""
-    return kernel(function, forceinline=True)
+    """A small kernel that is inlined into its callers: a third less time for a whole photo.
+
+    Only kernels call it. Without what Python needs to call it, the first photo takes a third less time.
+    """
+    return kernel(function, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
