@@ -62,7 +62,9 @@ def test_drawn_labels_decide_first(p, drawn, encoder, command):
         assert found.headline.startswith(decided.sentence())
         assert found.best.is_alike == (decided is ALIKE)
     else:
-        beside = f"By drawn labels alone, {OPEN.sentence()}" if drawn else ""
+        beside = found.best.beside
+        assert (OPEN.difference in beside) == bool(drawn) == ("lookalike compare" in beside)
+        assert beside.startswith("You need not wait") == (bool(drawn) and encoder == "new")
         assert found.headline.endswith(beside)
         assert ("drawn" in found.headline) == bool(drawn)
         assert (beside in shown_decision(found, None).why) == bool(drawn)

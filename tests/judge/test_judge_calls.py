@@ -1,5 +1,6 @@
 """Calls of a real HTTP server that is slow, fails, answers nonsense or wants another key."""
 
+import asyncio
 import io
 import json
 import time
@@ -406,3 +407,14 @@ def test_answers_that_are_none(content):
 def test_the_chance_of_an_answer(similar, confidence, score):
     answer = json.dumps({"reason": "", "similar": similar, "confidence": confidence})
     assert read_answer(f"Here it is:\n```json\n{answer}\n```").score == pytest.approx(score)
+
+
+def test_calls_can_be_made_where_a_loop_runs_already():
+    """As in a notebook."""
+
+    async def cell():
+        return ask(server)
+
+    with serving(ModelServer(by_colour)) as server:
+        _, kept = asyncio.run(cell())
+    assert len(kept) == len(CALLS)

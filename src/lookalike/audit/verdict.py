@@ -130,8 +130,14 @@ class Best:
 
     @property
     def beside(self) -> str:
-        """What drawn labels say that leave it open; "" where there are none."""
-        return "" if self.undecided is None else f"By drawn labels alone, {self.undecided.sentence()}"
+        """What drawn labels say that leave it open, and whether to wait for them; "" where there are none."""
+        if self.undecided is None:
+            return ""
+        wait = "You need not wait for drawn labels, which do not decide it yet" if self.encoder else ""
+        return (
+            f"{wait or 'Drawn labels do not decide it either'}: {self.undecided.difference}. "
+            f"More of them: lookalike compare {' '.join(self.pair)}."
+        )
 
     @property
     def word(self) -> str:

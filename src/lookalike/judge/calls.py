@@ -5,6 +5,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -77,7 +78,13 @@ class Caller:
 
         An error stops the calls in the same way before it is raised: JudgeError where no other call could succeed.
         """
-        return asyncio.run(self._all(calls, failing or self.limits.failing, progress or (lambda *_: None)))
+        asking = self._all(calls, failing or self.limits.failing, progress or (lambda *_: None))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(asking)
+        with ThreadPoolExecutor(1) as thread:  # the loop of a notebook runs in this one
+            return thread.submit(asyncio.run, asking).result()
 
     async def _all(self, calls: Sequence[Call], failing: int, progress: Progress) -> bool:
         import httpx2

@@ -169,3 +169,21 @@ def test_drawn_pairs_that_are_open_are_the_next_step(lookalike, labelled):
     one = stored.pairs[0]  # labelled by a file while annotators have begun with it
     Workspace(labelled).add_labels(Labels.of([one.candidate], [one.query], [1]), "labels.csv")
     assert lookalike("status", "--json").json["drawn_open"] == opened - 1
+
+
+def test_a_round_that_is_drawn_after_a_decision_asks_for_its_labels(lookalike, workspace):
+    small, on = ("--pool", "small"), ("--pool", "small", "--generators", "color,hog")
+    assert lookalike("discover", *on, "--queries", 12).status == 0
+    draw = ("compare", "color", "hog", *small, "--labels", 60, "--interim-looks", 1)
+    lookalike(*draw, "--pairs", "next.csv")
+    answer(lookalike, workspace / "next.csv", same_category)
+    assert "Next: lookalike promote hog" in lookalike("compare", "color", "hog", *small).out
+    assert lookalike("discover", *on, "--queries", 24).status == 0
+    again = lookalike(*draw, "--round", "--pairs", "more.csv").out
+    assert "hog is better than color" in again
+    assert "are not needed" not in again
+    assert "from earlier rounds, and decides. With these labels it becomes more exact." in again
+    assert "To stop labelling here: lookalike promote hog" in again
+    assert again.strip().endswith("Next: lookalike labels import more.csv")
+    answer(lookalike, workspace / "more.csv", same_category)
+    assert "Next: lookalike promote hog" in lookalike("compare", "color", "hog", *small).out

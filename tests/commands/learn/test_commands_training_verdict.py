@@ -155,6 +155,10 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     use = {"won": ("better",), "not worse": ("base", "better")}.get(word, ("base",))
     assert (chosen is None) == ("better" not in use)
     assert chosen is None or chosen.is_better == (use == ("better",))
+    if word == "not worse":
+        other = {"base": "better", "better": "base"}.get(served)
+        instead = f"Use either: {served} is served. To serve {other} instead: lookalike promote {other}."
+        assert chosen.sentence.endswith(instead if other else "Use either.")
     stays = served in use or (word == "cannot be told" and served == "better")
     advised = () if stays else (f"lookalike promote {use[0]}",)
     assert training_verdict.with_trained(opened, ["lookalike promote base"]) == advised

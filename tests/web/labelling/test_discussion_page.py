@@ -16,6 +16,7 @@ from lookalike.store.labelling.due import apply_due
 from lookalike.store.labelling.giving import next_pairs
 from lookalike.store.labelling.votes import answer
 from lookalike.store.sql import labelling_schema as tables
+from lookalike.workflows.start.status import status
 
 pytestmark = pytest.mark.browser
 DIFFER = 4  # pairs 1 to 4 are in discussion, pair 5 is resolved
@@ -267,6 +268,10 @@ def test_a_pair_that_a_voter_gets_again_is_counted_and_shown_to_nobody(shop, pag
     page = pages(ANN, "/discuss")
     assert page.locator(".card").count() == DIFFER - 1
     assert page.locator("#state option[value=repeats]").count() == 0
+    assert "hidden repeat" not in page.locator(".lede").inner_text()
+    assert "1 pair waits for a hidden repeat" in lea.get("/discuss").text
+    told = status(shop.workspace)
+    assert (told.open_pairs, told.discussed) == (1, DIFFER - 1)
 
 
 @pytest.mark.parametrize("path", ["/label", "/discuss/1"])

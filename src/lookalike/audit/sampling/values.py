@@ -39,8 +39,9 @@ class SampledValue:
         """The two encoders, the one with the higher value first."""
         return (self.second, self.first) if self.value < 0 else (self.first, self.second)
 
-    def sentence(self, margin: float = MARGIN) -> str:
-        """The value in words. A difference is that of the better encoder, so it is above 0."""
+    @property
+    def figures(self) -> str:
+        """The value with its interval, and from what it is; a difference is that of the better encoder."""
         labels = f"from {plural(self.labels, 'drawn label')} on {plural(self.queries, 'query', 'queries')}"
         if self.method == "exact" and not self.unanswered:
             labels = f"with a label for each pair of {plural(self.queries, 'query', 'queries')}"
@@ -49,17 +50,26 @@ class SampledValue:
         sign = -1 if self.second and self.value < 0 else 1
         low, high = sorted((sign * self.low, sign * self.high))
         around = f" {bracketed(low, high)}" if low < high else ""
-        figures = f"{sign * self.value:.3f}{around}, {labels}"
+        return f"{sign * self.value:.3f}{around}, {labels}"
+
+    @property
+    def difference(self) -> str:
+        """The difference in words, without what it decides."""
+        return f"the {self.measure} of {self.better_first[0]} is higher by {self.figures}"
+
+    def sentence(self, margin: float = MARGIN) -> str:
+        """The value in words, and what it decides about two encoders."""
         if not self.second:
-            return f"{self.measure} of {self.first} is {figures}."
+            return f"{self.measure} of {self.first} is {self.figures}."
         better, other = self.better_first
         if self.decision in ("better", "worse"):
-            return f"{better} is better than {other}: its {self.measure} is higher by {figures}."
+            return f"{better} is better than {other}: its {self.measure} is higher by {self.figures}."
         if self.decision == "alike":
             return (
-                f"{better} and {other} differ by less than {margin:g}: {self.measure} differs by {figures}."
+                f"{better} and {other} differ by less than {margin:g}: {self.measure} differs by "
+                f"{self.figures}."
             )
-        return f"{better} and {other} cannot be separated yet: the {self.measure} of {better} is higher by {figures}."
+        return f"{better} and {other} cannot be separated yet: {self.difference}."
 
 
 def sampled_value(

@@ -30,6 +30,7 @@ from lookalike.workflows.decide.sampled import (
     more_queries,
     sample_encoders,
 )
+from lookalike.workflows.decide.trained import trained_encoders
 from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair, with_trained
 
 
@@ -144,7 +145,9 @@ def _after_sample(
     )
     if one is None or one.notes:  # it estimates what is no longer there
         next_step(another, workspace=opened.folder)
-    elif one.answered + one.excluded < one.pairs and (one.contradicted or not is_decided):
+    elif one.answered + one.excluded < one.pairs and (one.contradicted or not (is_decided and one.look)):
+        if promotion := _promotion(opened, found, is_decided=is_decided):
+            say(f"To stop labelling here: {promotion[0]}")
         _label_next(opened, one, command, pairs)
     else:
         _after_all(opened, found, another, is_decided=is_decided)
@@ -153,28 +156,41 @@ def _after_sample(
 def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_decided: bool) -> None:
     """The next step where labels decide, or drawn pairs have all of theirs: more queries if no pair is open."""
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
-    if is_decided and trained_pair(opened, found.question.encoders) is not None:
+    promotion = _promotion(opened, found, is_decided=is_decided)
+    if promotion is not None:
         if _is_open(found):
-            say("That is enough to decide. More labels would tell the difference more exactly.")
-        _promote(opened, reading(found.question))
+            exact = "." if more is None else f": {'; '.join((*more, another))}"
+            say(
+                folded(f"That is enough to decide. More labels would tell the difference more exactly{exact}")
+            )
+        if not promotion:
+            say(_served(opened, found.question.encoders))
+        next_step(*(promotion or ("lookalike serve",)), workspace=opened.folder)
     elif _is_open(found):
         if found.sample is not None:
-            say("What the labels of the pool show, with an estimate for unjudged results: lookalike evaluate")
+            say("All labels together can decide already: lookalike evaluate")
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
-    elif len(found.values) == 1 and (one := found.values[0]).decision:
-        if one.decision == "alike" and opened.served in found.question.encoders:
-            next_step("lookalike serve", workspace=opened.folder)
-        else:
-            _promote(opened, f"lookalike promote {one.better_first[0]}")
 
 
-def _promote(opened: Workspace, command: str) -> None:
-    """The promotion that follows a decision; where nothing is to be promoted, the server."""
-    commands = with_trained(opened, (command,))
-    if not commands:
-        say(f"{opened.served} is served already.")
-    next_step(*(commands or ("lookalike serve",)), workspace=opened.folder)
+def _promotion(opened: Workspace, found: SampledResult, *, is_decided: bool) -> tuple[str, ...] | None:
+    """The promotion that follows a decision; () where nothing is to be promoted, None where nothing is decided."""
+    encoders = found.question.encoders
+    if is_decided and trained_pair(opened, encoders) is not None:
+        return with_trained(opened, (reading(found.question),))
+    one = found.values[0] if len(found.values) == 1 else None
+    if one is None or one.decision in ("", "open"):
+        return None
+    if one.decision == "alike" and opened.served in encoders:
+        return ()
+    return with_trained(opened, (f"lookalike promote {one.better_first[0]}",))
+
+
+def _served(opened: Workspace, encoders: Sequence[str]) -> str:
+    """That nothing is to be promoted."""
+    bases = {one.name: one.base for one in trained_encoders(opened)}
+    base = "" if opened.served in encoders else bases.get(opened.served, "")
+    return f"{opened.served} is served already{f'; it was trained on {base}' if base else ''}."
 
 
 def _is_open(found: SampledResult) -> bool:
@@ -250,8 +266,10 @@ def _print_sample(one: SampleState, *, is_decided: bool) -> None:
         )
     if one.contradicted:
         say(f"Not counted: the labels of {plural(one.contradicted, 'pair')} contradict each other.")
-    if one.left and is_decided:
+    if one.left and is_decided and one.look:
         say("This decides. The drawn pairs without a label are not needed for it.")
+    elif one.left and is_decided:
+        say("The result above is from earlier rounds, and decides. With these labels it becomes more exact.")
     elif one.left:
         to_the_end = one.pairs - one.answered
         final = f", the final one {to_the_end:,}" if to_the_end > one.left else ""

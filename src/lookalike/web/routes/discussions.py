@@ -21,7 +21,7 @@ from lookalike.core.errors import LookalikeError, VoteError
 from lookalike.store.labelling.discussion import lists
 from lookalike.store.labelling.discussion import thread as store
 from lookalike.store.labelling.discussion.lists import DiscussionList
-from lookalike.store.labelling.progress import count_states
+from lookalike.store.labelling.progress import count_in, count_states
 from lookalike.store.people.people import Person
 from lookalike.store.sql.rows import labels_of
 from lookalike.web import actions
@@ -88,11 +88,15 @@ def discussions_page(
 ) -> Response:
     """The pairs of a list, a page at a time."""
     with site.database.read() as connection:
-        found = pair_page(connection, chosen.pairs(person), after)
+        found, waiting = (
+            pair_page(connection, chosen.pairs(person), after),
+            count_states(connection)[DISCUSSION],
+        )
         values: dict[str, Any] = {
             "pairs": pictures(connection, site, found.pairs),
             "options": _options(connection, person),
-            "waiting": count_states(connection)[DISCUSSION],
+            "waiting": waiting,
+            "repeats": count_in(connection, DISCUSSION) - waiting if person.is_lead else 0,
             "protocol": site.rules.campaign.protocol_name,
             "said": _said(connection, person, said),
         }

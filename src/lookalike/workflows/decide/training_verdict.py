@@ -43,7 +43,7 @@ def told_by(workspace: Workspace, values: Sequence[SampledValue], margin: float)
     for one in values:
         judged = verdict_among(workspace, (one.first, one.second)) if one.measure == MEASURE else None
         if judged is not None and not isnan(judged[2].value):
-            found.append(Told(verdict_sentence(*judged), judged[2].word != "cannot be told"))
+            found.append(Told(_advice(workspace, *judged), judged[2].word != "cannot be told"))
         else:
             found.append(Told(one.sentence(margin), one.decision not in ("open", "")))
     return tuple(found)
@@ -95,7 +95,7 @@ def headline_of(workspace: Workspace, found: Judgement) -> str:
     names, best = found.encoders, found.best
     pairs = [(one.name, one.base) for one in trained_encoders(workspace) if {one.name, one.base} <= {*names}]
     told = {pair: verdict_on(workspace, *pair) for pair in pairs if pair[1] in names[:2]}
-    said = {pair: verdict_sentence(*pair, one) for pair, one in told.items() if not isnan(one.value)}
+    said = {pair: _advice(workspace, *pair, one) for pair, one in told.items() if not isnan(one.value)}
     decided = next(
         (text for pair, text in said.items() if best is not None and set(pair) == set(best.pair)), ""
     )
@@ -129,7 +129,7 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     told = {one.name: verdict_on(workspace, one.name, base) for one in heads if one.base == base}
     for word in ("won", "not worse"):
         if name := next((name for name, one in told.items() if one.word == word), ""):
-            return TrainedChoice(name, verdict_sentence(name, base, told[name]), word == "won")
+            return TrainedChoice(name, _advice(workspace, name, base, told[name]), word == "won")
     return None
 
 
@@ -171,6 +171,17 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
     if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
         return ""
     return base
+
+
+def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) -> str:
+    """Whether training helped; where it made no difference that matters, that either encoder can be served."""
+    told, served = verdict_sentence(name, base, found), workspace.served
+    if found.word != "not worse":
+        return told
+    if served not in (name, base):
+        return f"{told} Use either."
+    other = base if served == name else name
+    return f"{told} Use either: {served} is served. To serve {other} instead: {PROMOTE}{other}."
 
 
 def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.annotate.protocol import DISCUSSION
+from lookalike.annotate.protocol import DISCUSSION, OPEN
 from lookalike.catalog.duplicates.count import DuplicateCount, count_duplicates
 from lookalike.catalog.photos.changes import refresh_command
 from lookalike.core.errors import EmbeddingsError
@@ -14,7 +14,7 @@ from lookalike.core.types import Catalog, Pool
 from lookalike.discover.pool import unordered_pairs
 from lookalike.discover.statistics import expert_hours
 from lookalike.encode.spec import parse
-from lookalike.store.labelling.progress import count_in, count_open
+from lookalike.store.labelling.progress import count_states
 from lookalike.store.labelling.queue import count_drawn
 from lookalike.store.people import people
 from lookalike.store.promotions import promoted
@@ -107,8 +107,8 @@ def status(workspace: Workspace) -> Status:
     pool = pools[workspace.pool_name].pool
     stopped = models.unfinished(workspace.folder)
     with workspace.database.read() as connection:
-        open_pairs, there = count_open(connection), people.active(connection)
-        drawn, disputed = count_drawn(connection) if open_pairs else 0, count_in(connection, DISCUSSION)
+        states, there = count_states(connection), people.active(connection)
+        drawn = count_drawn(connection) if states[OPEN] else 0
         waiting, is_promoted = votes_waiting(connection), promoted(connection) is not None
         held, paths = catalog_summary(connection), first_paths(connection, LOOKED_AT)
         images = read_images_fingerprint(connection) if workspace.encoders else ""
@@ -132,8 +132,8 @@ def status(workspace: Workspace) -> Status:
         pool_asked=0 if pool is None else len(np.unique(unordered_pairs(pool))),
         pools={name: len(one.pool) for name, one in pools.items() if one.pool is not None},
         labels=workspace.label_count(),
-        open_pairs=open_pairs,
-        discussed=disputed,
+        open_pairs=states[OPEN],
+        discussed=states[DISCUSSION],
         drawn_open=drawn,
         people=there,
         votes_waiting=waiting,
