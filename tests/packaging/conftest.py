@@ -19,3 +19,9 @@ def registry(tmp_path_factory) -> None:
     )
     if asked.returncode:
         pytest.skip(f"the package registry cannot be reached: {asked.stderr.strip().splitlines()[-1]}")
+
+
+@pytest.fixture(autouse=True)
+def uncompiled(monkeypatch):
+    """Compiling all that is installed takes a third of the time of these tests, and they need little of it."""
+    monkeypatch.setenv("PIP_COMPILE", "0")
