@@ -182,7 +182,10 @@ def test_a_round_that_is_drawn_after_a_decision_asks_for_its_labels(lookalike, w
     again = lookalike(*draw, "--round", "--pairs", "more.csv").out
     assert "hog is better than color" in again
     assert "are not needed" not in again
-    assert "from earlier rounds, and decides. With these labels it becomes more exact." in again
+    assert (
+        "from earlier rounds, and decides. The labels of this round replace it, and can be less exact."
+        in again
+    )
     assert "To stop labelling here: lookalike promote hog" in again
     assert again.strip().endswith("Next: lookalike labels import more.csv")
     answer(lookalike, workspace / "more.csv", same_category)

@@ -138,6 +138,13 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
         following = lookalike(*command).out.partition("Next:")[2]
         assert f"lookalike promote {shown}\n" in following
         assert "lookalike compare" not in following
+    with opened.database.write() as connection:
+        promote(connection, "base", opened.manifest("base").origin, gate={})
+    assert training_verdict.with_trained(Workspace(shop), ["lookalike promote noise"]) == ()
+    (kept,) = (
+        one for one in gate(Workspace(shop), "noise", "base", GateTerms()).checks if one.name == "value"
+    )
+    assert (kept.passed, kept.fix) == (False, "Keep base, which is better.")
 
 
 @pytest.mark.parametrize("served", ["base", "better", "noise"])
@@ -157,8 +164,8 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     assert chosen is None or chosen.is_better == (use == ("better",))
     if word == "not worse":
         other = {"base": "better", "better": "base"}.get(served)
-        instead = f"Use either: {served} is served. To serve {other} instead: lookalike promote {other}."
-        assert chosen.sentence.endswith(instead if other else "Use either.")
+        instead = f"{served} is served. To check whether {other} can replace it: lookalike promote {other} --dry-run."
+        assert chosen.sentence.endswith(f"Use either: {instead}" if other else "Use either.")
     stays = served in use or (word == "cannot be told" and served == "better")
     advised = () if stays else (f"lookalike promote {use[0]}",)
     assert training_verdict.with_trained(opened, ["lookalike promote base"]) == advised

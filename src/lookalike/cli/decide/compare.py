@@ -158,17 +158,14 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
     more = more_queries(opened, found.queries, found.question.split) if all_exact(found.values) else ()
     promotion = _promotion(opened, found, is_decided=is_decided)
     if promotion is not None:
-        if _is_open(found):
-            exact = "." if more is None else f": {'; '.join((*more, another))}"
-            say(
-                folded(f"That is enough to decide. More labels would tell the difference more exactly{exact}")
-            )
+        if _is_open(found) and not (found.sample and found.sample.left):
+            say("That is enough to decide.")
         if not promotion:
-            say(_served(opened, found.question.encoders))
+            say(folded(_served(opened, found.question.encoders)))
         next_step(*(promotion or ("lookalike serve",)), workspace=opened.folder)
     elif _is_open(found):
-        if found.sample is not None:
-            say("All labels together can decide already: lookalike evaluate")
+        if found.sample is not None and trained_pair(opened, found.question.encoders) is None:
+            say("All labels together may decide already: lookalike evaluate")
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
 
@@ -187,10 +184,13 @@ def _promotion(opened: Workspace, found: SampledResult, *, is_decided: bool) -> 
 
 
 def _served(opened: Workspace, encoders: Sequence[str]) -> str:
-    """That nothing is to be promoted."""
-    bases = {one.name: one.base for one in trained_encoders(opened)}
-    base = "" if opened.served in encoders else bases.get(opened.served, "")
-    return f"{opened.served} is served already{f'; it was trained on {base}' if base else ''}."
+    """That nothing is to be promoted, and why."""
+    served, bases = opened.served, {one.name: one.base for one in trained_encoders(opened)}
+    if served in encoders:
+        return f"{served} is served already."
+    if bases.get(served) in encoders:
+        return f"{served} is served already; it was trained on {bases[served]}."
+    return f"{served} is served, and better than these by drawn labels."
 
 
 def _is_open(found: SampledResult) -> bool:
@@ -208,7 +208,8 @@ def _label_next(opened: Workspace, one: SampleState, command: str, pairs: Path |
     elif not one.waiting:
         next_step(LIST_CONTRADICTIONS, workspace=opened.folder)
     elif opened.database.fetch(active):
-        next_step("lookalike serve", workspace=opened.folder)
+        solve = (LIST_CONTRADICTIONS,) if one.contradicted else ()
+        next_step("lookalike serve", *solve, workspace=opened.folder)
     else:
         label_first(f"{command} --pairs pairs.csv", opened.folder)
 
@@ -269,7 +270,9 @@ def _print_sample(one: SampleState, *, is_decided: bool) -> None:
     if one.left and is_decided and one.look:
         say("This decides. The drawn pairs without a label are not needed for it.")
     elif one.left and is_decided:
-        say("The result above is from earlier rounds, and decides. With these labels it becomes more exact.")
+        more = one.round_queries != one.queries
+        then = "replace it, and can be less exact" if more else "make it more exact"
+        say(f"The result above is from earlier rounds, and decides. The labels of this round {then}.")
     elif one.left:
         to_the_end = one.pairs - one.answered
         final = f", the final one {to_the_end:,}" if to_the_end > one.left else ""
@@ -332,8 +335,9 @@ def _print_forecast(found: SampledResult) -> None:
     if question.population == "sample":
         say(
             folded(
-                f"These are {queries} of more, so the interval includes the differences between queries, also with all "
-                "labels. Lists of more queries make it narrower: lookalike discover with more --queries."
+                f"These {queries} are a sample of the catalog's, so the interval includes the differences between "
+                "queries, even with all labels. Lists of more queries make it narrower: lookalike discover with more "
+                "--queries."
             )
         )
     if found.wanted is not None:

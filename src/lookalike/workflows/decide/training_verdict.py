@@ -6,7 +6,7 @@ from math import isnan
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.training_verdict import has_results, verdict_of
-from lookalike.audit.sampling.values import SampledValue
+from lookalike.audit.sampling.values import SampledValue, between
 from lookalike.audit.training_verdict import (
     BOTH_BOUNDS,
     LABELS,
@@ -18,7 +18,7 @@ from lookalike.audit.training_verdict import (
 from lookalike.audit.verdict import Judgement
 from lookalike.core.text import plural
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.sample_state import read_estimate
+from lookalike.workflows.decide.sample_state import read_estimate, sampled_differences
 from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
@@ -170,18 +170,26 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
     on = bases.get(promoted, "")
     if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
         return ""
-    return base
+    return "" if _is_beaten(workspace, base) else base
 
 
 def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) -> str:
     """Whether training helped; where it made no difference that matters, that either encoder can be served."""
     told, served = verdict_sentence(name, base, found), workspace.served
-    if found.word != "not worse":
+    if found.word != "not worse" or _is_beaten(workspace, base):
         return told
     if served not in (name, base):
         return f"{told} Use either."
     other = base if served == name else name
-    return f"{told} Use either: {served} is served. To serve {other} instead: {PROMOTE}{other}."
+    check = f"{PROMOTE}{other} --dry-run"
+    return f"{told} Use either: {served} is served. To check whether {other} can replace it: {check}."
+
+
+def _is_beaten(workspace: Workspace, name: str) -> bool:
+    """Whether drawn labels show that the promoted encoder is better than another one."""
+    pair = (workspace.promoted, name)
+    found = between(sampled_differences(workspace, MEASURE, TEST), pair)
+    return found is not None and found.decision != "alike" and found.better_first == pair
 
 
 def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:

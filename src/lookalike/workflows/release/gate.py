@@ -316,7 +316,9 @@ def _designed_value(
     if low >= -margin:
         return GateCheck("value", True, f"{shown}: not worse by more than {margin:g}.")
     too_low = f"it can be worse by more than {margin:g}, which is the most that is allowed (--margin)"
-    return GateCheck("value", False, f"{shown}: {too_low}.", fix)
+    return GateCheck(
+        "value", False, f"{shown}: {too_low}.", f"Keep {other}, which is better." if high < 0.0 else fix
+    )
 
 
 def _groups(
@@ -355,8 +357,13 @@ def _groups(
                 f"{key or 'none'} {value(one.difference)} {bracketed(one.interval.low, one.interval.high)}".rstrip()
             )
     if worse:
-        why = f"{name} is lower than that of {against} by more than {value(terms.group_margin)}: {'; '.join(worse)}."
-        return GateCheck(name_of_check, False, why, "See the pictures: lookalike report")
+        why = (
+            f"{name} is significantly lower than that of {against}, by an estimate of more than "
+            f"{value(terms.group_margin)}: {'; '.join(worse)}."
+        )
+        return GateCheck(
+            name_of_check, False, why, f'Keep {against}. If you accept the loss, add --column ""'
+        )
     least = "" if isnan(worst) else f" The least favourable is {worst_name or 'none'}, with {worst:+z.3f}."
     return GateCheck(
         name_of_check,
