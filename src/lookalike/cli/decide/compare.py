@@ -255,7 +255,8 @@ def _print_sample(one: SampleState, *, is_decided: bool) -> None:
     have = "has" if one.answered == 1 else "have"
     say(f"{one.answered:,} of {one.pairs:,} {drawn} {have} a label ({one.name}).")
     if not one.answered and one.waiting:
-        who = "They are" if one.waiting == one.pairs else f"{one.waiting:,} of them are"
+        some = f"{one.waiting:,} of them {'is' if one.waiting == 1 else 'are'}"
+        who = "They are" if one.waiting == one.pairs > 1 else some
         say(f"{who} first in the queue of the labelling app.")
     say(folded(" ".join(filter(None, [_measured_on(one), _of_values(one)]))))
     if one.excluded:
