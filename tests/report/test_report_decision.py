@@ -58,14 +58,18 @@ def test_a_significant_difference_recommends_the_better_one_in_numbers_of_result
 
 @pytest.mark.parametrize("is_better", [True, False])
 def test_a_trained_encoder_is_used_if_it_is_better_and_either_if_it_is_not_worse(is_better):
-    found = shown_decision(judged(0.001), None, TrainedChoice("trained", "The verdict.", is_better))
+    found = shown_decision(
+        judged(0.001), None, TrainedChoice("trained", "The verdict.", is_better, not is_better)
+    )
     assert (found.encoder, found.trained, found.either) == (
         "trained" if is_better else "new",
         "trained",
         not is_better,
     )
     assert found.why[0] == "The verdict."
-    undecided = shown_decision(judged(0.2), None, TrainedChoice("trained", "The verdict.", is_better))
+    undecided = shown_decision(
+        judged(0.2), None, TrainedChoice("trained", "The verdict.", is_better, not is_better)
+    )
     assert (undecided.encoder, undecided.trained, undecided.either) == ("", "", False)
 
 

@@ -38,12 +38,14 @@ class TrainingVerdict:
 class TrainedChoice:
     """An encoder that was trained on the best one, with its verdict as a sentence.
 
-    `is_better`: it won, so it is the one to use. Else it is not worse, so either of the two is.
+    `is_better`: it won, so it is the one to use. Else it is not worse: `is_either` of the two can be used if one
+    of them is served already.
     """
 
     encoder: str
     sentence: str
     is_better: bool
+    is_either: bool = False
 
 
 def training_word(low: float, high: float, margin: float = MARGIN) -> TrainingWord:

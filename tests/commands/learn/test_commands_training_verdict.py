@@ -114,8 +114,8 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     with opened.database.write() as connection:
         promote(connection, "noise", opened.manifest("noise").origin, gate={})
 
-    def value():
-        checks = gate(Workspace(shop), "better", "noise", GateTerms()).checks
+    def value(terms=GateTerms()):  # noqa: B008 - it is frozen
+        checks = gate(Workspace(shop), "better", "noise", terms).checks
         return next(one for one in checks if one.name == "value")
 
     assert lookalike("compare", "better", "base", "--labels", 1000).status == 0
@@ -127,6 +127,14 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     assert "base is better than noise" in flat(lookalike("compare", "base", "noise").out)
     assert value().passed == won
     assert ("base is better than noise" in value().why) == won
+    strict = value(GateTerms(margin=-0.9))
+    assert (strict.passed, strict.fix) == (False, "Promote base first. better is compared with it then.")
+    forecast = forecast_labels(Workspace(shop), ["better", "noise", "base"])
+    told = " ".join(one.sentence for one in forecast.told)
+    assert "base is better than noise" in told
+    assert verdict_sentence("better", "base", verdict_on(Workspace(shop), "better", "base")) in told
+    assert len(forecast.told) == 2
+    assert not forecast.is_decided
     assert lookalike("discover", "--generators", "base,noise", "--top", 3).status == 0
     assert lookalike("report").status == 0
     page = (shop / "reports" / "report.html").read_text()
@@ -165,7 +173,10 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     if word == "not worse":
         other = {"base": "better", "better": "base"}.get(served)
         instead = f"{served} is served. To check whether {other} can replace it: lookalike promote {other} --dry-run."
-        assert chosen.sentence.endswith(f"Use either: {instead}" if other else "Use either.")
+        assert chosen.is_either == (other is not None)
+        assert chosen.sentence.endswith(
+            f"Use either: {instead}" if other else "--dry-run checks whether better can replace it."
+        )
     stays = served in use or (word == "cannot be told" and served == "better")
     advised = () if stays else (f"lookalike promote {use[0]}",)
     assert training_verdict.with_trained(opened, ["lookalike promote base"]) == advised

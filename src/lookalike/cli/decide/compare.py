@@ -165,7 +165,9 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
         next_step(*(promotion or ("lookalike serve",)), workspace=opened.folder)
     elif _is_open(found):
         if found.sample is not None and trained_pair(opened, found.question.encoders) is None:
-            say("All labels together may decide already: lookalike evaluate")
+            say(
+                f"All labels together may decide already: lookalike evaluate {' '.join(found.question.encoders)}"
+            )
         if more is not None:
             next_step(*more, another, workspace=opened.folder)
 

@@ -17,7 +17,7 @@ from lookalike.report.parts.verdict import DRAWN
 class ShownDecision:
     """The head of the page. `encoder` is the one to use; "" where nothing decides between the best two.
 
-    `trained` is the encoder that was trained on the best one, and `either` of the two can be used if it is not better.
+    `trained` is the encoder that was trained on the best one. `either` of the two can be used.
 
     `is_alike`: their difference does not matter. `trust` is a word of the verdict, or "drawn labels", with reasons; ""
     where nothing is claimed. `figure` is SVG, and shows `marks`; there are none beside drawn labels, which need no
@@ -41,7 +41,8 @@ def shown_decision(
 ) -> ShownDecision | None:
     """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders.
 
-    An encoder that was `trained` on the best one is used instead if it is better, and either if it is not worse.
+    An encoder that was `trained` on the best one is used instead if it is better. If it is not worse, either can be
+    used where one of them is served.
     """
     best = found.best
     if best is None:
@@ -65,7 +66,7 @@ def shown_decision(
         marks=marks,
         is_alike=best.is_alike,
         trained="" if new is None else new.encoder,
-        either=new is not None and not new.is_better,
+        either=new is not None and new.is_either,
     )
 
 

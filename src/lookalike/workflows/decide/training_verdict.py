@@ -100,7 +100,9 @@ def headline_of(workspace: Workspace, found: Judgement) -> str:
         (text for pair, text in said.items() if best is not None and set(pair) == set(best.pair)), ""
     )
     if decided:
-        return decided
+        rest = without_told(workspace, found)
+        drawn = rest.best.drawn if rest is not found and rest.best is not None else None
+        return decided if drawn is None else f"{decided} {drawn.sentence()}"
     others = (text for pair, text in said.items() if pair[1] == names[0])
     return " ".join(filter(None, [found.headline, *others]))
 
@@ -129,7 +131,8 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     told = {one.name: verdict_on(workspace, one.name, base) for one in heads if one.base == base}
     for word in ("won", "not worse"):
         if name := next((name for name, one in told.items() if one.word == word), ""):
-            return TrainedChoice(name, _advice(workspace, name, base, told[name]), word == "won")
+            is_either = word == "not worse" and workspace.served in (name, base)
+            return TrainedChoice(name, _advice(workspace, name, base, told[name]), word == "won", is_either)
     return None
 
 
@@ -179,7 +182,9 @@ def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) 
     if found.word != "not worse" or _is_beaten(workspace, base):
         return told
     if served not in (name, base):
-        return f"{told} Use either."
+        return (
+            f"{told} Serve {base} first. Then {PROMOTE}{name} --dry-run checks whether {name} can replace it."
+        )
     other = base if served == name else name
     check = f"{PROMOTE}{other} --dry-run"
     return f"{told} Use either: {served} is served. To check whether {other} can replace it: {check}."

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.annotate.agreement.plan import Forecast, forecast
 from lookalike.api.samples import SampleQuestion
-from lookalike.audit.sampling.values import MARGIN
+from lookalike.audit.sampling.values import MARGIN, SampledValue
 from lookalike.core.checks import codes
 from lookalike.core.errors import LookalikeError
 from lookalike.core.types import Labels, Rule
@@ -16,7 +17,9 @@ from lookalike.rank.pairs import judged_pairs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.covariates import CORRECTED
 from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.decide.sample_state import sampled_differences
 from lookalike.workflows.decide.sampled import SampledResult, sample_encoders
+from lookalike.workflows.decide.trained import TEST, trained
 from lookalike.workflows.decide.training_verdict import Told, told_by
 from lookalike.workflows.label.discover import all_pairs
 
@@ -40,7 +43,8 @@ class LabelForecast:
     @property
     def is_decided(self) -> bool:
         """Whether the labels decide how all compared encoders differ."""
-        return bool(self.told) and all(one.is_decided for one in self.told)
+        compared = 0 if self.comparison is None else comb(len(self.comparison.question.encoders), 2)
+        return len(self.told) == compared > 0 and all(one.is_decided for one in self.told)
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,16 @@ def forecast_labels(workspace: Workspace, encoders: Sequence[str] = ()) -> Label
     comparison, told = None, tuple[Told, ...]()
     if len(encoders) > 1:
         comparison = sample_encoders(workspace, SampleQuestion(tuple(encoders), covariate=CORRECTED))
-        told = told_by(workspace, comparison.values, MARGIN)
+        drawn = comparison.values or _by_pairs(workspace, encoders)
+        told = told_by(workspace, drawn, MARGIN)
     return LabelForecast(_similar_share(labels, most), measures, comparison, told)
+
+
+def _by_pairs(workspace: Workspace, encoders: Sequence[str]) -> tuple[SampledValue, ...]:
+    """What samples of two encoders each have told, where more are compared."""
+    known = sampled_differences(workspace, "HR@5", TEST if trained(workspace, encoders) else None)
+    found = {frozenset((one.first, one.second)): one for one in reversed(known)}
+    return tuple(one for pair, one in found.items() if pair <= {*encoders})
 
 
 def _similar_share(labels: Labels, most: int) -> Forecast:

@@ -206,9 +206,12 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
         drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
         if drawn.passed or not against or designed.values[0].decision != "open":
             return drawn
-    if (proven := _through_base(workspace, encoder, against, terms)) is not None:
+    proven = _through_base(workspace, encoder, against, terms)
+    if proven is not None and proven.passed:
         return proven
     estimated = _corrected_value(encoder, against, terms, labels, fix)
+    if proven is not None and not estimated.passed:
+        return proven
     if drawn is None:
         return estimated
     return (
@@ -221,7 +224,8 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
 def _through_base(workspace: Workspace, encoder: str, against: str, terms: GateTerms) -> GateCheck | None:
     """Two proven steps: from the served encoder to the base of the new one, and from there by training.
 
-    The sum of the two lower bounds may be the margin below 0 at most. None: one of the two steps is not proven.
+    The sum of the two lower bounds may be the margin below 0 at most: else the base is to be promoted first. None: one
+    of the two steps is not proven.
     """
     base = next((one.base for one in trained_encoders(workspace) if one.name == encoder), "")
     if not base or not against or base == against or f"HR@{terms.k}" != MEASURE:
@@ -231,9 +235,17 @@ def _through_base(workspace: Workspace, encoder: str, against: str, terms: GateT
         return None
     one, margin = state.values[0], MARGIN if terms.margin is None else terms.margin
     low = one.low if one.first == base else -one.high
-    if one.decision == "open" or not step.low + low >= -margin:
+    if one.decision == "open" or (one.decision != "alike" and one.better_first[0] != base):
         return None
-    return GateCheck("value", True, f"{verdict_sentence(encoder, base, step)} {one.sentence()}")
+    steps = f"{verdict_sentence(encoder, base, step)} {one.sentence()}"
+    if step.low + low >= -margin:
+        return GateCheck("value", True, steps)
+    return GateCheck(
+        "value",
+        False,
+        f"{steps} Together this leaves open whether {encoder} is worse than {against} by more than {margin:g}.",
+        f"Promote {base} first. {encoder} is compared with it then.",
+    )
 
 
 def _more_labels(workspace: Workspace, designed: SampleState | None, draw: str) -> str:
