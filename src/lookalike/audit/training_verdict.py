@@ -38,8 +38,8 @@ class TrainingVerdict:
 class TrainedChoice:
     """An encoder that was trained on the best one, with its verdict as a sentence.
 
-    `is_better`: it won, so it is the one to use. Else it is not worse: `is_either` of the two can be used if one
-    of them is served already.
+    `is_better`: it won, or it is served and not worse, so it is the one to use. Else it is not worse, and `is_either`
+    of the two can be used if the other one is served.
     """
 
     encoder: str

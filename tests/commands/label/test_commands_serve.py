@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.cli import console
+from lookalike.cli.label import serve
 from lookalike.store.people import people
 from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
@@ -142,3 +144,18 @@ def test_the_server_says_which_encoder_answers_searches_and_whether_it_was_chose
     with workspace.database.write() as connection:
         promote(connection, "color", workspace.manifest("color").origin, gate={})
     assert answers() == ("color", False)
+
+
+def test_an_invited_lead_is_named_until_one_has_a_password(lookalike, shop, monkeypatch):
+    assert look(Workspace(shop)).invited == ""
+    lookalike("users", "add", "Ann", "--invite")
+    lookalike("users", "add", "Lea", "--role", "lead", "--invite")
+    ready = look(Workspace(shop))
+    assert (ready.has_lead, ready.invited) == (False, "Lea")
+    serve._say(ready, "http://127.0.0.1:1", Path())
+    shown = console.out.file.getvalue()
+    assert "Next: lookalike users reset Lea" in shown
+    assert "There is no lead yet" not in shown
+    add(lookalike, monkeypatch, "Eva", "--role", "lead")
+    ready = look(Workspace(shop))
+    assert (ready.has_lead, ready.invited) == (True, "")

@@ -1,6 +1,7 @@
 """`lookalike serve`."""
 
 import gc
+import shlex
 import signal
 import socket
 import sys
@@ -75,7 +76,12 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
             f"Each pair needs the votes of {ready.votes} annotators, and {'one' if ready.people else 'nobody'} can log "
             f"in so far. If you label alone, stop the server and use: lookalike serve --alone{elsewhere(workspace)}"
         )
-    if not ready.has_lead:
+    if ready.invited:
+        say(
+            f"{ready.invited} leads and has no password yet: open the address with the link to set it. A new link:"
+        )
+        next_step(f"lookalike users reset {shlex.quote(ready.invited)}", workspace=workspace)
+    elif not ready.has_lead:
         say("There is no lead yet. Add one in another terminal, then log in:")
         next_step("lookalike users add NAME --role lead", workspace=workspace)
     elif not ready.questions:

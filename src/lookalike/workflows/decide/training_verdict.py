@@ -131,8 +131,10 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     told = {one.name: verdict_on(workspace, one.name, base) for one in heads if one.base == base}
     for word in ("won", "not worse"):
         if name := next((name for name, one in told.items() if one.word == word), ""):
-            is_either = word == "not worse" and workspace.served in (name, base)
-            return TrainedChoice(name, _advice(workspace, name, base, told[name]), word == "won", is_either)
+            stays = name == workspace.promoted
+            is_either = word == "not worse" and workspace.served == base
+            told_so = _advice(workspace, name, base, told[name])
+            return TrainedChoice(name, told_so, word == "won" or stays, is_either and not stays)
     return None
 
 
@@ -177,17 +179,17 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
 
 
 def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) -> str:
-    """Whether training helped; where it made no difference that matters, that either encoder can be served."""
+    """Whether training helped; where it made no difference that matters, that the trained encoder can be served too.
+
+    Not the other way round: an encoder that is not worse than its base can still be better by more than the margin.
+    """
     told, served = verdict_sentence(name, base, found), workspace.served
-    if found.word != "not worse" or _is_beaten(workspace, base):
+    if found.word != "not worse" or name == workspace.promoted or _is_beaten(workspace, base):
         return told
-    if served not in (name, base):
-        return (
-            f"{told} Serve {base} first. Then {PROMOTE}{name} --dry-run checks whether {name} can replace it."
-        )
-    other = base if served == name else name
-    check = f"{PROMOTE}{other} --dry-run"
-    return f"{told} Use either: {served} is served. To check whether {other} can replace it: {check}."
+    check = f"{PROMOTE}{name} --dry-run"
+    if served != base:
+        return f"{told} To check whether {name} can be served: {check}."
+    return f"{told} Use either: {base} is served. To check whether {name} can replace it: {check}."
 
 
 def _is_beaten(workspace: Workspace, name: str) -> bool:

@@ -28,7 +28,8 @@ class ServingState:
     """Open questions, people who can log in, whether one of them is a lead, and pairs that are new in the queue.
 
     `votes` are needed for each pair; `waiting` pairs have one and wait for another annotator. `searched` answers
-    searches that name no encoder; `choice`: it is one of several, and none was promoted.
+    searches that name no encoder; `choice`: it is one of several, and none was promoted. `invited` is a lead without a
+    password, where no lead has one.
     """
 
     questions: int
@@ -39,6 +40,7 @@ class ServingState:
     votes: int = 2
     searched: str = ""
     choice: bool = False
+    invited: str = ""
 
     @property
     def lacks_a_second(self) -> bool:
@@ -66,8 +68,9 @@ def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
         waiting, there = count_open(connection), people.active(connection)
         leads, votes = people.has_leader(connection), read_campaign(connection).protocol.votes
         choice = promoted(connection) is None and len(workspace.encoders) > 1
-        begun = votes_waiting(connection)
-    return ServingState(waiting, there, leads, new, begun, votes, workspace.served, choice)
+        begun, everyone = votes_waiting(connection), people.everyone(connection)
+    invited = "" if leads else next((one.name for one in everyone if one.is_lead and one.removed is None), "")
+    return ServingState(waiting, there, leads, new, begun, votes, workspace.served, choice, invited)
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:
