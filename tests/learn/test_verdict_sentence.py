@@ -6,7 +6,7 @@ from lookalike.audit.training_verdict import TrainingVerdict
 from lookalike.cli.learn.finetune_text import verdict_step
 from lookalike.workflows.decide.training_verdict import verdict_sentence
 
-EXACT = "with a label for each pair of these queries"
+EXACT = "with a label for each pair that changes it, on these queries"
 
 
 @pytest.mark.parametrize(

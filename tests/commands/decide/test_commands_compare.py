@@ -411,9 +411,9 @@ def test_a_sentence_is_about_the_better_encoder():
     assert "2 more without an answer" in OPEN.sentence(0.02)
     all_drawn = replace(OPEN, method="exact")
     assert "a label for each pair" not in all_drawn.sentence(0.02)
-    assert "with a label for each pair of 9 queries" in replace(all_drawn, unanswered=0, queries=9).sentence(
-        0.02
-    )
+    assert "with a label for each pair that changes it, on 9 queries" in replace(
+        all_drawn, unanswered=0, queries=9
+    ).sentence(0.02)
 
 
 def test_a_sample_that_was_imported_cannot_be_read(lookalike, workspace):

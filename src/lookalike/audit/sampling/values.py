@@ -44,7 +44,9 @@ class SampledValue:
         """The value with its interval, and from what it is; a difference is that of the better encoder."""
         labels = f"from {plural(self.labels, 'drawn label')} on {plural(self.queries, 'query', 'queries')}"
         if self.method == "exact" and not self.unanswered:
-            labels = f"with a label for each pair of {plural(self.queries, 'query', 'queries')}"
+            labels = (
+                f"with a label for each pair that changes it, on {plural(self.queries, 'query', 'queries')}"
+            )
         if self.unanswered:
             labels += f", {self.unanswered:,} more without an answer"
         sign = -1 if self.second and self.value < 0 else 1

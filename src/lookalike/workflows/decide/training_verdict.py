@@ -208,11 +208,11 @@ def verdict_sentence(name: str, base: str, found: TrainingVerdict) -> str:
         )
     is_exact = found.low == found.high
     if found.queries:
-        told = f"with a label for each pair of {plural(found.queries, 'query', 'queries')}"
+        told = f"with a label for each pair that changes it, on {plural(found.queries, 'query', 'queries')}"
     elif found.labels and not is_exact:
         told = f"from {plural(found.labels, 'label')} of drawn pairs"
     else:
-        told = "with a label for each pair of these queries"
+        told = "with a label for each pair that changes it, on these queries"
     if found.word in ("won", "lost"):
         way, least = ("higher", found.low) if found.word == "won" else ("lower", -found.high)
         bound = "" if is_exact else f"at least {least:.3f} (one-sided 95%), "

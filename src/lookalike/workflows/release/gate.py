@@ -309,7 +309,7 @@ def _designed_value(
     """The check by drawn labels; between an encoder and its base it is the verdict on the training."""
     one, by = found.values[0], "by drawn labels"
     if one.method == "exact" and not one.unanswered:
-        by = f"with a label for each pair of {plural(one.queries, 'query', 'queries')}"
+        by = f"with a label for each pair that changes it, on {plural(one.queries, 'query', 'queries')}"
     if not one.second:
         shown = f"{one.measure} of {encoder} is {value(one.value)} {bracketed(one.low, one.high)} {by}"
         passed = one.low >= terms.least
