@@ -4,6 +4,7 @@ import csv
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from test_commands_finetune import ON, bare, flat, shop  # noqa: F401 - fixtures
 
 from lookalike.api.samples import SampleQuestion
 from lookalike.api.values import score
+from lookalike.audit.sampling.values import SampledValue
 from lookalike.audit.training_verdict import TrainingVerdict, training_word
 from lookalike.core.types import Labels, Rule
 from lookalike.store.promotions import promote
@@ -20,6 +22,7 @@ from lookalike.workflows.decide import training_verdict
 from lookalike.workflows.decide.sample_state import open_pairs
 from lookalike.workflows.decide.training_verdict import verdict_on, verdict_sentence
 from lookalike.workflows.label.forecast import forecast_labels
+from lookalike.workflows.release import gate as release
 from lookalike.workflows.release.gate import GateTerms, gate
 
 QUESTION = SampleQuestion(("better", "base"))
@@ -153,6 +156,16 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
         one for one in gate(Workspace(shop), "noise", "base", GateTerms()).checks if one.name == "value"
     )
     assert (kept.passed, kept.fix) == (False, "Keep base, which is better.")
+
+
+@pytest.mark.parametrize(("low", "expected"), [(0.03, True), (0.0, None)])
+def test_training_can_make_up_for_a_worse_base(lookalike, shop, bare, monkeypatch, low, expected):  # noqa: F811
+    assert lookalike(*ON).status == 0
+    worse = SampledValue("HR@5", "base", "noise", -0.03, -0.04, -0.02, "t+", 300, 0, "worse", 50)
+    monkeypatch.setattr(release, "verdict_on", lambda *_: TrainingVerdict("won", low + 0.02, low, low + 0.04))
+    monkeypatch.setattr(release, "_designed", lambda *_: SimpleNamespace(values=(worse,)))
+    found = release._through_base(Workspace(shop), "better", "noise", GateTerms())
+    assert (found and found.passed) == expected
 
 
 @pytest.mark.parametrize("served", ["base", "better", "noise"])

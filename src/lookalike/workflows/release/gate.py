@@ -235,11 +235,13 @@ def _through_base(workspace: Workspace, encoder: str, against: str, terms: GateT
         return None
     one, margin = state.values[0], MARGIN if terms.margin is None else terms.margin
     low = one.low if one.first == base else -one.high
-    if one.decision == "open" or (one.decision != "alike" and one.better_first[0] != base):
+    if one.decision == "open":
         return None
     steps = f"{verdict_sentence(encoder, base, step)} {one.sentence()}"
     if step.low + low >= -margin:
         return GateCheck("value", True, steps)
+    if one.decision != "alike" and one.better_first[0] != base:
+        return None
     return GateCheck(
         "value",
         False,
