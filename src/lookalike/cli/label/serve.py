@@ -78,7 +78,7 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
         )
     if ready.invited:
         say(
-            f"{ready.invited} leads and has no password yet: open the address with the link to set it. A new link:"
+            f"{ready.invited} is a lead without a password: open the invitation link to set one. To print a new link:"
         )
         next_step(f"lookalike users reset {shlex.quote(ready.invited)}", workspace=workspace)
     elif not ready.has_lead:
