@@ -4,17 +4,19 @@ import multiprocessing
 import re
 import time
 from itertools import combinations
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import delete, insert, update
 
 from lookalike.annotate.campaign import Campaign
+from lookalike.api.samples import SampleQuestion
+from lookalike.audit.sampling.forecast import SampleStep
 from lookalike.core.types import Labels
 from lookalike.store.labelling.campaigns import write_campaign
 from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.statistics import read_people
 from lookalike.store.sql import labelling_schema as tables
+from lookalike.workflows.decide.sampled import SampledResult
 from lookalike.workflows.decide.training_verdict import Told
 from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
 from lookalike.workflows.label.next_step import plan_step
@@ -183,12 +185,22 @@ def test_the_plan_page_begins_with_the_next_step(team):
 
 
 @pytest.mark.parametrize(
-    ("decided", "pairs", "expected"),
-    [([True, True], 0, "decided"), ([True, False], 9, "first"), ([False], 0, "done"), ([], 0, "done")],
+    ("encoders", "decided", "pairs", "expected"),
+    [
+        ("ab", [True], 0, "decided"),
+        ("abc", [True, True, True], 9, "decided"),
+        ("abc", [True, True], 9, "first"),
+        ("abc", [True, True, False], 9, "first"),
+        ("ab", [False], 0, "done"),
+        ("ab", [], 0, "done"),
+        ("a", [], 0, "done"),
+    ],
 )
-def test_the_next_step_follows_the_last_comparison(team, decided, pairs, expected):
+def test_the_next_step_follows_the_last_comparison(team, encoders, decided, pairs, expected):
     told = tuple(Told("", is_decided=one) for one in decided)
-    forecast = LabelForecast(None, {}, SimpleNamespace(wanted=pairs or None), told)
+    wanted = SampleStep(pairs, 0.1, 0.2, 5) if pairs else None
+    asked = SampledResult(SampleQuestion(tuple(encoders)), 5, pairs, (), wanted, None, (), ())
+    forecast = LabelForecast(None, {}, asked if len(encoders) > 1 else None, told)
     with team.workspace.database.write() as connection:
         connection.execute(update(tables.progress).values(state="settled"))
     found = plan(team.workspace.database, Campaign(), team.clock())
