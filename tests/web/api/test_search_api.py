@@ -3,6 +3,7 @@
 import asyncio
 import io
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from lookalike.web.access.throttle import LaterError, Rate
 from lookalike.web.serving.pool import BoundedPool
+from lookalike.web.serving.searchers import Searchers
 from lookalike.workflows.search.searcher import Searcher
 
 
@@ -274,9 +276,43 @@ def test_a_workspace_without_an_encoder_is_not_ready_and_labelling_works(tmp_pat
     from labelling_app import make_workspace
 
     with serving_shop(make_workspace(tmp_path / "shop", team)) as bare:
-        answer = requests.get(f"{bare.address}/readyz", timeout=30)
-        assert (answer.status_code, answer.json()["ok"]) == (503, False)
+        for _ in range(600):
+            answer = requests.get(f"{bare.address}/readyz", timeout=30)
+            assert (answer.status_code, answer.json()["ok"]) == (503, False)
+            if answer.json()["problem"] != "The server is starting.":
+                break
+            time.sleep(0.1)
+        assert answer.json()["problem"] == "The workspace has no encoder yet."
         client = with_token(bare, "lead")
         assert client.get("/api/label/next").status_code == 200
         refused = client.get("/api/v1/search", params={"image": str(bare.workspace.catalog.image[0])})
         assert (refused.status_code, refused.json()["error"]["kind"]) == (400, "SearchError")
+
+
+def test_until_the_encoder_is_loaded_the_server_says_what_it_waits_for(shop, monkeypatch):
+    may_end, begun = threading.Event(), threading.Event()
+    warm = Searchers._warm
+
+    def slow(self, name):
+        begun.set()
+        assert may_end.wait(60)
+        return warm(self, name)
+
+    monkeypatch.setattr(Searchers, "_warm", slow)
+
+    async def told() -> list[str]:
+        searchers = Searchers(shop.workspace.folder)
+        found = [searchers.problem]
+        with pytest.raises(LaterError, match="The server is starting"):
+            await searchers.get()
+        renewing = asyncio.create_task(searchers.renew())
+        await asyncio.to_thread(begun.wait, 60)
+        found.append(searchers.problem)
+        with pytest.raises(LaterError, match="is being loaded"):
+            await searchers.get()
+        may_end.set()
+        await renewing
+        assert (await searchers.get())[1] is False
+        return [*found, searchers.problem]
+
+    assert asyncio.run(told()) == ["The server is starting.", "The encoder color is being loaded.", ""]

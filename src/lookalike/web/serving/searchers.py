@@ -40,7 +40,7 @@ class Searchers:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.served = ""
+        self.served, self._is_new = "", True  # new: nobody has looked yet which encoder is served
         self.problems: dict[str, tuple[str, str]] = {}  # why an encoder is not loaded, and what to do
         self.loaded: dict[str, Searcher] = {}  # the one that was used last is at the end
         self.stale: frozenset[str] = frozenset()  # encoders whose vectors are older than the catalog
@@ -53,6 +53,8 @@ class Searchers:
     @property
     def problem(self) -> str:
         """Why a search without the name of an encoder cannot be answered; "" if it can."""
+        if self._is_new:
+            return "The server is starting."
         if self.served in self.loaded:
             return ""
         if not self.served:
@@ -69,6 +71,8 @@ class Searchers:
         if name in self.loaded:
             self.loaded[name] = found = self.loaded.pop(name)
             return found, False
+        if not name and self._is_new:
+            raise LaterError(self.problem, 1, "not-ready")
         if not name:
             raise SearchError(self.problem, fix="Embed the catalog: lookalike embed ENCODER")
         if name == self.served:
@@ -89,6 +93,9 @@ class Searchers:
         """Load what is served or loaded and has changed. The old one answers until the new one is warm."""
         loop = asyncio.get_running_loop()
         wanted, present = await loop.run_in_executor(None, self._look)
+        self._is_new = False
+        if self.served not in self.loaded:
+            self.served = wanted  # it is told while it is loaded
         for name in dict.fromkeys((*filter(None, (wanted,)), *self.loaded)):
             if name not in present and name != wanted:
                 del self.loaded[name]
