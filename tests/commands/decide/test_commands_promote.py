@@ -21,6 +21,7 @@ from lookalike.store import promotions as store
 from lookalike.store.vectors.indexes import IndexManifest, write_index
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release import gate as module
+from lookalike.workflows.release import licence
 from lookalike.workflows.release import promote as release
 from lookalike.workflows.release.gate import GateTerms, gate
 
@@ -228,12 +229,28 @@ def test_the_gate_ends_with_1_for_a_teams_own_checks(lookalike, workspace):
 
 def test_a_cleared_licence_passes_in_a_teams_own_checks_too(lookalike, workspace, monkeypatch):
     own = parse("timm:resnet50?weights=mine.pth")
-    monkeypatch.setattr(module, "lineage", lambda *_: [parse("descriptor:hog"), own])
+    monkeypatch.setattr(licence, "lineage", lambda *_: [parse("descriptor:hog"), own])
     label_sample(lookalike, workspace, "estimate", "color")
     failed = lookalike("evaluate", "color", "--gate")
     assert "add --licence-cleared" in failed.out
     cleared = lookalike("evaluate", "color", "--gate", "--licence-cleared")
     assert (failed.status, cleared.status) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("serving", "said"),
+    [("yes", ""), ("ask", "add --licence-cleared"), ("no", "Use an encoder whose licence")],
+)
+def test_who_advises_a_promotion_names_the_licence_to_check(lookalike, workspace, monkeypatch, serving, said):
+    from lookalike.encode.zoo.networks import Licence
+
+    label_sample(lookalike, workspace, "compare", "hog", "color")
+    monkeypatch.setattr(licence, "licence_of", lambda *_: Licence("some", serving=serving))
+    for command in (("compare", "hog", "color"), ("evaluate",), ("audit",), ("report", "--force")):
+        told, _, following = " ".join(lookalike(*command).out.split()).partition("Next:")
+        assert "lookalike promote hog" in following
+        assert "licence" in told if said else "licence" not in told
+        assert said in told
 
 
 def test_promote_does_one_thing(lookalike, workspace):
@@ -245,7 +262,7 @@ def test_promote_does_one_thing(lookalike, workspace):
 def test_the_licence_decides(lookalike, workspace, monkeypatch, serving, passed):
     from lookalike.encode.zoo.networks import Licence
 
-    monkeypatch.setattr(module, "licence_of", lambda *_: Licence("some", serving=serving))
+    monkeypatch.setattr(licence, "licence_of", lambda *_: Licence("some", serving=serving))
     opened = Workspace(workspace)
     by_name = {one.name: one for one in gate(opened, "hog", "", GateTerms()).checks}
     assert by_name["licence"].passed == passed
@@ -256,16 +273,16 @@ def test_the_licence_decides(lookalike, workspace, monkeypatch, serving, passed)
 
 def test_weights_of_your_own_have_a_licence_to_check(workspace, monkeypatch):
     own = parse("timm:resnet50?weights=/home/me/mine.pth")
-    monkeypatch.setattr(module, "lineage", lambda *_: [parse("descriptor:hog"), own])
+    monkeypatch.setattr(licence, "lineage", lambda *_: [parse("descriptor:hog"), own])
 
-    def licence(terms):
+    def checked(terms):
         checks = gate(Workspace(workspace), "hog", "", terms).checks
         return next(check for check in checks if check.name == "licence")
 
-    one = licence(GateTerms())
+    one = checked(GateTerms())
     assert (one.passed, "--licence-cleared" in one.fix) == (False, True)
     assert one.why.startswith("The licence of the weights of timm:resnet50?weights=mine.pth is not known")
-    assert licence(GateTerms(licence_cleared=True)).passed
+    assert checked(GateTerms(licence_cleared=True)).passed
 
 
 def judge_all(monkeypatch, word, better):

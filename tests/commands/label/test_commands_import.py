@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from lookalike.annotate.question import vote
 from lookalike.core.errors import VoteError
+from lookalike.store.labelling.discussion.thread import add_decision
 from lookalike.store.labelling.progress import count_open
 from lookalike.store.labelling.questions import read
 from lookalike.store.people import people
@@ -214,3 +215,31 @@ def test_equal_repeats_are_merged_in_every_format(lookalike, workspace):
     (workspace / "labels.qrels").write_text(f"{A} 0 {D} 1\n{A} 0 {D} 2\n{A} 0 {C} 0\n")
     done = lookalike("labels", "import", "labels.qrels", "--json").json
     assert (done["added"], done["already_there"], done["repeated"]) == (1, 1, 1)
+
+
+def test_a_pair_that_a_lead_excluded_gets_no_label_from_a_file_until_it_is_reopened(lookalike, workspace):
+    opened = Workspace(workspace)
+    queue_pairs(opened)
+    with opened.database.write() as connection:
+        who = people.add(connection, "Lea", "lead", 0).id
+        pairs = connection.exec_driver_sql(
+            "SELECT id, query, candidate FROM question ORDER BY id LIMIT 3"
+        ).all()
+        connection.exec_driver_sql(f"UPDATE question SET state = 'discussion' WHERE id = {pairs[0].id}")
+        connection.exec_driver_sql(  # all abstained: a label is welcome
+            f"UPDATE question SET state = 'excluded' WHERE id = {pairs[1].id}"
+        )
+        add_decision(connection, pairs[0].id, who, "exclude", 1)
+    rows = [f"{pairs[0].query},{pairs[0].candidate},1", f"{pairs[0].candidate},{pairs[0].query},1"]
+    rows += [f"{one.query},{one.candidate},1" for one in pairs[1:]]
+    (workspace / "labels.csv").write_text("\n".join(["query,candidate,label", *rows]))
+    done = lookalike("labels", "import", "labels.csv")
+    assert "2 labels left out, because the pair was excluded in the labelling app." in done.out
+    given = {(query, candidate) for query, candidate, _ in labels_of(workspace)}
+    assert given == {(one.query, one.candidate) for one in pairs[1:]}
+    again = lookalike("labels", "import", "labels.csv", "--replace", "--json").json
+    assert (again["added"], again["already_there"], again["excluded"]) == (2, 0, 2)
+    with opened.database.write() as connection:
+        add_decision(connection, pairs[0].id, who, "reopen", 2)
+    again = lookalike("labels", "import", "labels.csv", "--json").json
+    assert (again["added"], again["excluded"]) == (2, 0)

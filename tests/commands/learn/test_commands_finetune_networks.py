@@ -154,13 +154,13 @@ def test_a_trained_network_is_trained_further(lookalike, network_shop):
 def test_a_licence_goes_on_to_what_is_trained_from_the_weights(lookalike, network_shop, monkeypatch):
     """The command names it before training, and the gate of serving checks it."""
     from lookalike.encode.zoo.networks import Licence
-    from lookalike.workflows.release import gate
+    from lookalike.workflows.release import gate, licence
 
     def licence_of(spec, _base):
         return Licence("research", derivatives="no", serving="no") if spec.startswith("timm:") else None
 
     monkeypatch.setattr(workflow, "licence_of", licence_of)
-    monkeypatch.setattr(gate, "licence_of", licence_of)
+    monkeypatch.setattr(licence, "licence_of", licence_of)
     asked = ("--part", "network", *TINY)
     for base, name in (("base", "first"), ("first", "second")):
         found = lookalike("finetune", base, "--name", name, *asked, "--json").json

@@ -60,6 +60,11 @@ def answer(
     return len(rows)
 
 
+def all_next(lookalike, *commands: tuple[str, ...]) -> list[str]:
+    """What each command names to do next."""
+    return [lookalike(*command).out.partition("Next:")[2] for command in commands]
+
+
 def test_without_labels_of_drawn_pairs_it_cannot_be_told_and_with_them_it_can(lookalike, shop, bare):  # noqa: F811
     first = lookalike(*ON)
     assert "Whether better is better than base cannot be told" in flat(first.out)
@@ -145,17 +150,31 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     assert f"Use <em>{shown}</em>" in page
     assert f"in favour of {shown}" in page
     assert won
-    for command in (("evaluate",), ("audit",), ("report",), ("compare", "better", "base")):
-        following = lookalike(*command).out.partition("Next:")[2]
+    for following in all_next(
+        lookalike, ("evaluate",), ("audit",), ("report",), ("compare", "better", "base")
+    ):
         assert f"lookalike promote {shown}\n" in following
         assert "lookalike compare" not in following
     with opened.database.write() as connection:
         promote(connection, "base", opened.manifest("base").origin, gate={})
-    assert training_verdict.with_trained(Workspace(shop), ["lookalike promote noise"]) == ()
+    served = Workspace(shop)
+    assert training_verdict.with_trained(served, ["lookalike promote noise"]) == ("lookalike promote better",)
+    open_pair = ["lookalike compare noise base"]
+    assert training_verdict.with_trained(served, open_pair) == ("lookalike promote better", *open_pair)
+    assert training_verdict.with_trained(served, ["lookalike compare base noise"]) == (
+        "lookalike promote better",
+    )
+    for following in all_next(lookalike, ("evaluate",), ("audit",), ("report",)):
+        assert "lookalike promote better\n" in following
+        assert "lookalike compare" not in following
     (kept,) = (
         one for one in gate(Workspace(shop), "noise", "base", GateTerms()).checks if one.name == "value"
     )
     assert (kept.passed, kept.fix) == (False, "Keep base, which is better.")
+    with opened.database.write() as connection:
+        promote(connection, "better", opened.manifest("better").origin, gate={})
+    assert "promote" not in "".join(all_next(lookalike, ("evaluate",), ("audit",), ("report",)))
+    assert training_verdict.with_trained(Workspace(shop), ["lookalike compare base noise"]) == ()
 
 
 @pytest.mark.parametrize(("low", "expected"), [(0.03, True), (0.0, None)])

@@ -12,6 +12,7 @@ from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
+from lookalike.cli.decide.after_measuring import next_after_measuring
 from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
@@ -162,7 +163,7 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
             say("That is enough to decide.")
         if not promotion:
             say(folded(_served(opened, found.question.encoders)))
-        next_step(*(promotion or ("lookalike serve",)), workspace=opened.folder)
+        next_after_measuring(opened, *(promotion or ("lookalike serve",)))
     elif _is_open(found):
         if found.sample is not None and trained_pair(opened, found.question.encoders) is None:
             say(

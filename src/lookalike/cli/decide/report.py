@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import next_step, print_json, progress, say
+from lookalike.cli.console import print_json, progress, say
+from lookalike.cli.decide.after_measuring import next_after_measuring
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
 from lookalike.core.text import megabytes
@@ -42,13 +43,12 @@ def report(
 ) -> None:
     """Write one HTML page with photos, figures and scores. It needs no server and no other files."""
     options.require_new(output, force=force)
+    opened = Workspace(workspace, pool=pool)
     with progress("Ranking", quiet=json) as bar:
-        found = write(
-            Workspace(workspace, pool=pool), datetime.now().astimezone(), output, title=title, progress=bar
-        )
+        found = write(opened, datetime.now().astimezone(), output, title=title, progress=bar)
     path, size = found.path.resolve(), found.path.stat().st_size
     if json:
         print_json(WrittenReport(str(path), size, found.next))
     else:
         say(f"Wrote {path} ({megabytes(size)}). Open it in a browser or send it to others.")
-        next_step(*found.next, workspace=workspace)
+        next_after_measuring(opened, *found.next)

@@ -83,6 +83,11 @@ def _print_labels(found: ImportedLabels) -> None:
             "because annotators have voted already: finish the votes and discussions there. If they differ from the "
             "label, no measure uses the pair."
         )
+    if found.excluded:
+        say(
+            f"{plural(found.excluded, 'label')} left out, because the pair was excluded in the labelling app. To give "
+            "it a label, reopen it there (Discuss)."
+        )
     if found.blank:
         say(f"{plural(found.blank, 'row')} without a label skipped.")
     if found.unjudged:

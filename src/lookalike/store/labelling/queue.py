@@ -19,11 +19,11 @@ from sqlalchemy import (
 )
 
 from lookalike.annotate.protocol import DISCUSSION, EXCLUDED, LABELS, OPEN, SETTLED
-from lookalike.annotate.question import VOTE, refused
+from lookalike.annotate.question import EXCLUDE, VOTE, refused
 from lookalike.core.checks import one_of
 from lookalike.store.labelling.closing import label_pairs, recount
 from lookalike.store.sql import schema
-from lookalike.store.sql.labelling_schema import claim, gold, question
+from lookalike.store.sql.labelling_schema import claim, gold, question, verdict
 from lookalike.store.sql.rows import BATCH, insert_new
 
 POOL, RANDOM, CHOSEN, SAMPLE, GOLD = "pool", "random", "chosen", "sample", "gold"
@@ -189,6 +189,19 @@ def count_begun(connection: Connection, labelled: Collection[tuple[str, str]]) -
     begun = or_(and_(question.c.state == OPEN, _HAS_VOTE), question.c.state == DISCUSSION)
     rows = connection.execute(select(question.c.query, question.c.item).where(begun))
     return sum((row.query, row.item) in labelled for row in rows)
+
+
+def read_excluded(connection: Connection) -> set[tuple[str, str]]:
+    """The photos, in alphabetical order, of pairs that a verdict excluded: nobody is to give them a label.
+
+    A pair on which all abstained is not among them.
+    """
+    by_verdict = exists().where(verdict.c.question == question.c.id, verdict.c.verdict == EXCLUDE)
+    columns = select(question.c.low, question.c.high)
+    rows = connection.execute(
+        columns.where(question.c.state == EXCLUDED, question.c.kind != GOLD, by_verdict)
+    )
+    return {(row.low, row.high) for row in rows}
 
 
 def _close(

@@ -141,7 +141,8 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
 def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
     """Next commands as the verdicts on trained encoders change them.
 
-    Two encoders that have a verdict are not compared: the one to use is promoted, if it is not served.
+    Two encoders that have a verdict are not compared: the one to use is promoted, if it is not served. So it is with
+    an encoder that is compared as the best, or is served, where one that was trained on it won.
     """
     found = list[str]()
     for command in commands:
@@ -150,7 +151,17 @@ def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ..
             found.append(command)
         elif name:
             found.append(f"{PROMOTE}{name}")
+    won = _winner_on(workspace, workspace.promoted)
+    if won and not any(one.startswith(PROMOTE) for one in found):
+        found.insert(0, f"{PROMOTE}{won}")
     return tuple(found)
+
+
+def _winner_on(workspace: Workspace, base: str) -> str:
+    """The encoder that was trained on `base` and won; "" if there is none."""
+    chosen = chosen_on(workspace, base) if base else None
+    won = chosen is not None and verdict_on(workspace, chosen.encoder, base).word == "won"
+    return chosen.encoder if chosen is not None and won else ""
 
 
 def _to_promote(workspace: Workspace, command: str) -> str | None:
@@ -160,10 +171,14 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
     """
     base = command.removeprefix(PROMOTE)
     if command.startswith(COMPARE):
-        judged = verdict_among(workspace, command.removeprefix(COMPARE).split())
-        if judged is None or judged[2].word == "cannot be told":
+        names = command.removeprefix(COMPARE).split()
+        judged = verdict_among(workspace, names)
+        if judged is not None and judged[2].word != "cannot be told":
+            base = judged[1]
+        elif _winner_on(workspace, names[0]):
+            base = names[0]
+        else:
             return None
-        base = judged[1]
     elif not command.startswith(PROMOTE):
         return None
     bases = {one.name: one.base for one in trained_encoders(workspace)}

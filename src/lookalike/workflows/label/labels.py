@@ -22,7 +22,7 @@ from lookalike.store.formats.label_files import (
 from lookalike.store.formats.label_formats import format_out
 from lookalike.store.formats.pair_files import WrittenPairs, write_pair_file
 from lookalike.store.labelling.progress import count_in, count_open
-from lookalike.store.labelling.queue import close_labelled, count_begun
+from lookalike.store.labelling.queue import close_labelled, count_begun, read_excluded
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labelled import judged_labels, labelled, labelled_ends
@@ -50,7 +50,8 @@ class ImportedLabels:
     """What an import of labels did: added, left out and why, how many labels there are now.
 
     `differing` pairs kept another label. `closed` pairs left the queue, because they have a label now. `begun` pairs
-    have a label too, but stay open, because annotators have begun with them. `replaced` labels are gone.
+    have a label too, but stay open, because annotators have begun with them. `replaced` labels are gone. `excluded`
+    labels were left out, because a verdict in the labelling app excluded the pair.
     """
 
     added: int
@@ -67,6 +68,7 @@ class ImportedLabels:
     closed: int = 0
     begun: int = 0
     replaced: int = 0
+    excluded: int = 0
 
 
 def import_labels(
@@ -87,7 +89,8 @@ def import_labels(
     if not skip_invalid:
         require_faultless(file.faults, str(table))
     items = workspace.catalog
-    labels, differing = _of_new_pairs(file.labels, workspace.labels()) if keep else (file.labels, 0)
+    allowed = _not_excluded(file.labels, workspace.database.fetch(read_excluded))
+    labels, differing = _of_new_pairs(allowed, workspace.labels()) if keep else (allowed, 0)
     drawn = [
         (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
         for q, c, found in file.designs
@@ -96,10 +99,10 @@ def import_labels(
     added = workspace.add_labels(
         labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
-    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace, file.labels)
+    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace, allowed)
     return ImportedLabels(
         added=added,
-        already_there=0 if replace else len(file.labels) - added,
+        already_there=0 if replace else len(allowed) - added,
         invalid=file.faults,
         on_left_out_images=file.on_left_out,
         blank=file.blank,
@@ -112,6 +115,7 @@ def import_labels(
         closed=closed,
         begun=begun,
         replaced=before + added - now.labels if replace else 0,
+        excluded=len(file.labels) - len(allowed),
     )
 
 
@@ -130,6 +134,15 @@ def _close_labelled(workspace: Workspace, new: Labels) -> tuple[int, int]:
             close_labelled(connection, known, ends, now_ms()),
             count_begun(connection, judged_labels(catalog, new)),
         )
+
+
+def _not_excluded(found: Labels, excluded: set[tuple[str, str]]) -> Labels:
+    """The labels of pairs that no verdict excluded, in either direction."""
+    if not excluded:
+        return found
+    ends = zip(found.query, found.candidate, strict=True)
+    kept = np.array([(min(pair), max(pair)) not in excluded for pair in ends], bool)
+    return Labels.of(found.query[kept], found.candidate[kept], found.label[kept])
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:

@@ -13,12 +13,10 @@ from lookalike.audit.sampling.values import MARGIN
 from lookalike.audit.training_verdict import BOTH_BOUNDS, MEASURE
 from lookalike.audit.training_verdict import MARGIN as TRAINING_MARGIN
 from lookalike.audit.verdict import CANNOT_TELL, Judgement
-from lookalike.core.errors import EmbeddingsError, EncoderError, LabelsError
+from lookalike.core.errors import EmbeddingsError, LabelsError
 from lookalike.core.progress import Progress
 from lookalike.core.text import bracketed, plural, value
 from lookalike.core.types import Rule
-from lookalike.encode.sources.checkpoint_file import lineage
-from lookalike.encode.spec import parse
 from lookalike.evaluate.groups import by_group
 from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.evaluate.significance.summary import Settings, significance
@@ -34,7 +32,7 @@ from lookalike.workflows.decide.training_verdict import (
     verdict_sentence,
 )
 from lookalike.workflows.decide.verdict import CorrectedRates, corrected_on_pool, judgement
-from lookalike.workflows.start.encoders import licence_of, unknown_licence
+from lookalike.workflows.release.licence import GateCheck, check_licence
 
 PASSING = ("trusted", "with care")
 FEWEST = 5  # queries of a group, below which an interval says nothing
@@ -57,21 +55,6 @@ class GateTerms:
     column: str = "category"
     group_margin: float = 0.05
     licence_cleared: bool = False
-
-
-@dataclass(frozen=True)
-class GateCheck:
-    """One condition, whether it holds, why, and what to do if it does not.
-
-    For `unknown` of so many `groups`, the labels cannot tell.
-    """
-
-    name: str
-    passed: bool
-    why: str
-    fix: str = ""
-    unknown: int = 0
-    groups: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +88,7 @@ def gate(
     """Check an encoder. Only drawn labels, or a corrected HR@5 that its trust word supports, can pass it."""
     workspace.vectors_folder(encoder)  # an unknown name is refused
     against = "" if served == encoder else served
-    checks = [_vectors(workspace, encoder), _licence(workspace, encoder, terms)]
+    checks = [_vectors(workspace, encoder), check_licence(workspace, encoder, cleared=terms.licence_cleared)]
     if checks[0].passed:
         how = settings or Settings(seed=workspace.settings.seed)
         labels = _Labels.of(workspace, encoder, against, how, progress)
@@ -121,39 +104,6 @@ def _vectors(workspace: Workspace, encoder: str) -> GateCheck:
     except EmbeddingsError as error:
         return GateCheck("vectors", False, error.problem, error.fix)
     return GateCheck("vectors", True, f"The vectors of {encoder} are those of the catalog as it is now.")
-
-
-def _licence(workspace: Workspace, encoder: str, terms: GateTerms) -> GateCheck:
-    """The licences of an encoder and of all that it is made of."""
-    try:
-        chain = lineage(parse(workspace.manifest(encoder).spec), workspace.folder)
-    except (EncoderError, EmbeddingsError) as error:
-        return GateCheck("licence", False, error.problem, error.fix)
-    found = [(str(one), licence_of(str(one), workspace.folder)) for one in chain]
-    held = [(spec, one) for spec, one in found if one is not None]
-    for spec, one in held:
-        if one.serving == "no":
-            return GateCheck(
-                "licence", False, f"{spec}: {one.sentence}", "Use an encoder whose licence allows serving."
-            )
-    for spec, one in held:
-        if one.serving != "yes" and not terms.licence_cleared:
-            return GateCheck(
-                "licence",
-                False,
-                f"{spec}: {one.sentence}",
-                "Find out whether you may serve it. If you may, add --licence-cleared.",
-            )
-    names = ", ".join(dict.fromkeys(one.name for _, one in held))
-    cleared = any(one.serving != "yes" for _, one in held)
-    unknown = unknown_licence(chain, workspace.folder)
-    if unknown and not terms.licence_cleared:
-        return GateCheck("licence", False, unknown, "If you may serve them, add --licence-cleared.")
-    if cleared or unknown:
-        return GateCheck("licence", True, f"You have cleared the licence: {names or 'of your own weights'}.")
-    return GateCheck(
-        "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
-    )
 
 
 @dataclass(frozen=True, eq=False)

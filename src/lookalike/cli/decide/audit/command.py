@@ -8,7 +8,8 @@ import typer
 
 from lookalike.audit.audits import MEASURES, AuditSettings
 from lookalike.cli import options
-from lookalike.cli.console import names_of, next_step, print_json, progress, say
+from lookalike.cli.console import names_of, print_json, progress, say
+from lookalike.cli.decide.after_measuring import next_after_measuring
 from lookalike.cli.decide.audit.exposure_text import print_exposure
 from lookalike.cli.decide.audit.text import print_audits
 from lookalike.cli.decide.audit.verdict_text import print_verdict
@@ -81,7 +82,7 @@ def audit(
     print_exposure(outcome.exposure, research=research)
     print_audits(outcome, research=research)
     say(*left_out(outcome.trained_left_out))
-    next_step(*step, "lookalike report", workspace=workspace)
+    next_after_measuring(opened, *step, "lookalike report")
 
 
 def _chosen(encoders: list[str]) -> str | list[str]:

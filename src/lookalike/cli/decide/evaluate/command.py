@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from lookalike.cli import options
-from lookalike.cli.console import conditions, next_step, print_json, progress, say
+from lookalike.cli.console import conditions, print_json, progress, say
+from lookalike.cli.decide.after_measuring import next_after_measuring
 from lookalike.cli.decide.evaluate.files import Files
 from lookalike.cli.decide.evaluate.text import BY_COLUMN, MAIN, print_level, print_levels
 from lookalike.cli.lazy import result
@@ -142,7 +143,7 @@ def evaluate(
     advised = None if isinstance(found, LevelsResult) else found.recommendation
     steps = () if advised is None else advised.next
     audit = ("lookalike audit",) if task == "discovery" else ()
-    next_step(*audit, "lookalike report", *steps, workspace=workspace)
+    next_after_measuring(opened, *audit, "lookalike report", *steps)
 
 
 def _gate(workspace: Workspace, encoders: Sequence[str], terms: GateTerms, *, json: bool) -> None:

@@ -1,0 +1,59 @@
+"""Whether the licences of an encoder allow serving it."""
+
+from dataclasses import dataclass
+
+from lookalike.core.errors import EmbeddingsError, EncoderError
+from lookalike.encode.sources.checkpoint_file import lineage
+from lookalike.encode.spec import parse
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.start.encoders import licence_of, unknown_licence
+
+CLEARED = "--licence-cleared"
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """One condition, whether it holds, why, and what to do if it does not.
+
+    For `unknown` of so many `groups`, the labels cannot tell.
+    """
+
+    name: str
+    passed: bool
+    why: str
+    fix: str = ""
+    unknown: int = 0
+    groups: int = 0
+
+
+def check_licence(workspace: Workspace, encoder: str, *, cleared: bool) -> GateCheck:
+    """The licences of an encoder and of all that it is made of."""
+    try:
+        chain = lineage(parse(workspace.manifest(encoder).spec), workspace.folder)
+    except (EncoderError, EmbeddingsError) as error:
+        return GateCheck("licence", False, error.problem, error.fix)
+    found = [(str(one), licence_of(str(one), workspace.folder)) for one in chain]
+    held = [(spec, one) for spec, one in found if one is not None]
+    for spec, one in held:
+        if one.serving == "no":
+            return GateCheck(
+                "licence", False, f"{spec}: {one.sentence}", "Use an encoder whose licence allows serving."
+            )
+    for spec, one in held:
+        if one.serving != "yes" and not cleared:
+            return GateCheck(
+                "licence",
+                False,
+                f"{spec}: {one.sentence}",
+                f"Find out whether you may serve it. If you may, add {CLEARED}.",
+            )
+    names = ", ".join(dict.fromkeys(one.name for _, one in held))
+    was_open = any(one.serving != "yes" for _, one in held)
+    unknown = unknown_licence(chain, workspace.folder)
+    if unknown and not cleared:
+        return GateCheck("licence", False, unknown, f"If you may serve them, add {CLEARED}.")
+    if was_open or unknown:
+        return GateCheck("licence", True, f"You have cleared the licence: {names or 'of your own weights'}.")
+    return GateCheck(
+        "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
+    )
