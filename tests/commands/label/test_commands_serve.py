@@ -159,3 +159,21 @@ def test_an_invited_lead_is_named_until_one_has_a_password(lookalike, shop, monk
     add(lookalike, monkeypatch, "Eva", "--role", "lead")
     ready = look(Workspace(shop))
     assert (ready.has_lead, ready.invited) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "following"), [(0, "nothing to label yet", True), (9, "No pair is open", False)]
+)
+def test_where_no_pair_is_open_the_server_says_whether_there_were_any(
+    lookalike, shop, monkeypatch, labels, said, following
+):
+    add(lookalike, monkeypatch, "Lea", "--role", "lead")
+    images = Workspace(shop).catalog.image
+    rows = [f"{images[0]},{image},1" for image in images[1 : labels + 1]]
+    (shop / "labels.csv").write_text("\n".join(["query,candidate,label", *rows]))
+    if labels:
+        assert lookalike("labels", "import", "labels.csv").status == 0
+    serve._say(look(Workspace(shop)), "http://127.0.0.1:1", Path())
+    out = console.out.file.getvalue()
+    assert said in out
+    assert ("lookalike discover" in out) == following

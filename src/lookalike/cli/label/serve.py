@@ -84,6 +84,8 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
     elif not ready.has_lead:
         say("There is no lead yet. Add one in another terminal, then log in:")
         next_step("lookalike users add NAME --role lead", workspace=workspace)
+    elif not ready.questions and ready.labels:
+        say("Open the address in a browser to search. No pair is open. Ctrl-C stops the server.")
     elif not ready.questions:
         say(
             "Open the address in a browser to search. There is nothing to label yet. Ctrl-C stops the server."

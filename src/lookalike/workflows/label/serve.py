@@ -29,7 +29,7 @@ class ServingState:
 
     `votes` are needed for each pair; `waiting` pairs have one and wait for another annotator. `searched` answers
     searches that name no encoder; `choice`: it is one of several, and none was promoted. `invited` is a lead without a
-    password, where no lead has one.
+    password, where no lead has one. `labels` are there already.
     """
 
     questions: int
@@ -41,6 +41,7 @@ class ServingState:
     searched: str = ""
     choice: bool = False
     invited: str = ""
+    labels: int = 0
 
     @property
     def lacks_a_second(self) -> bool:
@@ -70,7 +71,18 @@ def look(workspace: Workspace, *, alone: bool = False) -> ServingState:
         choice = promoted(connection) is None and len(workspace.encoders) > 1
         begun, everyone = votes_waiting(connection), people.everyone(connection)
     invited = "" if leads else next((one.name for one in everyone if one.is_lead and one.removed is None), "")
-    return ServingState(waiting, there, leads, new, begun, votes, workspace.served, choice, invited)
+    return ServingState(
+        waiting,
+        there,
+        leads,
+        new,
+        begun,
+        votes,
+        workspace.served,
+        choice,
+        invited,
+        workspace.label_count(),
+    )
 
 
 def allowed_hosts(host: str, more: Sequence[str], ready: ServingState) -> tuple[str, ...]:
