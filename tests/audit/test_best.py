@@ -10,7 +10,7 @@ from lookalike.audit.verdict import CorrectedRate, Judgement, advice
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.parts.decision import shown_decision
-from lookalike.workflows.decide.verdict import next_commands
+from lookalike.workflows.decide.next_steps import next_commands
 
 NAME, NAN = "HR@5 corrected", float("nan")
 DRAWN = SampledValue("HR@5", "new", "old", -0.1, -0.17, -0.03, "ratio", 200, 0, "worse")  # old is better

@@ -18,7 +18,8 @@ from lookalike.audit.training_verdict import TrainingVerdict, training_word
 from lookalike.core.types import Labels, Rule
 from lookalike.store.promotions import promote
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide import training_verdict
+from lookalike.workflows.decide import next_steps, training_verdict
+from lookalike.workflows.decide.next_steps import with_trained
 from lookalike.workflows.decide.sample_state import open_pairs
 from lookalike.workflows.decide.training_verdict import verdict_on, verdict_sentence
 from lookalike.workflows.label.forecast import forecast_labels
@@ -158,12 +159,10 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     with opened.database.write() as connection:
         promote(connection, "base", opened.manifest("base").origin, gate={})
     served = Workspace(shop)
-    assert training_verdict.with_trained(served, ["lookalike promote noise"]) == ("lookalike promote better",)
+    assert with_trained(served, ["lookalike promote noise"]) == ("lookalike promote better",)
     open_pair = ["lookalike compare noise base"]
-    assert training_verdict.with_trained(served, open_pair) == ("lookalike promote better", *open_pair)
-    assert training_verdict.with_trained(served, ["lookalike compare base noise"]) == (
-        "lookalike promote better",
-    )
+    assert with_trained(served, open_pair) == ("lookalike promote better", *open_pair)
+    assert with_trained(served, ["lookalike compare base noise"]) == ("lookalike promote better",)
     for following in all_next(lookalike, ("evaluate",), ("audit",), ("report",)):
         assert "lookalike promote better\n" in following
         assert "lookalike compare" not in following
@@ -174,7 +173,7 @@ def test_two_proven_steps_let_a_trained_encoder_replace_a_third_one(lookalike, s
     with opened.database.write() as connection:
         promote(connection, "better", opened.manifest("better").origin, gate={})
     assert "promote" not in "".join(all_next(lookalike, ("evaluate",), ("audit",), ("report",)))
-    assert training_verdict.with_trained(Workspace(shop), ["lookalike compare base noise"]) == ()
+    assert with_trained(Workspace(shop), ["lookalike compare base noise"]) == ()
 
 
 @pytest.mark.parametrize(("low", "expected"), [(0.03, True), (0.0, None)])
@@ -197,7 +196,8 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     with opened.database.write() as connection:
         promote(connection, served, opened.manifest(served).origin, gate={})
     told = TrainingVerdict(word, 0.0, -0.01, 0.01)
-    monkeypatch.setattr(training_verdict, "verdict_on", lambda *_: told)
+    for module in (training_verdict, next_steps):
+        monkeypatch.setattr(module, "verdict_on", lambda *_: told)
     chosen = training_verdict.chosen_on(opened, "base")
     use = {"won": ("better",), "not worse": ("base", "better")}.get(word, ("base",))
     assert (chosen is None) == ("better" not in use)
@@ -214,13 +214,13 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
         assert chosen.is_either == (served == "base")
     stays = served in use or (word == "cannot be told" and served == "better")
     advised = () if stays else (f"lookalike promote {use[0]}",)
-    assert training_verdict.with_trained(opened, ["lookalike promote base"]) == advised
+    assert with_trained(opened, ["lookalike promote base"]) == advised
     compare = "lookalike compare better base"
     expected = (compare,) if word == "cannot be told" else advised
-    assert training_verdict.with_trained(opened, [compare]) == expected
+    assert with_trained(opened, [compare]) == expected
     promoting = "lookalike promote better"
     expected = (promoting,) * (served != "better") if word == "cannot be told" else advised
-    assert training_verdict.with_trained(opened, [promoting]) == expected
+    assert with_trained(opened, [promoting]) == expected
 
 
 def test_all_places_labelled_decide_exactly(lookalike, shop, bare):  # noqa: F811

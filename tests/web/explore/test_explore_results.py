@@ -14,6 +14,7 @@ from lookalike.api.samples import SampleQuestion
 from lookalike.core.types import Labels, Rule
 from lookalike.evaluate.measures.table import DEFAULT
 from lookalike.search.results import judged_items
+from lookalike.store.promotions import promote
 from lookalike.store.vectors.maps import MAPS
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import evaluate
@@ -94,6 +95,29 @@ def test_plots_show_the_values_and_each_encoder_leads_to_its_queries(shop):
         assert values[best] == max(values.values())
         if measure == "HR@5":  # all queries count for both encoders
             assert f": {values[best] - values[other]:.3f}" in words
+
+
+def test_the_recommendation_says_what_to_run_next_or_that_it_is_served(tmp_path, team):
+    opened = with_vectors(make_workspace(tmp_path / "shop", team))
+    discover(opened, top=5)
+    catalog, pool = opened.catalog, opened.pool()
+    category = dict(zip(catalog.image, catalog.category, strict=True))
+    ends = list(zip(pool.query, pool.candidate, strict=True))
+    opened.add_labels(
+        Labels.of(pool.query, pool.candidate, [int(category[a] == category[b]) for a, b in ends]), "a file"
+    )
+    (step,) = results(opened).next
+    assert step in ("lookalike promote color", "lookalike promote hog")
+    name = step.split()[-1]
+    with serving_shop(opened) as running:
+        client = running.client(LEA)
+        when(lambda: f"Use <em>{name}</em>" in client.get("/results").text)
+        assert f"Next: <code>{step}</code>" in client.get("/results").text
+        with opened.database.write() as connection:
+            promote(connection, name, opened.manifest(name).origin, gate={})
+        page = client.get("/results").text
+    assert "Next: <code>" not in page
+    assert f"{name} is served." in page
 
 
 def test_the_share_never_shown_leads_to_the_photos(shop):

@@ -21,6 +21,7 @@ from lookalike.core.text import folded, plural
 from lookalike.store.people.people import active
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.next_steps import with_trained
 from lookalike.workflows.decide.sample_state import SampleState
 from lookalike.workflows.decide.sampled import (
     LOOKS,
@@ -32,7 +33,7 @@ from lookalike.workflows.decide.sampled import (
     sample_encoders,
 )
 from lookalike.workflows.decide.trained import trained_encoders
-from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair, with_trained
+from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair
 
 
 class SampleOptions(Declared):

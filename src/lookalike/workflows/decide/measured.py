@@ -27,16 +27,16 @@ from lookalike.evaluate.significance.summary import Settings, Significance
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
+from lookalike.workflows.decide.next_steps import next_commands, next_steps
 from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
 from lookalike.workflows.decide.sample_state import sampled_differences
-from lookalike.workflows.decide.training_verdict import headline_of, with_trained, without_told
+from lookalike.workflows.decide.training_verdict import headline_of, without_told
 from lookalike.workflows.decide.verdict import (
     NOT_CORRECTED,
     CorrectedRates,
     K,
     corrected_on_pool,
     judgement,
-    next_commands,
 )
 
 MISSED = MappingProxyType(
@@ -193,8 +193,8 @@ def recommend(
     scores = scores_result(known, sure, {rates.name: rates.name})
     headline, steps = made.headline, next_commands(made, "")
     if workspace is not None:
-        steps = next_commands(without_told(workspace, made), workspace.promoted)
-        headline, steps = headline_of(workspace, made), with_trained(workspace, steps)
+        headline = headline_of(workspace, made)
+        steps = next_steps(workspace, without_told(workspace, made))
     queries = max((one.scores[rates.name].queries for one in known), default=0)
     if found.rule.split and queries and made.best is not None and made.best.drawn is not None:
         headline += (

@@ -23,7 +23,7 @@ from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
 
 ADVISED = 200
-COMPARE, PROMOTE = "lookalike compare ", "lookalike promote "
+PROMOTE = "lookalike promote "
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,19 @@ def headline_of(workspace: Workspace, found: Judgement) -> str:
 def without_told(workspace: Workspace, found: Judgement) -> Judgement:
     """A judgement of the encoders that no verdict on training tells about, if there are two: what to do next is theirs.
 
-    For what the verdicts add, see `with_trained`.
+    For what the verdicts add, see `next_steps`.
     """
     told = {
         one.name
         for one in trained_encoders(workspace)
-        if {one.name, one.base} <= {*found.encoders} and _is_told(workspace, one.name, one.base)
+        if {one.name, one.base} <= {*found.encoders} and is_told(workspace, one.name, one.base)
     }
     left = tuple(name for name in found.encoders if name not in told)
     return replace(found, encoders=left) if len(left) > 1 else found
 
 
-def _is_told(workspace: Workspace, name: str, base: str) -> bool:
+def is_told(workspace: Workspace, name: str, base: str) -> bool:
+    """Whether there is a verdict on the encoder `name` that was trained on `base`."""
     return verdict_on(workspace, name, base).word != "cannot be told"
 
 
@@ -138,68 +139,13 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     return None
 
 
-def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
-    """Next commands as the verdicts on trained encoders change them.
-
-    Two encoders that have a verdict are not compared: the one to use is promoted, if it is not served. So it is with
-    an encoder that is compared as the best, or is served, where one that was trained on it won.
-    """
-    found = list[str]()
-    for command in commands:
-        name = _to_promote(workspace, command)
-        if name is None:
-            found.append(command)
-        elif name:
-            found.append(f"{PROMOTE}{name}")
-    won = _winner_on(workspace, workspace.promoted)
-    if won and not any(one.startswith(PROMOTE) for one in found):
-        found.insert(0, f"{PROMOTE}{won}")
-    return tuple(found)
-
-
-def _winner_on(workspace: Workspace, base: str) -> str:
-    """The encoder that was trained on `base` and won; "" if there is none."""
-    chosen = chosen_on(workspace, base) if base else None
-    won = chosen is not None and verdict_on(workspace, chosen.encoder, base).word == "won"
-    return chosen.encoder if chosen is not None and won else ""
-
-
-def _to_promote(workspace: Workspace, command: str) -> str | None:
-    """The encoder to promote instead of a command; "" where it is served, None where the command stays.
-
-    Nothing is promoted over an encoder that was trained on the same one and did not lose.
-    """
-    base = command.removeprefix(PROMOTE)
-    if command.startswith(COMPARE):
-        names = command.removeprefix(COMPARE).split()
-        judged = verdict_among(workspace, names)
-        if judged is not None and judged[2].word != "cannot be told":
-            base = judged[1]
-        elif _winner_on(workspace, names[0]):
-            base = names[0]
-        else:
-            return None
-    elif not command.startswith(PROMOTE):
-        return None
-    bases = {one.name: one.base for one in trained_encoders(workspace)}
-    if base in bases and _is_told(workspace, base, bases[base]):
-        base = bases[base]
-    promoted, chosen = workspace.promoted, chosen_on(workspace, base)
-    if chosen is not None and chosen.is_better:
-        return "" if chosen.encoder == promoted else chosen.encoder
-    on = bases.get(promoted, "")
-    if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
-        return ""
-    return "" if _is_beaten(workspace, base) else base
-
-
 def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) -> str:
     """Whether training helped; where it made no difference that matters, that the trained encoder can be served too.
 
     Not the other way round: an encoder that is not worse than its base can still be better by more than the margin.
     """
     told, served = verdict_sentence(name, base, found), workspace.served
-    if found.word != "not worse" or name == workspace.promoted or _is_beaten(workspace, base):
+    if found.word != "not worse" or name == workspace.promoted or is_beaten(workspace, base):
         return told
     check = f"{PROMOTE}{name} --dry-run"
     if served != base:
@@ -207,7 +153,7 @@ def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) 
     return f"{told} Use either: {base} is served. To check whether {name} can replace it: {check}."
 
 
-def _is_beaten(workspace: Workspace, name: str) -> bool:
+def is_beaten(workspace: Workspace, name: str) -> bool:
     """Whether drawn labels show that the promoted encoder is better than another one."""
     pair = (workspace.promoted, name)
     found = between(sampled_differences(workspace, MEASURE, TEST), pair)

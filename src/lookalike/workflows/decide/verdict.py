@@ -11,7 +11,7 @@ from lookalike.audit.corrected import Correction
 from lookalike.audit.judging import verdicts
 from lookalike.audit.leave_one_out import LeaveOneOut
 from lookalike.audit.sampling.values import SampledValue, best_first
-from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness, advice
+from lookalike.audit.verdict import CorrectedRate, Judgement, Steadiness
 from lookalike.core.errors import EmbeddingsError
 from lookalike.core.progress import Progress, part
 from lookalike.core.types import Catalog, Embeddings, JudgedRanks, Score, Scores
@@ -25,7 +25,6 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.corrected import corrected
 from lookalike.workflows.decide.pairs import RankedPairs
 
-WIDE = 0.1  # an interval that drawn labels make narrower
 K = 5  # the calibration is for the first five results
 NOT_RECORDED = (
     "It is not recorded which encoders proposed the labelled pairs, so no measure can be trusted and HR@K cannot be "
@@ -225,18 +224,6 @@ def judgement(
         uncorrected=rates.why,
         drawn=tuple(drawn),
     )
-
-
-def next_commands(found: Judgement, promoted: str) -> tuple[str, ...]:
-    """What to run after a verdict: separate the best encoders, or promote the best, or narrow its interval."""
-    pair, best = advice(found.encoders, found.verdicts, found.drawn), found.best
-    if pair is not None:
-        return (f"lookalike compare {' '.join(pair)}",)
-    if best is not None and (best.encoder or best.is_alike):
-        fine = best.pair if best.is_alike else best.pair[:1]
-        return () if promoted in fine else (f"lookalike promote {best.pair[0]}",)
-    rate = found.corrected.get(found.encoders[0]) if found.encoders else None
-    return (f"lookalike estimate {found.encoders[0]}",) if rate and rate.high - rate.low > WIDE else ()
 
 
 def _rate(score: Score, around: Interval, estimated: float) -> CorrectedRate:

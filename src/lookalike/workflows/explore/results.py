@@ -32,6 +32,7 @@ from lookalike.search.results import judged_items
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import evaluate
+from lookalike.workflows.decide.next_steps import next_steps
 from lookalike.workflows.decide.pairs import RankedPairs
 from lookalike.workflows.decide.trained import left_out, trained, untrained
 from lookalike.workflows.decide.training_verdict import chosen_on
@@ -57,7 +58,7 @@ class Results:
 
     `never` and `most` are images of items never shown, and shown most often with how often. `judged` are labels by
     query image and candidate item. `plots` are values by measure, `tests` the best encoder and its differences from the
-    others by measure. `encoders` are those of the table, `trained` those measured elsewhere.
+    others by measure. `encoders` are those of the table, `trained` those measured elsewhere. `next` are commands.
     """
 
     images: int
@@ -79,6 +80,7 @@ class Results:
     notes: tuple[str, ...] = ()
     values: Mapping[str, QueryValues] | None = None
     judged: Mapping[tuple[str, str], int] | None = None
+    next: tuple[str, ...] = ()
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -129,6 +131,7 @@ def results(workspace: Workspace) -> Results:
         notes=(*table.remarks, *(f"{one.count:,} labels: {one.reason}." for one in found.unusable)),
         values={name: one for name in table.measures if (one := _values(found.scores, name)) is not None},
         judged=judged_items(found.pairs),
+        next=() if judgement is None else next_steps(workspace, judgement),
     )
 
 

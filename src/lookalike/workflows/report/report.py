@@ -26,10 +26,11 @@ from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
+from lookalike.workflows.decide.next_steps import DOES, next_steps
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
-from lookalike.workflows.decide.training_verdict import chosen_on, verdict_on, with_trained
-from lookalike.workflows.decide.verdict import corrected_on_pool, next_commands
+from lookalike.workflows.decide.training_verdict import chosen_on, verdict_on
+from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures
 from lookalike.workflows.label.labelled import labelled
 from lookalike.workflows.report.exposure import exposure_part
@@ -41,11 +42,6 @@ from lookalike.workflows.report.strips import ENCODERS, Photos, Vectors, between
 from lookalike.workflows.start.status import EVALUATE, SERVE, status
 
 SAMPLES = 18
-DOES = {
-    "compare": "tells which of these two is better, from a few drawn labels.",
-    "estimate": "makes its interval narrower with a few drawn labels.",
-    "promote": "serves it to customers, if it passes the gate.",
-}  # the next command, by its verb
 
 
 @dataclass(frozen=True)
@@ -189,8 +185,7 @@ def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained
     if judgement is None or due not in (EVALUATE, SERVE):
         return (due,)
     best = judgement.encoders[0]
-    commands = with_trained(workspace, next_commands(judgement, workspace.promoted))
-    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in commands]
+    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in next_steps(workspace, judgement)]
     if not is_trained:
         steps.append(f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels.")
     return tuple(steps) or (due,)

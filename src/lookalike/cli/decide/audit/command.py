@@ -20,9 +20,8 @@ from lookalike.store.formats.tables import require_ending
 from lookalike.store.sql.schema import MAIN_POOL
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.audit import ALL, GENERATORS, AuditOutcome, audit_and_verdict, write_items
+from lookalike.workflows.decide.next_steps import next_steps
 from lookalike.workflows.decide.trained import left_out
-from lookalike.workflows.decide.training_verdict import with_trained
-from lookalike.workflows.decide.verdict import next_commands
 
 DEFAULT = AuditSettings()
 
@@ -77,7 +76,7 @@ def audit(
     if json:
         print_json(outcome)
         return
-    step = with_trained(opened, next_commands(outcome.verdict, opened.promoted))
+    step = next_steps(opened, outcome.verdict)
     print_verdict(outcome.verdict, step)
     print_exposure(outcome.exposure, research=research)
     print_audits(outcome, research=research)

@@ -14,11 +14,14 @@ from lookalike.evaluate.measures.table import parse
 from lookalike.report.figures.measures import Mark, dot_plot
 from lookalike.report.parts.explanations import explanation
 from lookalike.report.parts.verdict import COLOURS
+from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LARGEST, LEADS, SitePart
 from lookalike.web.background import Job
 from lookalike.web.pages.render import page
 from lookalike.web.routes.explore.pictures import pictures
 from lookalike.web.site import Site
+from lookalike.workflows.decide.next_steps import DOES
+from lookalike.workflows.decide.training_verdict import PROMOTE
 from lookalike.workflows.explore.results import (
     DIFFER,
     ORDERS,
@@ -61,6 +64,8 @@ def results_page(request: Request, site: SitePart) -> Response:
             "previews": _previews(site, found),
             "categories": _categories(site),
             "figures": _figures(found),
+            "steps": _steps(workspace, found),
+            "promoted": workspace.promoted,
             "sure": COLOURS,
             "asks": {name: words.asks if (words := explanation(parse(name))) else "" for name in found.plots},
         }
@@ -76,6 +81,12 @@ def results_page(request: Request, site: SitePart) -> Response:
         address=address,
         **shown,
     )
+
+
+def _steps(workspace: Workspace, found: Results) -> list[tuple[str, str]]:
+    """The next commands and what each does, without the promotion of what is served meanwhile."""
+    due = (one for one in found.next if one != f"{PROMOTE}{workspace.promoted}")
+    return [(one, DOES[one.split()[1]]) for one in due]
 
 
 @router.get("/figures.css")

@@ -1,0 +1,95 @@
+"""What to do after encoders were measured: separate the best ones, promote the best, or make a value more exact."""
+
+from collections.abc import Sequence
+
+from lookalike.audit.verdict import Judgement, advice
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.trained import trained_encoders
+from lookalike.workflows.decide.training_verdict import (
+    PROMOTE,
+    chosen_on,
+    is_beaten,
+    is_told,
+    verdict_among,
+    verdict_on,
+)
+
+COMPARE = "lookalike compare "
+WIDE = 0.1  # an interval that drawn labels make narrower
+DOES = {
+    "compare": "tells which of these two is better, from a few drawn labels.",
+    "estimate": "makes its interval narrower with a few drawn labels.",
+    "promote": "serves it to customers, if it passes the gate.",
+}  # a next command, by its verb
+
+
+def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
+    """What to run after a judgement, as the verdicts on trained encoders change it."""
+    return with_trained(workspace, next_commands(found, workspace.promoted))
+
+
+def next_commands(found: Judgement, promoted: str) -> tuple[str, ...]:
+    """What to run after a verdict: separate the best encoders, or promote the best, or narrow its interval."""
+    pair, best = advice(found.encoders, found.verdicts, found.drawn), found.best
+    if pair is not None:
+        return (f"lookalike compare {' '.join(pair)}",)
+    if best is not None and (best.encoder or best.is_alike):
+        fine = best.pair if best.is_alike else best.pair[:1]
+        return () if promoted in fine else (f"lookalike promote {best.pair[0]}",)
+    rate = found.corrected.get(found.encoders[0]) if found.encoders else None
+    return (f"lookalike estimate {found.encoders[0]}",) if rate and rate.high - rate.low > WIDE else ()
+
+
+def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ...]:
+    """Next commands as the verdicts on trained encoders change them.
+
+    Two encoders that have a verdict are not compared: the one to use is promoted, if it is not served. So it is with
+    an encoder that is compared as the best, or is served, where one that was trained on it won.
+    """
+    found = list[str]()
+    for command in commands:
+        name = _to_promote(workspace, command)
+        if name is None:
+            found.append(command)
+        elif name:
+            found.append(f"{PROMOTE}{name}")
+    won = _winner_on(workspace, workspace.promoted)
+    if won and not any(one.startswith(PROMOTE) for one in found):
+        found.insert(0, f"{PROMOTE}{won}")
+    return tuple(found)
+
+
+def _winner_on(workspace: Workspace, base: str) -> str:
+    """The encoder that was trained on `base` and won; "" if there is none."""
+    chosen = chosen_on(workspace, base) if base else None
+    won = chosen is not None and verdict_on(workspace, chosen.encoder, base).word == "won"
+    return chosen.encoder if chosen is not None and won else ""
+
+
+def _to_promote(workspace: Workspace, command: str) -> str | None:
+    """The encoder to promote instead of a command; "" where it is served, None where the command stays.
+
+    Nothing is promoted over an encoder that was trained on the same one and did not lose.
+    """
+    base = command.removeprefix(PROMOTE)
+    if command.startswith(COMPARE):
+        names = command.removeprefix(COMPARE).split()
+        judged = verdict_among(workspace, names)
+        if judged is not None and judged[2].word != "cannot be told":
+            base = judged[1]
+        elif _winner_on(workspace, names[0]):
+            base = names[0]
+        else:
+            return None
+    elif not command.startswith(PROMOTE):
+        return None
+    bases = {one.name: one.base for one in trained_encoders(workspace)}
+    if base in bases and is_told(workspace, base, bases[base]):
+        base = bases[base]
+    promoted, chosen = workspace.promoted, chosen_on(workspace, base)
+    if chosen is not None and chosen.is_better:
+        return "" if chosen.encoder == promoted else chosen.encoder
+    on = bases.get(promoted, "")
+    if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
+        return ""
+    return "" if is_beaten(workspace, base) else base
