@@ -6,11 +6,12 @@ and which command makes it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lookalike.audit.audits import Audits
 from lookalike.audit.exposure import Exposure
 from lookalike.audit.sampling.values import SampledValue
-from lookalike.audit.training_verdict import TrainedChoice
+from lookalike.audit.training_verdict import TrainedChoice, TrainingWord
 from lookalike.audit.verdict import Judgement
 from lookalike.discover.prevalence import PositiveRate
 from lookalike.discover.statistics import PoolFigures
@@ -170,7 +171,8 @@ class Lesson:
 
     `changes` are by the labels of the test split, `truth` by its complete truth where that is known. `counted` says
     on how many queries the results got better or worse, `strips` show some of each. `verdict` is the one by drawn
-    labels; it has a value where it `is_told`. A blend is compared with the encoder in it that is named as its base.
+    labels, and `word` its word, "" where it has no value. A blend is compared with the encoder in it that is named as
+    its base.
     """
 
     encoder: str
@@ -181,7 +183,7 @@ class Lesson:
     counted: str = ""
     strips: tuple[StripGroup, ...] = ()
     verdict: str = ""
-    is_told: bool = False
+    word: TrainingWord | Literal[""] = ""
     is_blend: bool = False
 
 

@@ -58,7 +58,7 @@ def render(report: Report) -> str:
             verdict=shown_verdict(report.verdict) if report.verdict else None,
             audit=shown_audit(report.audit) if report.audit else None,
             exposure=shown_exposure(report.exposure) if report.exposure else None,
-            drawn=shown_drawn(report.drawn),
+            drawn=shown_drawn(report.drawn, report.learning),
             drawn_columns=DRAWN_COLUMNS,
             overlap=_overlap(report),
             lessons=shown_learning(report.learning) if report.learning else (),

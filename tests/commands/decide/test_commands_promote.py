@@ -239,7 +239,11 @@ def test_a_cleared_licence_passes_in_a_teams_own_checks_too(lookalike, workspace
 
 @pytest.mark.parametrize(
     ("serving", "said"),
-    [("yes", ""), ("ask", "add --licence-cleared"), ("no", "Use an encoder whose licence")],
+    [
+        ("yes", ""),
+        ("ask", "--licence-cleared says that you may serve them"),
+        ("no", "Use an encoder whose licence"),
+    ],
 )
 def test_who_advises_a_promotion_names_the_licence_to_check(lookalike, workspace, monkeypatch, serving, said):
     from lookalike.encode.zoo.networks import Licence
@@ -248,7 +252,7 @@ def test_who_advises_a_promotion_names_the_licence_to_check(lookalike, workspace
     monkeypatch.setattr(licence, "licence_of", lambda *_: Licence("some", serving=serving))
     for command in (("compare", "hog", "color"), ("evaluate",), ("audit",), ("report", "--force")):
         told, _, following = " ".join(lookalike(*command).out.split()).partition("Next:")
-        assert "lookalike promote hog" in following
+        assert f"lookalike promote hog{' --licence-cleared' * (serving == 'ask')}" in following
         assert "licence" in told if said else "licence" not in told
         assert said in told
 

@@ -217,6 +217,32 @@ def test_equal_repeats_are_merged_in_every_format(lookalike, workspace):
     assert (done["added"], done["already_there"], done["repeated"]) == (1, 1, 1)
 
 
+def test_a_pair_that_is_asked_once_for_both_directions_gets_a_label_for_both(lookalike, workspace):
+    """As an answer in the labelling app does."""
+    opened = Workspace(workspace)
+    queue_pairs(opened)
+    with opened.database.read() as connection:
+        pairs = connection.exec_driver_sql("SELECT query, candidate, both FROM question ORDER BY id").all()
+    one, single = next(row for row in pairs if row.both), next(row for row in pairs if not row.both)
+    rows = "".join(f"{row.query},{row.candidate},1\n" for row in (one, single))
+    (workspace / "labels.csv").write_text(f"query,candidate,label\n{rows}")
+    done = lookalike("labels", "import", "labels.csv")
+    assert "1 label of the file also counts with query and candidate exchanged" in done.out
+    assert "Added 3 labels; 0 existed already." in done.out
+    assert set(labels_of(workspace)) == {
+        (one.query, one.candidate, 1),
+        (one.candidate, one.query, 1),
+        (single.query, single.candidate, 1),
+    }
+    again = lookalike("labels", "import", "labels.csv", "--json").json
+    assert (again["added"], again["already_there"], again["reversed"]) == (0, 3, 1)
+    (workspace / "labels.csv").write_text(
+        f"query,candidate,label\n{one.query},{one.candidate},0\n{one.candidate},{one.query},1\n"
+    )
+    own = lookalike("labels", "import", "labels.csv", "--replace", "--json").json
+    assert (own["reversed"], own["unusable"][0]["count"]) == (0, 2)
+
+
 def test_a_pair_that_a_lead_excluded_gets_no_label_from_a_file_until_it_is_reopened(lookalike, workspace):
     opened = Workspace(workspace)
     queue_pairs(opened)

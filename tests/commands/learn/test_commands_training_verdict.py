@@ -95,6 +95,7 @@ def test_every_command_says_the_verdict_and_the_gate_follows_it(lookalike, shop,
     found = verdict_on(Workspace(shop), "better", "base")
     said = verdict_sentence("better", "base", found)
     compared = lookalike("compare", "better", "base").out
+    assert lookalike("compare", "base", "better", "--json").json["training"]["word"] == found.word
     assert flat(compared).count(said) == 1
     assert "cannot be separated yet" not in compared  # the verdict says it
     assert said in flat(lookalike("evaluate", "base", "better").out)

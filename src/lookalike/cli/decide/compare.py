@@ -10,9 +10,10 @@ import typer
 from lookalike.api.samples import FEWEST, SampleQuestion
 from lookalike.audit.sampling.design import ALL_FROM
 from lookalike.audit.sampling.values import MARGIN
+from lookalike.audit.training_verdict import MEASURE
 from lookalike.cli import options
 from lookalike.cli.console import FILL_IN, label_first, next_step, print_json, progress, say, table
-from lookalike.cli.decide.after_measuring import next_after_measuring
+from lookalike.cli.decide.after_measuring import next_after_measuring, say_licence
 from lookalike.cli.label.labels_stats import LIST_CONTRADICTIONS
 from lookalike.cli.lazy import result
 from lookalike.cli.options import HERE
@@ -33,7 +34,7 @@ from lookalike.workflows.decide.sampled import (
     sample_encoders,
 )
 from lookalike.workflows.decide.trained import trained_encoders
-from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair
+from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair, verdict_among
 
 
 class SampleOptions(Declared):
@@ -108,7 +109,8 @@ def _run(
         found = sample_encoders(opened, question, how, margin=margin, pairs=pairs, progress=bar)
     found = replace(found, notes=(*found.notes, *_unused(found, chosen)))
     if json:
-        print_json(found)
+        judged = verdict_among(opened, encoders) if measure == MEASURE else None
+        print_json(replace(found, training=None if judged is None else judged[2]))
         return
     say(*map(folded, found.notes))
     told = told_by(opened, found.values, margin)
@@ -149,6 +151,7 @@ def _after_sample(
         next_step(another, workspace=opened.folder)
     elif one.answered + one.excluded < one.pairs and (one.contradicted or not (is_decided and one.look)):
         if promotion := _promotion(opened, found, is_decided=is_decided):
+            say_licence(opened, promotion[0])
             say(f"To stop labelling here: {promotion[0]}")
         _label_next(opened, one, command, pairs)
     else:

@@ -75,6 +75,12 @@ def _print_labels(found: ImportedLabels) -> None:
         f"Added {plural(found.added, 'label')}; {others}. "
         f"The workspace now has {plural(found.labels, 'label')}."
     )
+    if found.reversed:
+        say(
+            f"{plural(found.reversed, 'label')} of the file also "
+            f"{'counts' if found.reversed == 1 else 'count'} with query and candidate exchanged, because the pair is "
+            "asked once for both directions."
+        )
     if found.closed:
         say(f"{plural(found.closed, 'open pair')} of the queue closed, because a label exists now.")
     if found.begun:

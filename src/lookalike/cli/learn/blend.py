@@ -33,7 +33,7 @@ def blend(
     """Make one encoder of several: its similarity is the weighted mean of theirs.
 
     Without --weights, labels of the training split give the weights. Labels of drawn pairs of the test split tell
-    whether it helped: `compare` draws them, and the same command again has the verdict.
+    whether it helped: `compare` draws them and prints the verdict.
     """
     opened = Workspace(workspace)
     given = None if weights is None else [_number(text) for text in names_of(weights)]

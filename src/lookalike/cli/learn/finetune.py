@@ -39,9 +39,9 @@ def finetune(
     """Train a better encoder from labels: a small head on the vectors of an encoder, or more of its network (--part).
 
     Labels of the training split are used for training, and labels of the validation split choose the epoch. Labels of
-    drawn pairs of the test split tell whether it helped: `compare` draws them, and the same command again has the
-    verdict. A stopped run is resumed by the same command. A head needs no GPU. Several GPUs train one network:
-    `torchrun --nproc-per-node 4 -m lookalike finetune ...`.
+    drawn pairs of the test split tell whether it helped: `compare` draws them and prints the verdict. A stopped
+    run is resumed by the same command. A head needs no GPU. Several GPUs train one network: `torchrun
+    --nproc-per-node 4 -m lookalike finetune ...`.
     """
     opened = Workspace(workspace)
     require_learning()

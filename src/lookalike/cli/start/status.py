@@ -105,7 +105,8 @@ def _waiting(found: Status) -> list[str]:
     if found.drawn_open:
         many = plural(found.drawn_open, "drawn pair has", "drawn pairs have")
         lines.append(
-            f"{many} no label yet. The command that drew them prints the result, and with --pairs FILE writes them."
+            f"{many} no label yet. The command that drew them says whether they are needed, and writes them with "
+            "--pairs FILE."
         )
     return lines
 

@@ -58,7 +58,7 @@ def learned_in_short(part: LearningPart) -> str:
     if lesson is None:
         return ""
     words = _lead(lesson.changes).words
-    said = lesson.verdict if lesson.is_told else words and full(words)
+    said = lesson.verdict if lesson.word else words and full(words)
     by_labels = f"Training on the labels: {said}" if said else ""
     if not lesson.truth:
         return by_labels

@@ -204,6 +204,12 @@ def read_excluded(connection: Connection) -> set[tuple[str, str]]:
     return {(row.low, row.high) for row in rows}
 
 
+def read_both(connection: Connection) -> set[tuple[str, str]]:
+    """The photos, in alphabetical order, of pairs that are asked once for both directions."""
+    rows = connection.execute(select(question.c.low, question.c.high).where(question.c.both == 1))
+    return {(row.low, row.high) for row in rows}
+
+
 def _close(
     connection: Connection, which: Sequence[int], state: str, now: int, *still: ColumnElement[bool]
 ) -> None:

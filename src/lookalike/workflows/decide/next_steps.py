@@ -13,6 +13,7 @@ from lookalike.workflows.decide.training_verdict import (
     verdict_among,
     verdict_on,
 )
+from lookalike.workflows.release.licence import CLEARED, check_licence
 
 COMPARE = "lookalike compare "
 WIDE = 0.1  # an interval that drawn labels make narrower
@@ -21,6 +22,16 @@ DOES = {
     "estimate": "makes its interval narrower with a few drawn labels.",
     "promote": "serves it to customers, if it passes the gate.",
 }  # a next command, by its verb
+OPEN_LICENCE = (
+    "Check the licence of the weights first: it is not known, or leaves serving open. "
+    f"{CLEARED} says that you may serve them."
+)
+
+
+def does(command: str) -> str:
+    """What a next command does, and what to check before it."""
+    said = DOES[command.split()[1]]
+    return f"{said} {OPEN_LICENCE}" if CLEARED in command else said
 
 
 def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
@@ -52,11 +63,17 @@ def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ..
         if name is None:
             found.append(command)
         elif name:
-            found.append(f"{PROMOTE}{name}")
+            found.append(_promotion(workspace, name))
     won = _winner_on(workspace, workspace.promoted)
     if won and not any(one.startswith(PROMOTE) for one in found):
-        found.insert(0, f"{PROMOTE}{won}")
+        found.insert(0, _promotion(workspace, won))
     return tuple(found)
+
+
+def _promotion(workspace: Workspace, encoder: str) -> str:
+    """The command that promotes an encoder, with what it asks of the user where a licence leaves serving open."""
+    is_open = CLEARED in check_licence(workspace, encoder, cleared=False).fix
+    return f"{PROMOTE}{encoder}" + f" {CLEARED}" * is_open
 
 
 def _winner_on(workspace: Workspace, base: str) -> str:

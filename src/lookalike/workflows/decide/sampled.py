@@ -19,6 +19,7 @@ from lookalike.audit.sampling.design import ALL_FROM, SampleUnit
 from lookalike.audit.sampling.estimate import LEVEL
 from lookalike.audit.sampling.forecast import SampleStep
 from lookalike.audit.sampling.values import MARGIN, SampledValue
+from lookalike.audit.training_verdict import TrainingVerdict
 from lookalike.core.clock import now_ms
 from lookalike.core.errors import ArgumentError, EmbeddingsError
 from lookalike.core.progress import Progress
@@ -64,7 +65,8 @@ class DrawOptions:
 class SampledResult:
     """A question before it has a sample: `open` pairs and what more labels buy (`steps`); then its sample so far.
 
-    `wanted` is the least number of labels for the wanted width. `values` are exact where no pair is open.
+    `wanted` is the least number of labels for the wanted width. `values` are exact where no pair is open. `training` is
+    the verdict between an encoder and the one that it was trained on, which decides between these two.
     """
 
     question: SampleQuestion
@@ -75,6 +77,7 @@ class SampledResult:
     sample: SampleState | None
     values: tuple[SampledValue, ...]
     notes: tuple[str, ...]
+    training: TrainingVerdict | None = None
 
 
 def sample_encoders(
@@ -140,17 +143,19 @@ def all_exact(values: Sequence[SampledValue]) -> bool:
 
 
 def more_queries(workspace: Workspace, queries: int, split: Split | None) -> tuple[str, ...] | None:
-    """The command that adds queries to the pool, as many again as a question has; None if all are there.
+    """The command that adds queries to the pool, as many again as a question has, or all; None if all are there.
 
     None is needed, (), where the pool has more queries than the question already. A question on the test split needs
     queries of that split.
     """
-    pool = workspace.pool()
-    if pool is None or queries >= int(workspace.catalog.is_query(split).sum()):
+    pool, there = workspace.pool(), int(workspace.catalog.is_query(split).sum())
+    if pool is None or queries >= there:
         return None
     if len(pool_queries(workspace, split)) > queries:
         return ()
-    command = f"lookalike discover --queries {len(pool.queries) + max(queries, LEAST_MORE)}"
+    command = (
+        f"lookalike discover --queries {len(pool.queries) + min(max(queries, LEAST_MORE), there - queries)}"
+    )
     of_split = "" if split is None else f" --where split={split}"
     named = "" if workspace.pool_name == MAIN_POOL else f" --pool {workspace.pool_name}"
     return (command + of_split + named,)

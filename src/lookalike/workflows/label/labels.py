@@ -22,7 +22,7 @@ from lookalike.store.formats.label_files import (
 from lookalike.store.formats.label_formats import format_out
 from lookalike.store.formats.pair_files import WrittenPairs, write_pair_file
 from lookalike.store.labelling.progress import count_in, count_open
-from lookalike.store.labelling.queue import close_labelled, count_begun, read_excluded
+from lookalike.store.labelling.queue import close_labelled, count_begun, read_both, read_excluded
 from lookalike.store.sql.samples import DrawnPair, read_designs
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.label.labelled import judged_labels, labelled, labelled_ends
@@ -51,7 +51,8 @@ class ImportedLabels:
 
     `differing` pairs kept another label. `closed` pairs left the queue, because they have a label now. `begun` pairs
     have a label too, but stay open, because annotators have begun with them. `replaced` labels are gone. `excluded`
-    labels were left out, because a verdict in the labelling app excluded the pair.
+    labels were left out, because a verdict in the labelling app excluded the pair. `reversed` labels are the file's for
+    the other direction: an answer to a pair that is asked once for both directions fills both.
     """
 
     added: int
@@ -69,6 +70,7 @@ class ImportedLabels:
     begun: int = 0
     replaced: int = 0
     excluded: int = 0
+    reversed: int = 0
 
 
 def import_labels(
@@ -90,7 +92,8 @@ def import_labels(
         require_faultless(file.faults, str(table))
     items = workspace.catalog
     allowed = _not_excluded(file.labels, workspace.database.fetch(read_excluded))
-    labels, differing = _of_new_pairs(allowed, workspace.labels()) if keep else (allowed, 0)
+    given = _in_both_directions(allowed, workspace.database.fetch(read_both))
+    labels, differing = _of_new_pairs(given, workspace.labels()) if keep else (given, 0)
     drawn = [
         (DrawnPair(q, c, str(items.item[items.row[c]]), found.stratum, found.probability), found)
         for q, c, found in file.designs
@@ -99,10 +102,10 @@ def import_labels(
     added = workspace.add_labels(
         labels, str(table) if isinstance(table, Path) else "init", replace=replace, drawn=drawn
     )
-    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace, allowed)
+    now, (closed, begun) = label_statistics(workspace), _close_labelled(workspace, given)
     return ImportedLabels(
         added=added,
-        already_there=0 if replace else len(allowed) - added,
+        already_there=0 if replace else len(given) - added,
         invalid=file.faults,
         on_left_out_images=file.on_left_out,
         blank=file.blank,
@@ -116,6 +119,7 @@ def import_labels(
         begun=begun,
         replaced=before + added - now.labels if replace else 0,
         excluded=len(file.labels) - len(allowed),
+        reversed=len(given) - len(allowed),
     )
 
 
@@ -143,6 +147,20 @@ def _not_excluded(found: Labels, excluded: set[tuple[str, str]]) -> Labels:
     ends = zip(found.query, found.candidate, strict=True)
     kept = np.array([(min(pair), max(pair)) not in excluded for pair in ends], bool)
     return Labels.of(found.query[kept], found.candidate[kept], found.label[kept])
+
+
+def _in_both_directions(found: Labels, both: set[tuple[str, str]]) -> Labels:
+    """The labels, and those of the other direction where a pair is asked once for both and has no label of that one."""
+    if not both:
+        return found
+    ends = list(zip(found.query.tolist(), found.candidate.tolist(), strict=True))
+    there = set(ends)
+    more = [at for at, (a, b) in enumerate(ends) if (min(a, b), max(a, b)) in both and (b, a) not in there]
+    return Labels.of(
+        np.append(found.query, found.candidate[more]),
+        np.append(found.candidate, found.query[more]),
+        np.append(found.label, found.label[more]),
+    )
 
 
 def _of_new_pairs(found: Labels, there: Labels) -> tuple[Labels, int]:

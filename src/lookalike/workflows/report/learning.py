@@ -65,7 +65,7 @@ def learning_part(
                 how=how(head.learned, head.blended),
                 is_blend=bool(head.blended),
                 verdict=verdict_sentence(head.name, head.base, verdict) if verdict else "",
-                is_told=verdict is not None and not isnan(verdict.value),
+                word="" if verdict is None or isnan(verdict.value) else verdict.word,
                 changes=changes(before, after, MEASURES, found, rates),
                 truth=changes(true[head.base], true[head.name], TRUE) if known else (),
                 counted=_counted(before, after),

@@ -26,7 +26,7 @@ from lookalike.store.disk import disk_errors, make_folder, write_file
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.decide.audit import AuditOutcome, audit_and_verdict
 from lookalike.workflows.decide.evaluate import Evaluation, evaluate
-from lookalike.workflows.decide.next_steps import DOES, next_steps
+from lookalike.workflows.decide.next_steps import does, next_steps
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
 from lookalike.workflows.decide.training_verdict import chosen_on, verdict_on
@@ -185,7 +185,7 @@ def _next_steps(workspace: Workspace, judgement: Judgement | None, *, is_trained
     if judgement is None or due not in (EVALUATE, SERVE):
         return (due,)
     best = judgement.encoders[0]
-    steps = [f"`{one}` {DOES[one.split()[1]]}" for one in next_steps(workspace, judgement)]
+    steps = [f"`{one}` {does(one)}" for one in next_steps(workspace, judgement)]
     if not is_trained:
         steps.append(f"`lookalike finetune {best} --name {best}-trained` trains an encoder on the labels.")
     return tuple(steps) or (due,)

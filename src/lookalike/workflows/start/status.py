@@ -257,6 +257,10 @@ def next_command(found: Status) -> str:
     return next((command for due, command in steps if due), EVALUATE)
 
 
+def _drawn(count: int) -> str:
+    return f"{plural(count, 'drawn pair')} to label, as far as they are needed." if count else ""
+
+
 def cost(found: Status) -> str:
     """The cost of the next step, in photos, comparisons or hours of labelling; "" for serving what is finished."""
     command = next_command(found)
@@ -265,7 +269,7 @@ def cost(found: Status) -> str:
         "lookalike doctor": "check the workspace.",
     }
     if found.labels:
-        simple[SERVE] = f"{plural(found.drawn_open, 'drawn pair')} to label." if found.drawn_open else ""
+        simple[SERVE] = _drawn(found.drawn_open)
     if command in simple:
         return simple[command]
     if command.endswith("--stale"):

@@ -9,9 +9,9 @@ from lookalike.core.text import folded
 
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", UNKNOWN)
 REASONS = {
-    "compare": "No trusted result says which of {} is better. Label more pairs.",
+    "compare": "A few labels of pairs drawn at random tell which of {} is better.",
     "estimate": "The interval of {} is wide. A few drawn labels make it narrower.",
-    "promote": "{} is the best encoder by these labels, and is not promoted yet.",
+    "promote": "{} is the best encoder so far, and is not promoted yet.",
 }  # of the next command, by its verb
 LEGEND = (
     "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
@@ -37,7 +37,7 @@ def print_verdict(found: Judgement, steps: Sequence[str]) -> None:
     say("", *(folded(line) for line in (found.uncorrected, *LEGEND) if line))
     for command in steps:
         _, verb, *names = command.split()
-        say(folded(REASONS[verb].format(" and ".join(names))))
+        say(folded(REASONS[verb].format(" and ".join(one for one in names if not one.startswith("-")))))
     say("")
 
 

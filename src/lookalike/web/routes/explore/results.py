@@ -20,7 +20,7 @@ from lookalike.web.background import Job
 from lookalike.web.pages.render import page
 from lookalike.web.routes.explore.pictures import pictures
 from lookalike.web.site import Site
-from lookalike.workflows.decide.next_steps import DOES
+from lookalike.workflows.decide.next_steps import does
 from lookalike.workflows.decide.training_verdict import PROMOTE
 from lookalike.workflows.explore.results import (
     DIFFER,
@@ -85,8 +85,8 @@ def results_page(request: Request, site: SitePart) -> Response:
 
 def _steps(workspace: Workspace, found: Results) -> list[tuple[str, str]]:
     """The next commands and what each does, without the promotion of what is served meanwhile."""
-    due = (one for one in found.next if one != f"{PROMOTE}{workspace.promoted}")
-    return [(one, DOES[one.split()[1]]) for one in due]
+    served = f"{PROMOTE}{workspace.promoted}".split()
+    return [(one, does(one)) for one in found.next if one.split()[:3] != served]
 
 
 @router.get("/figures.css")
