@@ -3,6 +3,7 @@
 import multiprocessing
 import re
 import time
+from concurrent.futures import Future
 from itertools import combinations
 
 import pytest
@@ -16,6 +17,7 @@ from lookalike.store.labelling.campaigns import write_campaign
 from lookalike.store.labelling.queue import NewPair, add_pairs
 from lookalike.store.labelling.statistics import read_people
 from lookalike.store.sql import labelling_schema as tables
+from lookalike.web.routes.plan import Work
 from lookalike.workflows.decide.sampled import SampledResult
 from lookalike.workflows.decide.training_verdict import Told
 from lookalike.workflows.label.forecast import ForecastProblem, LabelForecast
@@ -326,3 +328,33 @@ def test_a_forecast_whose_process_is_killed_can_be_computed_again(served):
     page = computed()
     assert "Compute it again." not in page
     assert "EHR@5" in page
+
+
+def test_a_forecast_says_from_what_it_was_computed_and_when_that_has_changed(served):
+    pairs = list(combinations(served.workspace.catalog.image, 2))
+
+    def label(first: int, last: int) -> None:
+        query, candidate = zip(*pairs[first:last], strict=True)
+        served.workspace.add_labels(Labels.of(query, candidate, [1] * (last - first)), "a file")
+
+    label(0, 20)
+    embed(served.workspace, "descriptor:color")
+    lead = served.logged_in("Lead", "lead")
+    lead.get("/plan")
+    assert lead.post("/plan/forecast", encoder="color").status == 303
+    while "refresh" in (page := lead.get("/plan")).headers:
+        time.sleep(0.05)
+    assert "from 20 labels for color." in page.text
+    label(20, 21)
+    assert "compute the forecast again" not in lead.get("/plan").text
+    label(21, 25)
+    assert "Since then pairs were labelled (25 labels now): compute the forecast again." in (
+        lead.get("/plan").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "samples", "expected"), [(100, 1, False), (110, 1, False), (111, 1, True), (100, 2, True)]
+)
+def test_a_forecast_is_outdated_after_many_labels_or_a_draw(labels, samples, expected):
+    assert Work(("a",), 0, 100, 1, Future()).is_outdated(labels, samples) == expected

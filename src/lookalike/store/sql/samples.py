@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from lookalike.store.formats.designs import DesignOfPair
 from lookalike.store.sql.rows import insert_all
@@ -61,6 +61,11 @@ def write_sample(connection: Connection, one: StoredSample) -> None:
     }
     key = connection.execute(insert(sample).values(row).returning(sample.c.id)).scalar_one()
     _add_pairs(connection, key, 0, one.pairs)
+
+
+def count_samples(connection: Connection) -> int:
+    """How many samples were drawn."""
+    return connection.execute(select(func.count()).select_from(sample)).scalar_one()
 
 
 def read_samples(connection: Connection) -> list[StoredSample]:

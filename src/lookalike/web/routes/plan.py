@@ -14,6 +14,7 @@ from lookalike.core.errors import ArgumentError
 from lookalike.store.labelling.campaigns import read_campaign
 from lookalike.store.labelling.progress import count_states
 from lookalike.store.sql.left_out import count_left_out
+from lookalike.store.sql.samples import count_samples
 from lookalike.store.workspace import Workspace
 from lookalike.web.access.dependencies import LEADS, ActorPart, SitePart
 from lookalike.web.pages.render import page
@@ -24,15 +25,18 @@ from lookalike.workflows.label.next_step import plan_step
 from lookalike.workflows.label.plan import plan
 
 router = APIRouter(prefix="/plan", dependencies=LEADS, include_in_schema=False)
+FEW = 0.1  # a smaller share of new labels changes no advice
 AGAIN = "3; url=/plan?look={}#more-labels"  # a browser does not reload an address that is the same
 
 
 @dataclass
 class Work:
-    """The forecast that is computed in another process, or the last one."""
+    """The forecast that is computed in another process, or the last one; `labels` and `samples` were there then."""
 
     encoders: tuple[str, ...]
     begun: int
+    labels: int
+    samples: int
     future: "Future[LabelForecast | ForecastProblem]"
 
     @property
@@ -44,15 +48,26 @@ class Work:
             return ForecastProblem("The forecast stopped before its end.", "Compute it again.")
         return self.future.result()
 
+    def is_outdated(self, labels: int, samples: int) -> bool:
+        """Whether so much was labelled or drawn since then that the advice can be another one."""
+        return samples != self.samples or abs(labels - self.labels) > FEW * self.labels
+
 
 @router.get("")
 def plan_page(request: Request, site: SitePart, asked: bool = False, choose: bool = False) -> Response:
     """Remaining work, expected errors, and the last forecast."""
-    campaign, states, left_out = site.database.fetch(
-        lambda connection: (read_campaign(connection), count_states(connection), count_left_out(connection))
+    campaign, states, left_out, samples = site.database.fetch(
+        lambda connection: (
+            read_campaign(connection),
+            count_states(connection),
+            count_left_out(connection),
+            count_samples(connection),
+        )
     )
     work: Work | None = site.forecast
     found, forecast = plan(site.database, campaign, site.now()), None if work is None else work.found
+    labels = site.workspace.label_count()
+    is_outdated = work is not None and work.is_outdated(labels, samples)
     return page(
         request,
         "team/plan.html.j2",
@@ -60,7 +75,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False, choose: boo
         found=found,
         states=states,
         left_out=left_out,
-        step=plan_step(states, found, forecast),
+        step=plan_step(states, found, None if is_outdated else forecast),
         campaign=campaign,
         encoders=site.workspace.encoders,
         most=MOST_ENCODERS,
@@ -68,6 +83,8 @@ def plan_page(request: Request, site: SitePart, asked: bool = False, choose: boo
         choose=choose,
         work=work,
         forecast=forecast,
+        labels=labels,
+        is_outdated=is_outdated,
     )
 
 
@@ -83,9 +100,9 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
     if not 1 <= len(chosen) <= MOST_ENCODERS:
         return RedirectResponse("/plan?choose=1#more-labels", 303)
     if site.forecast is None or site.forecast.future.done():
-        site.forecast = Work(
-            chosen, site.now(), _forecaster(site).submit(forecast_beside, site.workspace.folder, chosen)
-        )
+        future = _forecaster(site).submit(forecast_beside, site.workspace.folder, chosen)
+        there = site.workspace.label_count(), site.database.fetch(count_samples)
+        site.forecast = Work(chosen, site.now(), *there, future)
     return RedirectResponse("/plan#more-labels", 303)
 
 
