@@ -255,6 +255,8 @@ def test_who_advises_a_promotion_names_the_licence_to_check(lookalike, workspace
         assert f"lookalike promote hog{' --licence-cleared' * (serving == 'ask')}" in following
         assert "licence" in told if said else "licence" not in told
         assert said in told
+    checking = licence.promotion(Workspace(workspace), "hog", "--dry-run")
+    assert checking == f"lookalike promote hog --dry-run{' --licence-cleared' * (serving == 'ask')}"
 
 
 def test_promote_does_one_thing(lookalike, workspace):

@@ -139,9 +139,9 @@ def test_a_comparison_that_all_labels_leave_open_names_the_command_that_adds_que
     shown = " ".join(lookalike("compare", "v", "w", "-k", 3).out.split())
     assert "No pair is left to label on these 10 queries." in shown
     assert shown.endswith(
-        "Next: lookalike discover --queries 60 lookalike compare v w --measure HR@3 --labels 200"
+        "Next: lookalike discover --queries 36 lookalike compare v w --measure HR@3 --labels 200"
     )
-    assert lookalike("discover", "--queries", 60).status == 0
+    assert lookalike("discover", "--queries", 36).status == 0
     assert "--labels" in lookalike("compare", "v", "w", "-k", 3).out.partition("Next: ")[2]
     drawn = lookalike("compare", "v", "w", "-k", 3, "--labels", 200, "--json")
     assert drawn.status == 0, drawn.err

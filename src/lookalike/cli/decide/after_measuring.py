@@ -4,8 +4,7 @@ from lookalike.cli.console import next_step, say
 from lookalike.core.text import folded
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.next_steps import OPEN_LICENCE
-from lookalike.workflows.decide.training_verdict import PROMOTE
-from lookalike.workflows.release.licence import CLEARED, check_licence
+from lookalike.workflows.release.licence import CLEARED, PROMOTE, check_licence
 
 
 def next_after_measuring(workspace: Workspace, *commands: str) -> None:

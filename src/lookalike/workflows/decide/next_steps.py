@@ -6,14 +6,13 @@ from lookalike.audit.verdict import Judgement, advice
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.trained import trained_encoders
 from lookalike.workflows.decide.training_verdict import (
-    PROMOTE,
     chosen_on,
     is_beaten,
     is_told,
     verdict_among,
     verdict_on,
 )
-from lookalike.workflows.release.licence import CLEARED, check_licence
+from lookalike.workflows.release.licence import CLEARED, PROMOTE, promotion
 
 COMPARE = "lookalike compare "
 WIDE = 0.1  # an interval that drawn labels make narrower
@@ -63,17 +62,11 @@ def with_trained(workspace: Workspace, commands: Sequence[str]) -> tuple[str, ..
         if name is None:
             found.append(command)
         elif name:
-            found.append(_promotion(workspace, name))
+            found.append(promotion(workspace, name))
     won = _winner_on(workspace, workspace.promoted)
     if won and not any(one.startswith(PROMOTE) for one in found):
-        found.insert(0, _promotion(workspace, won))
+        found.insert(0, promotion(workspace, won))
     return tuple(found)
-
-
-def _promotion(workspace: Workspace, encoder: str) -> str:
-    """The command that promotes an encoder, with what it asks of the user where a licence leaves serving open."""
-    is_open = CLEARED in check_licence(workspace, encoder, cleared=False).fix
-    return f"{PROMOTE}{encoder}" + f" {CLEARED}" * is_open
 
 
 def _winner_on(workspace: Workspace, base: str) -> str:

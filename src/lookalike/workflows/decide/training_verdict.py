@@ -21,9 +21,9 @@ from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.sample_state import read_estimate, sampled_differences
 from lookalike.workflows.decide.sampled import sample_encoders
 from lookalike.workflows.decide.trained import TEST, trained_encoders
+from lookalike.workflows.release.licence import promotion
 
 ADVISED = 200
-PROMOTE = "lookalike promote "
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) 
     told, served = verdict_sentence(name, base, found), workspace.served
     if found.word != "not worse" or name == workspace.promoted or is_beaten(workspace, base):
         return told
-    check = f"{PROMOTE}{name} --dry-run"
+    check = promotion(workspace, name, "--dry-run")
     if served != base:
         return f"{told} To check whether {name} can be served: {check}."
     return f"{told} Use either: {base} is served. To check whether {name} can replace it: {check}."

@@ -8,7 +8,7 @@ from lookalike.encode.spec import parse
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.start.encoders import licence_of, unknown_licence
 
-CLEARED = "--licence-cleared"
+PROMOTE, CLEARED = "lookalike promote ", "--licence-cleared"
 
 
 @dataclass(frozen=True)
@@ -57,3 +57,9 @@ def check_licence(workspace: Workspace, encoder: str, *, cleared: bool) -> GateC
     return GateCheck(
         "licence", True, f"The licence allows serving: {names}." if names else "No licence is involved."
     )
+
+
+def promotion(workspace: Workspace, encoder: str, *options: str) -> str:
+    """The command that promotes an encoder, with the option that a licence asks for if it leaves serving open."""
+    is_open = CLEARED in check_licence(workspace, encoder, cleared=False).fix
+    return " ".join([f"{PROMOTE}{encoder}", *options, *[CLEARED] * is_open])

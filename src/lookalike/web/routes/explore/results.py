@@ -21,7 +21,6 @@ from lookalike.web.pages.render import page
 from lookalike.web.routes.explore.pictures import pictures
 from lookalike.web.site import Site
 from lookalike.workflows.decide.next_steps import does
-from lookalike.workflows.decide.training_verdict import PROMOTE
 from lookalike.workflows.explore.results import (
     DIFFER,
     ORDERS,
@@ -31,6 +30,7 @@ from lookalike.workflows.explore.results import (
     ordered,
     results_beside,
 )
+from lookalike.workflows.release.licence import PROMOTE
 
 router = APIRouter(prefix="/results", dependencies=LEADS, include_in_schema=False)
 STALE_MS = 600_000
