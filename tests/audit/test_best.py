@@ -6,6 +6,7 @@ import pytest
 
 from lookalike.audit.judging import verdicts
 from lookalike.audit.sampling.values import SampledValue, best_first, between
+from lookalike.audit.training_verdict import TrainedChoice
 from lookalike.audit.verdict import CorrectedRate, Judgement, advice
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
@@ -73,6 +74,16 @@ def test_drawn_labels_decide_first(p, drawn, encoder, command):
 def test_of_two_encoders_that_are_alike_the_served_one_stays():
     found = judged(0.001, (ALIKE,))
     assert [next_commands(found, served) for served in ("new", "old")] == [(), ()]
+    assert next_commands(found, "old-trained", "old") == ()  # it was trained on old, and did not lose
+    assert next_commands(found, "third", "") == (f"lookalike promote {found.best.pair[0]}",)
+
+
+@pytest.mark.parametrize("is_better", [True, False])
+def test_what_was_trained_on_one_of_two_that_are_alike_is_used_if_it_is_better(is_better):
+    trained = TrainedChoice("old-trained", "It is not worse.", is_better, is_either=not is_better)
+    shown = shown_decision(judged(0.001, (ALIKE,)), None, trained)
+    assert (shown.encoder, shown.either) == ("old-trained" if is_better else "", False)
+    assert shown.why[0] == trained.sentence
 
 
 def test_an_interval_of_the_correction_around_0_decides_nothing():

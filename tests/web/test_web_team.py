@@ -348,13 +348,20 @@ def test_a_forecast_says_from_what_it_was_computed_and_when_that_has_changed(ser
     label(20, 21)
     assert "compute the forecast again" not in lead.get("/plan").text
     label(21, 25)
-    assert "Since then pairs were labelled (25 labels now): compute the forecast again." in (
+    assert "Since then, the labels have changed (25 now): compute the forecast again." in (
         lead.get("/plan").text
     )
 
 
 @pytest.mark.parametrize(
-    ("labels", "samples", "expected"), [(100, 1, False), (110, 1, False), (111, 1, True), (100, 2, True)]
+    ("labels", "samples", "served", "expected"),
+    [
+        (100, 1, "a", False),
+        (110, 1, "a", False),
+        (111, 1, "a", True),
+        (100, 2, "a", True),
+        (100, 1, "b", True),
+    ],
 )
-def test_a_forecast_is_outdated_after_many_labels_or_a_draw(labels, samples, expected):
-    assert Work(("a",), 0, 100, 1, Future()).is_outdated(labels, samples) == expected
+def test_a_forecast_is_outdated_after_many_labels_or_a_draw(labels, samples, served, expected):
+    assert Work(("a",), 0, 100, 1, "a", Future()).is_outdated(labels, samples, served) == expected

@@ -34,7 +34,13 @@ from lookalike.workflows.decide.sampled import (
     sample_encoders,
 )
 from lookalike.workflows.decide.trained import trained_encoders
-from lookalike.workflows.decide.training_verdict import advised_labels, told_by, trained_pair, verdict_among
+from lookalike.workflows.decide.training_verdict import (
+    advised_labels,
+    replaced_by_promoted,
+    told_by,
+    trained_pair,
+    verdict_among,
+)
 
 
 class SampleOptions(Declared):
@@ -185,7 +191,7 @@ def _promotion(opened: Workspace, found: SampledResult, *, is_decided: bool) -> 
     one = found.values[0] if len(found.values) == 1 else None
     if one is None or one.decision in ("", "open"):
         return None
-    if one.decision == "alike" and opened.served in encoders:
+    if one.decision == "alike" and {opened.served, replaced_by_promoted(opened)} & {*encoders}:
         return ()
     return with_trained(opened, (f"lookalike promote {one.better_first[0]}",))
 

@@ -41,8 +41,8 @@ def shown_decision(
 ) -> ShownDecision | None:
     """The decision by drawn labels, else by HR@K corrected; None where neither compares the two best encoders.
 
-    An encoder that was `trained` on the best one is used instead if it is better. If it is not worse, either can be
-    used where one of them is served.
+    An encoder that was `trained` on the best one, or on one of two that are alike, is used instead if it is better.
+    If it is not worse than the best one, either can be used where one of them is served.
     """
     best = found.best
     if best is None:
@@ -55,7 +55,7 @@ def shown_decision(
         why = _why(found, best.compared, is_distrusted=trust == DISTRUSTED)
         reasons = f"{_unjudged(found, best.pair[0])} {best.worth}" if trust else ""
     why = (*why, best.beside) if best.beside else why
-    new = trained if best.encoder else None
+    new = trained if best.encoder or best.is_alike else None
     return ShownDecision(
         encoder=new.encoder if new is not None and new.is_better else best.encoder,
         best=best.pair,
@@ -66,7 +66,7 @@ def shown_decision(
         marks=marks,
         is_alike=best.is_alike,
         trained="" if new is None else new.encoder,
-        either=new is not None and new.is_either,
+        either=new is not None and new.is_either and bool(best.encoder),
     )
 
 

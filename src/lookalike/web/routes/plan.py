@@ -31,12 +31,16 @@ AGAIN = "3; url=/plan?look={}#more-labels"  # a browser does not reload an addre
 
 @dataclass
 class Work:
-    """The forecast that is computed in another process, or the last one; `labels` and `samples` were there then."""
+    """The forecast that is computed in another process, or the last one.
+
+    There were so many `labels` and `samples` then, and that encoder was `served`.
+    """
 
     encoders: tuple[str, ...]
     begun: int
     labels: int
     samples: int
+    served: str
     future: "Future[LabelForecast | ForecastProblem]"
 
     @property
@@ -48,9 +52,10 @@ class Work:
             return ForecastProblem("The forecast stopped before its end.", "Compute it again.")
         return self.future.result()
 
-    def is_outdated(self, labels: int, samples: int) -> bool:
-        """Whether so much was labelled or drawn since then that the advice can be another one."""
-        return samples != self.samples or abs(labels - self.labels) > FEW * self.labels
+    def is_outdated(self, labels: int, samples: int, served: str) -> bool:
+        """Whether so much has changed since then that the advice can be another one."""
+        same = (samples, served) == (self.samples, self.served)
+        return not same or abs(labels - self.labels) > FEW * self.labels
 
 
 @router.get("")
@@ -67,7 +72,7 @@ def plan_page(request: Request, site: SitePart, asked: bool = False, choose: boo
     work: Work | None = site.forecast
     found, forecast = plan(site.database, campaign, site.now()), None if work is None else work.found
     labels = site.workspace.label_count()
-    is_outdated = work is not None and work.is_outdated(labels, samples)
+    is_outdated = work is not None and work.is_outdated(labels, samples, site.workspace.served)
     return page(
         request,
         "team/plan.html.j2",
@@ -101,7 +106,8 @@ def begin(request: Request, site: SitePart, encoder: Annotated[list[str] | None,
         return RedirectResponse("/plan?choose=1#more-labels", 303)
     if site.forecast is None or site.forecast.future.done():
         future = _forecaster(site).submit(forecast_beside, site.workspace.folder, chosen)
-        there = site.workspace.label_count(), site.database.fetch(count_samples)
+        workspace = site.workspace
+        there = workspace.label_count(), site.database.fetch(count_samples), workspace.served
         site.forecast = Work(chosen, site.now(), *there, future)
     return RedirectResponse("/plan#more-labels", 303)
 

@@ -9,6 +9,7 @@ from lookalike.workflows.decide.training_verdict import (
     chosen_on,
     is_beaten,
     is_told,
+    replaced_by_promoted,
     verdict_among,
     verdict_on,
 )
@@ -35,17 +36,21 @@ def does(command: str) -> str:
 
 def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
     """What to run after a judgement, as the verdicts on trained encoders change it."""
-    return with_trained(workspace, next_commands(found, workspace.promoted))
+    served = workspace.promoted, replaced_by_promoted(workspace)
+    return with_trained(workspace, next_commands(found, *served))
 
 
-def next_commands(found: Judgement, promoted: str) -> tuple[str, ...]:
-    """What to run after a verdict: separate the best encoders, or promote the best, or narrow its interval."""
+def next_commands(found: Judgement, *served: str) -> tuple[str, ...]:
+    """What to run after a verdict: separate the best encoders, or promote the best, or narrow its interval.
+
+    Nothing replaces what is `served`, or an encoder that stands for it.
+    """
     pair, best = advice(found.encoders, found.verdicts, found.drawn), found.best
     if pair is not None:
         return (f"lookalike compare {' '.join(pair)}",)
     if best is not None and (best.encoder or best.is_alike):
         fine = best.pair if best.is_alike else best.pair[:1]
-        return () if promoted in fine else (f"lookalike promote {best.pair[0]}",)
+        return () if {*fine} & {*served} else (f"lookalike promote {best.pair[0]}",)
     rate = found.corrected.get(found.encoders[0]) if found.encoders else None
     return (f"lookalike estimate {found.encoders[0]}",) if rate and rate.high - rate.low > WIDE else ()
 
@@ -99,7 +104,6 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
     promoted, chosen = workspace.promoted, chosen_on(workspace, base)
     if chosen is not None and chosen.is_better:
         return "" if chosen.encoder == promoted else chosen.encoder
-    on = bases.get(promoted, "")
-    if promoted == base or (on == base and verdict_on(workspace, promoted, base).word != "lost"):
+    if base in (promoted, replaced_by_promoted(workspace)):
         return ""
     return "" if is_beaten(workspace, base) else base

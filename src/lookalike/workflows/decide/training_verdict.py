@@ -139,6 +139,20 @@ def chosen_on(workspace: Workspace, base: str) -> TrainedChoice | None:
     return None
 
 
+def chosen_for(workspace: Workspace, found: Judgement) -> TrainedChoice | None:
+    """What to use instead of the best encoder of a judgement; of two that are alike, instead of either."""
+    best = found.best
+    bases = best.pair if best is not None and best.is_alike else found.encoders[:1]
+    return next((one for one in (chosen_on(workspace, base) for base in bases) if one is not None), None)
+
+
+def replaced_by_promoted(workspace: Workspace) -> str:
+    """The encoder that the promoted one was trained on, if it did not lose against it; "" if there is none."""
+    promoted = workspace.promoted
+    base = next((one.base for one in trained_encoders(workspace) if one.name == promoted), "")
+    return base if base and verdict_on(workspace, promoted, base).word != "lost" else ""
+
+
 def _advice(workspace: Workspace, name: str, base: str, found: TrainingVerdict) -> str:
     """Whether training helped; where it made no difference that matters, that the trained encoder can be served too.
 

@@ -35,7 +35,7 @@ from lookalike.workflows.decide.evaluate import evaluate
 from lookalike.workflows.decide.next_steps import next_steps
 from lookalike.workflows.decide.pairs import RankedPairs
 from lookalike.workflows.decide.trained import left_out, trained, untrained
-from lookalike.workflows.decide.training_verdict import chosen_on
+from lookalike.workflows.decide.training_verdict import chosen_for
 from lookalike.workflows.report.exposure import exposure_part
 from lookalike.workflows.report.measures import measure_table
 from lookalike.workflows.report.strips import ENCODERS, Photos
@@ -118,7 +118,7 @@ def results(workspace: Workspace) -> Results:
         table=shown_table(table, table.measures),
         plots={name: marks_of(table, name) for name in table.measures},
         tests={name: differences(table, name) for name in table.comparisons},
-        decision=shown_decision(judgement, table, chosen_on(workspace, judgement.encoders[0]))
+        decision=shown_decision(judgement, table, chosen_for(workspace, judgement))
         if judgement is not None
         else None,
         findings=shown_findings(table),

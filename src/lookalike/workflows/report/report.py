@@ -29,7 +29,7 @@ from lookalike.workflows.decide.evaluate import Evaluation, evaluate
 from lookalike.workflows.decide.next_steps import does, next_steps
 from lookalike.workflows.decide.sample_state import all_estimates
 from lookalike.workflows.decide.trained import left_out, trained_encoders, untrained
-from lookalike.workflows.decide.training_verdict import chosen_on, verdict_on
+from lookalike.workflows.decide.training_verdict import chosen_for, verdict_on
 from lookalike.workflows.decide.verdict import corrected_on_pool
 from lookalike.workflows.label.discover import figures
 from lookalike.workflows.label.labelled import labelled
@@ -118,7 +118,7 @@ def gather(
     audits = None if found is None else _audits(workspace, found, progress)
     judgement = None if audits is None else audits.verdict
     ranked = judgement.encoders if judgement is not None and judgement.corrected else ()
-    chosen = chosen_on(workspace, ranked[0]) if ranked and heads else None
+    chosen = chosen_for(workspace, judgement) if judgement is not None and ranked and heads else None
     best, compared = ranked[:2], found
     if chosen is not None and chosen.is_better:
         best, compared = (chosen.encoder, ranked[0]), on_test
