@@ -65,8 +65,10 @@ def test_an_interval_without_0_beside_an_open_test_says_that_p_decides():
     borderline = replace(
         BETTER, family=1, interval=replace(BETTER.interval, low=0.006), p_permutation=0.052, p_holm=0.052
     )
-    assert "interval 0.006 to 0.109, p = 0.052, which decides" in sentence(borderline)
-    assert "p = 0.180 after Holm, which decides" in sentence(replace(borderline, family=6, p_holm=0.18))
+    assert "interval 0.006 to 0.109, p = 0.052 (p decides, not the interval)" in sentence(borderline)
+    assert "p = 0.180 after Holm (p decides, not the interval)" in sentence(
+        replace(borderline, family=6, p_holm=0.18)
+    )
     assert "decides" not in sentence(OPEN)
 
 

@@ -136,7 +136,7 @@ def _tested(found: Comparison) -> str:
         return "not tested: " + (found.interval.reason or "too few replicates have a value")
     alone = not is_significant(found) and found.p < 1.0 - found.interval.level
     excludes_0 = found.interval.low > 0.0 or found.interval.high < 0.0
-    decides = ", which decides" if excludes_0 and not (alone or is_significant(found)) else ""
+    decides = " (p decides, not the interval)" if excludes_0 and not (alone or is_significant(found)) else ""
     if found.family < 2:
         return f"{_p(found.p_holm)}{without}{decides}"
     before = f", {_p(found.p)} before" if alone else ""
