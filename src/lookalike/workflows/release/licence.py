@@ -1,5 +1,6 @@
 """Whether the licences of an encoder allow serving it."""
 
+import shlex
 from dataclasses import dataclass
 
 from lookalike.core.errors import EmbeddingsError, EncoderError
@@ -62,4 +63,4 @@ def check_licence(workspace: Workspace, encoder: str, *, cleared: bool) -> GateC
 def promotion(workspace: Workspace, encoder: str, *options: str) -> str:
     """The command that promotes an encoder, with the option that a licence asks for if it leaves serving open."""
     is_open = CLEARED in check_licence(workspace, encoder, cleared=False).fix
-    return " ".join([f"{PROMOTE}{encoder}", *options, *[CLEARED] * is_open])
+    return " ".join([f"{PROMOTE}{shlex.quote(encoder)}", *options, *[CLEARED] * is_open])

@@ -22,6 +22,7 @@ from lookalike.store.promotions import Promoted
 from lookalike.store.vectors.indexes import IndexManifest, image_keys, load_index, read_index
 from lookalike.store.workspace import REPORTS, Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms, gate
+from lookalike.workflows.release.licence import promotion
 from lookalike.workflows.report.strips import HITS, Photos, strip_groups
 from lookalike.workflows.search.index import build_index, index_folder
 
@@ -192,8 +193,8 @@ def write_page(workspace: Workspace, old: str, new: str, found: Churn) -> str:
     why = (
         f"{percent(found.share, 0)} of the first {found.k} results change if {new} replaces {old}. For "
         f"{percent(found.unchanged, 0)} of the queries nothing changes. Below are the {len(rows)} of {found.queries:,} "
-        f"queries that change most, with the first {HITS} results. To promote it, run `lookalike promote "
-        f"{shlex.quote(new)}`; to return, run `lookalike promote --rollback`."
+        f"queries that change most, with the first {HITS} results. To promote it, run "
+        f"`{promotion(workspace, new)}`; to return, run `lookalike promote --rollback`."
     )
     judged = judged_items(judged_pairs(catalog, workspace.labels(), Rule()))
     (group,) = strip_groups(
