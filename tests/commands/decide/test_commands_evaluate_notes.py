@@ -121,7 +121,10 @@ def test_a_measure_without_simulations_says_that_nobody_knows_how_often_it_is_ri
     said, made = evaluated(lookalike, "--measures", "MRR@4,AUC_mac")
     untested = made["recommendation"]["untested"]
     assert "MRR@4" in untested
-    assert f"unknown how often differences by {' and '.join(untested)} are right" in " ".join(said.split())
+    assert f"No simulation covers {' and '.join(untested)} with labels like these." in " ".join(said.split())
+    for block in said.split("\n\n"):  # beside what the measure claims, too
+        name = block.partition(":")[0]
+        assert (f"unknown how often such results by {name} are right" in block) == (name in untested)
 
 
 def test_by_a_column_two_measures_are_printed_and_all_are_in_json(labelled, lookalike):

@@ -88,8 +88,8 @@ def _untested(measured: Measured, names: Sequence[str]) -> list[str]:
     if not which:
         return []
     return [
-        f"It is unknown how often differences by {' and '.join(which)} are right: no simulation covers this measure "
-        "with labels like these. Labels of pairs drawn at random measure a difference without one: lookalike compare."
+        f"No simulation covers {' and '.join(which)} with labels like these. Labels of pairs drawn at random measure a "
+        "difference without one: lookalike compare."
     ]
 
 
