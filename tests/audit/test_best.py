@@ -41,6 +41,11 @@ def judged(p: float, drawn=(), *, half: float = 0.02) -> Judgement:
     )
 
 
+def test_encoders_that_drawn_labels_do_not_compare_are_told():
+    assert judged(0.3).not_drawn == judged(0.3, (OPEN,)).not_drawn == ()
+    assert judged(0.3, (replace(OPEN, second="third"),)).not_drawn == ("old",)
+
+
 @pytest.mark.parametrize(
     ("p", "drawn", "encoder", "command"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
-from lookalike.evaluate.significance.sentence import full, sentence, verdict
+from lookalike.evaluate.significance.sentence import UNTESTED, full, sentence, verdict
 
 NONE = math.nan
 BETTER = Comparison(
@@ -43,6 +43,15 @@ def test_better_names_both_encoders_with_their_figures():
     assert text.startswith("color is better than hog (EHR@5 0.812 against 0.741, difference 0.071")
     assert all(part in text for part in ("0.034 to 0.109", "p = 0.002 after Holm", "61% of queries"))
     assert sentence(BETTER.swapped) == text
+
+
+def test_where_no_simulation_says_how_often_such_results_are_right_no_encoder_is_better():
+    text = sentence(BETTER, is_tested=False)
+    assert text.startswith("color has a higher EHR@5 than hog (EHR@5 0.812 against 0.741")
+    assert text.endswith(UNTESTED)
+    first, group = verdict("color", [BETTER, replace(BETTER, encoders=("color", "lbp"))], is_tested=False)
+    assert (first, group) == (text, f"color has a higher EHR@5 than lbp (p = 0.002 after Holm); {UNTESTED}")
+    assert sentence(OPEN, is_tested=False) == sentence(OPEN)  # it claims nothing
 
 
 def test_an_open_comparison_has_both_p_where_the_adjustment_decides():

@@ -255,6 +255,12 @@ class Judgement:
         found = (one.measure for one in self.verdicts if one.word == UNKNOWN and one.claims)
         return tuple(name for name in dict.fromkeys(found) if name not in others)
 
+    @property
+    def not_drawn(self) -> tuple[str, ...]:
+        """The encoders that drawn labels do not compare, where there are drawn labels."""
+        compared = {name for one in self.drawn for name in (one.first, one.second)}
+        return tuple(name for name in self.encoders if name not in compared) if self.drawn else ()
+
     def correction(self, encoder: str, decimals: int = 3) -> str:
         """One encoder's corrected HR@K as sentences, or why it is undefined; "" if nothing was corrected."""
         one = self.corrected.get(encoder)

@@ -1,7 +1,7 @@
 """Scores and comparisons with how sure they are, as tables, pages and JSON show them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lookalike.core.types import Scores
@@ -76,12 +76,17 @@ def scores_result(
     }
 
 
-def comparisons_result(sure: Significance | None, names: Mapping[str, str]) -> ComparisonsResult | None:
-    """Each two encoders by each measure; None where they were not compared."""
+def comparisons_result(
+    sure: Significance | None, names: Mapping[str, str], untested: Collection[str] = ()
+) -> ComparisonsResult | None:
+    """Each two encoders by each measure; None where they were not compared. `untested`: see `sentence`."""
     if sure is None or not sure.comparisons:
         return None
     return {
-        name: [ComparisonResult(**vars(one), p=one.p, words=sentence(one)) for one in sure.comparisons[own]]
+        name: [
+            ComparisonResult(**vars(one), p=one.p, words=sentence(one, is_tested=own not in untested))
+            for one in sure.comparisons[own]
+        ]
         for name, own in names.items()
     }
 
@@ -92,7 +97,14 @@ def best_by(scores: Sequence[Scores], measure: str) -> str | None:
     return max(defined, key=lambda one: one[measure].value).encoder if defined else None
 
 
-def verdict_on_best(scores: Sequence[Scores], sure: Significance, measure: str) -> list[str]:
-    """The best encoder by a measure against the others; nothing if no encoder has a value."""
+def verdict_on_best(
+    scores: Sequence[Scores], sure: Significance, measure: str, untested: Collection[str] = ()
+) -> list[str]:
+    """The best encoder by a measure against the others; nothing if no encoder has a value.
+
+    `untested`: see `sentence`.
+    """
     best = best_by(scores, measure)
-    return [] if best is None else verdict(best, sure.comparisons[measure])
+    if best is None:
+        return []
+    return verdict(best, sure.comparisons[measure], is_tested=measure not in untested)

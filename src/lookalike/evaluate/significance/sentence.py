@@ -9,6 +9,7 @@ from lookalike.evaluate.significance.intervals import CORRECTED
 
 WITH_ERROR = " with the error of the correction"
 NO_QUALITY = ("coverage",)  # more of it does not make a better encoder
+UNTESTED = "how often such results are right with labels like these is unknown"
 
 
 def is_significant(found: Comparison) -> bool:
@@ -16,8 +17,10 @@ def is_significant(found: Comparison) -> bool:
     return found.p_holm < 1.0 - found.interval.level
 
 
-def sentence(found: Comparison) -> str:
+def sentence(found: Comparison, *, is_tested: bool = True) -> str:
     """Which of two encoders is better by one measure, or that these labels cannot separate them.
+
+    Where no simulation says how often such results are right (`is_tested` is False), no encoder is called better.
 
     "color is better than hog (EHR@5 0.812 against 0.741, difference 0.071, interval 0.034 to 0.109, p = 0.002 after
     Holm, better on 61% of queries (ties count half))".
@@ -27,14 +30,13 @@ def sentence(found: Comparison) -> str:
     if math.isnan(found.difference):
         return f"{first} and {second} cannot be compared by {found.measure}: no query counts for both"
     if is_significant(found):
-        verb = "may be better than" if _is_in_doubt(found) else _is_better(found.measure)
-        return f"{first} {verb} {second} ({_figures(found)})"
+        return _claim(found, second, _figures(found), is_tested=is_tested)
     if found.drawn_too_few:
         return f"{_more_replicates(found)} to separate {first} from {second} ({_figures(found)})"
     return f"these labels cannot separate {first} from {second} ({_figures(found)})"
 
 
-def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
+def verdict(best: str, comparisons: Sequence[Comparison], *, is_tested: bool = True) -> list[str]:
     """One encoder against all others by one measure: the next best with all figures, the others grouped by result.
 
     `comparisons` are those of the measure; pairs without `best` are left out.
@@ -47,10 +49,11 @@ def verdict(best: str, comparisons: Sequence[Comparison]) -> list[str]:
     better = [one for one in rest if is_significant(one) and one.difference > 0]
     short = [one for one in rest if one.drawn_too_few]
     alike = [one for one in rest if not (is_significant(one) or one in short or math.isnan(one.p_holm))]
-    others = [sentence(one) for one in rest if one not in (*better, *short, *alike)]
-    parts = [*_better(best, better), *_alike(best, alike, again=_is_open(order[0]))]
+    others = [sentence(one, is_tested=is_tested) for one in rest if one not in (*better, *short, *alike)]
+    parts = [*_better(better, is_tested=is_tested), *_alike(best, alike, again=_is_open(order[0]))]
     parts = parts[::-1] if _is_open(order[0]) else parts
-    return [sentence(order[0]), *parts, *_short(best, short, again=order[0].drawn_too_few), *others]
+    first = sentence(order[0], is_tested=is_tested)
+    return [first, *parts, *_short(best, short, again=order[0].drawn_too_few), *others]
 
 
 def full(text: str) -> str:
@@ -63,13 +66,13 @@ def full(text: str) -> str:
     return f"{first}{text[1:]}."
 
 
-def _better(best: str, than: Sequence[Comparison]) -> list[str]:
+def _better(than: Sequence[Comparison], *, is_tested: bool) -> list[str]:
     """One encoder and those it is better than."""
     if not than:
         return []
     names = listed([one.encoders[1] for one in than])
     worst = _p(max(one.p_holm for one in than), most=len(than) > 1)
-    return [f"{best} {_is_better(than[0].measure)} {names} ({worst} after Holm)"]
+    return [_claim(than[0], names, f"{worst} after Holm", is_tested=is_tested)]
 
 
 def _alike(best: str, others: Sequence[Comparison], *, again: bool) -> list[str]:
@@ -105,8 +108,13 @@ def _is_in_doubt(found: Comparison) -> bool:
     return around.method == CORRECTED and around.low <= 0.0 <= around.high
 
 
-def _is_better(measure: str) -> str:
-    return f"has a higher {measure} than" if measure.partition("@")[0] in NO_QUALITY else "is better than"
+def _claim(found: Comparison, others: str, figures: str, *, is_tested: bool) -> str:
+    """The first encoder against others that the test separates it from."""
+    is_quality = found.measure.partition("@")[0] not in NO_QUALITY
+    verb = "is better than" if is_quality and is_tested else f"has a higher {found.measure} than"
+    verb = "may be better than" if _is_in_doubt(found) else verb
+    said = f"{found.encoders[0]} {verb} {others} ({figures})"
+    return said if is_tested or not is_quality else f"{said}; {UNTESTED}"
 
 
 def _figures(found: Comparison) -> str:

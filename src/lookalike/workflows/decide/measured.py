@@ -1,6 +1,6 @@
 """One call of `evaluate`: the scores at one level or several, how sure they are, and what they show."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -57,7 +57,8 @@ class Recommendation:
 
     `corrected` are the scores by HR@K corrected. They and the headline are empty where it cannot be corrected;
     `uncorrected` says why, if a generator is the reason. `untested` are the measures of whose results no simulation
-    says how often they are right. `next` are the commands that follow.
+    says how often they are right. `not_drawn` are the encoders that drawn labels, where there are any, do not compare.
+    `next` are the commands that follow.
     """
 
     headline: str
@@ -65,6 +66,7 @@ class Recommendation:
     distrusted: tuple[Distrust, ...]
     uncorrected: str
     untested: tuple[str, ...] = ()
+    not_drawn: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
 
 
@@ -191,17 +193,19 @@ def recommend(
     made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
-    headline, steps = made.headline, next_commands(made, "")
+    headline, steps, untold = made.headline, next_commands(made, ""), made
     if workspace is not None:
-        headline = headline_of(workspace, made)
-        steps = next_steps(workspace, without_told(workspace, made))
+        untold = without_told(workspace, made)
+        headline, steps = headline_of(workspace, made), next_steps(workspace, untold)
     queries = max((one.scores[rates.name].queries for one in known), default=0)
     if found.rule.split and queries and made.best is not None and made.best.drawn is not None:
         headline += (
             f" The tables below use the labels of {plural(queries, 'query', 'queries')} of the {found.rule.split} "
             "split only, so they can show another order."
         )
-    return Recommendation(headline, scores, made.distrusted, rates.why, made.untested, steps)
+    return Recommendation(
+        headline, scores, made.distrusted, rates.why, made.untested, untold.not_drawn, steps
+    )
 
 
 def _result(
@@ -216,6 +220,7 @@ def _result(
     compared = sure if sure is not None and sure.comparisons else None
     advised = None if compared is None else recommend(found, rates, compared, drawn, workspace)
     distrusted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
+    untested = () if advised is None else advised.untested
     return EvaluationResult(
         scores=scores_result(found.scores, sure, names),
         labels=found.labels,
@@ -231,11 +236,12 @@ def _result(
         sources=dict(found.sources),
         bootstrap=None if sure is None else sure.settings,
         recommendation=advised,
-        comparisons=comparisons_result(compared, names),
+        comparisons=comparisons_result(compared, names, untested),
         verdicts=None
         if compared is None
         else {
-            name: [] if own in distrusted else verdict(found, compared, own) for name, own in names.items()
+            name: [] if own in distrusted else verdict(found, compared, own, untested)
+            for name, own in names.items()
         },
         caveats=None
         if compared is None
@@ -254,14 +260,14 @@ def depth_notes(found: Evaluation, measures: Iterable[str]) -> dict[str, str]:
     return {name: why for name in measures if (why := too_deep(name, float(label.mean()), items))}
 
 
-def verdict(found: Evaluation, sure: Significance, measure: str) -> list[str]:
+def verdict(found: Evaluation, sure: Significance, measure: str, untested: Collection[str] = ()) -> list[str]:
     """The best encoder by a measure against the others; nothing if no encoder has a value.
 
     Nor for a measure that is no quality (coverage), if no encoder has significantly more of it.
     """
     if parse(measure).family in NO_QUALITY and not any(map(is_significant, sure.comparisons[measure])):
         return []
-    sentences = verdict_on_best(found.scores, sure, measure)
+    sentences = verdict_on_best(found.scores, sure, measure, untested)
     if found.is_identification:  # by the catalog alone
         return [one.replace("these labels", "these photos") for one in sentences]
     return sentences

@@ -9,8 +9,6 @@ from lookalike.core.types import Scores
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.evaluate.significance.results import verdict_on_best
 from lookalike.evaluate.significance.sentence import full, sentence
-from lookalike.evaluate.significance.summary import Significance
-from lookalike.workflows.decide.evaluate import Evaluation
 from lookalike.workflows.decide.measured import recommend
 from lookalike.workflows.decide.verdict import NOT_CORRECTED
 from lookalike.workflows.demo.demo import Demo
@@ -56,26 +54,22 @@ DemoResult = TypedDict(
 
 def demo_result(made: Demo) -> DemoResult:
     """The figures of a demo, without `learned` if nothing could be. A measure not to be trusted has no verdict."""
-    doubted = _distrusted(made.evaluation, made.sure)
+    advised = recommend(made.evaluation, NOT_CORRECTED, made.sure)
+    doubted = {one.measure for one in advised.distrusted} if advised is not None else set[str]()
+    untested = () if advised is None else advised.untested
     return {
         "workspace": str(made.workspace.folder),
         "report": str(made.report),
         "scores": _values(made.evaluation.scores),
         "intervals": {encoder: dict(known) for encoder, known in made.sure.intervals.items()},
         "verdicts": {
-            name: list(map(full, verdict_on_best(made.evaluation.scores, made.sure, name)))
+            name: list(map(full, verdict_on_best(made.evaluation.scores, made.sure, name, untested)))
             for name in JUDGED_BY
             if name not in doubted
         },
         "learned": None if made.learned is None else _learned(made.learned),
         "true_HR@5": {one.encoder: one["HR@5"].value for one in made.truth},
     }
-
-
-def _distrusted(found: Evaluation, sure: Significance) -> set[str]:
-    """The measures that are not to be trusted on these labels."""
-    advised = recommend(found, NOT_CORRECTED, sure)
-    return set() if advised is None else {one.measure for one in advised.distrusted}
 
 
 def _learned(learned: Learned) -> LearnedResult:

@@ -1,6 +1,6 @@
 """A report's part "Before and after training": trained encoders beside those they were trained on (test split)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from types import MappingProxyType
@@ -92,7 +92,8 @@ def changes(
     words = {rates.name: advised.headline.removesuffix(".")} if advised is not None else {}
     words |= {one.measure: "" for one in advised.distrusted} if advised is not None else {}
     first, second = rates.added_to([before, after])
-    made = (_change(name, first, second, sure) for name in measures if sure.comparisons.get(name))
+    untested = () if advised is None else advised.untested
+    made = (_change(name, first, second, sure, untested) for name in measures if sure.comparisons.get(name))
     return tuple(replace(one, words=words.get(one.measure, one.words)) for one in made)
 
 
@@ -105,10 +106,12 @@ def _advised(
     return recommend(replace(found, scores=(before, after), judged=judged), only, sure)
 
 
-def _change(name: str, before: Scores, after: Scores, sure: Significance) -> MeasureChange:
+def _change(
+    name: str, before: Scores, after: Scores, sure: Significance, untested: Collection[str]
+) -> MeasureChange:
     found: Comparison = sure.comparisons[name][0].swapped  # what came after, less what was before
     values = scores_result([before, after], sure, {name: name})
-    proved = "" if name.startswith("coverage") else sentence(found)
+    proved = "" if name.startswith("coverage") else sentence(found, is_tested=name not in untested)
     return MeasureChange(
         name,
         values[before.encoder][name],

@@ -29,7 +29,7 @@ def measure_table(
     """The table of scores with intervals; beside it, where the complete truth is known, the same against that."""
     sure = significance(found.scores, progress=part(progress, 0, 2))
     advised = recommend(found, NOT_CORRECTED, sure)
-    claims = () if advised is None else advised.distrusted
+    claims, untested = ((), ()) if advised is None else (advised.distrusted, advised.untested)
     distrusted = depth_notes(found, found.printed.values()) | {one.measure: one.sentence for one in claims}
     names = {own: own for own in sorted(found.printed.values(), key=lambda own: own in distrusted)}
     main = [name for name in names if parse(name).family in MAIN and name not in distrusted]
@@ -38,7 +38,7 @@ def measure_table(
         found.generators,
         MeasureTable(scores_result(truth, None, names), found.generators) if truth else None,
         DEFAULT_SETTINGS,
-        {name: verdict_on_best(found.scores, sure, name) for name in main},
+        {name: verdict_on_best(found.scores, sure, name, untested) for name in main},
         by_category(catalog, found, but=distrusted, progress=part(progress, 1, 2)),
         tuple(remarks),
         distrusted,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from lookalike.core.text import folded, plural, significant
+from lookalike.core.text import folded, listed, plural, significant
 from lookalike.core.types import JudgedRanks
 from lookalike.evaluate.measures.table import FAMILIES, Measure, parse
 from lookalike.evaluate.significance.intervals import MOST_REPLICATES, NO_VALUE
@@ -87,9 +87,11 @@ def _untested(measured: Measured, names: Sequence[str]) -> list[str]:
     which = [name for name in names if advised is not None and name in advised.untested]
     if not which:
         return []
+    others = listed(advised.not_drawn) if advised is not None else ""
     return [
         f"No simulation covers {' and '.join(which)} with labels like these. Labels of pairs drawn at random measure a "
         "difference without one: lookalike compare."
+        + (f" So far none are drawn for {others}." if others else "")
     ]
 
 

@@ -35,8 +35,6 @@ def print_level(measured: Measured, only: Sequence[str] | None = None) -> None:
         _block(shown.scores, name, found.favoured)
         proved = (sentence for part in (shown.verdicts, shown.caveats) if part for sentence in part[name])
         say(*(folded(one, "  ") for one in ([doubted[own]] if own in doubted else map(full, proved))))
-        if advised is not None and own in advised.untested:
-            say(f"  It is unknown how often such results by {own} are right with labels like these.")
         if shown.per is not None:
             _groups(shown.per, name, found.favoured)
     say("", *notes(measured, list(names.values())))
