@@ -119,7 +119,8 @@ def chunks(catalog: Catalog) -> list[Chunk]:
     """All photos in the pieces that workers take."""
     pieces = (slice(first, first + CHUNK) for first in range(0, len(catalog), CHUNK))
     rows = np.arange(len(catalog))
-    return [Chunk(tuple(rows[p].tolist()), tuple(catalog.path[p]), tuple(catalog.digest[p])) for p in pieces]
+    columns = (catalog.path, catalog.digest, catalog.box)
+    return [Chunk(tuple(rows[p].tolist()), *(tuple(column[p]) for column in columns)) for p in pieces]
 
 
 def random_network(name: str) -> Network:

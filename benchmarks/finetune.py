@@ -9,7 +9,8 @@ similarities, forward and backward, on the very batches of the epoch: for n imag
 
 The epoch is that of `finetune` itself, on its first steps, each followed by its products; the whole is told from these.
 With one thread seconds are processor seconds, which say more on a machine that is shared; with several, where waiting
-for each other counts, they are the clock's. `python benchmarks/finetune.py`
+for each other counts, they are the clock's. With `--device cuda` head and products are on the card, and the last column
+is the share of the time in which the card computes. `python benchmarks/finetune.py`
 """
 
 import argparse
@@ -18,9 +19,13 @@ import json
 import statistics
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 IMAGES, FEATURES, PROJECTION = 50_000, 1_280, 2_048
 POSITIVES, NEGATIVES = 187_000, 180_000
@@ -33,32 +38,37 @@ def main() -> None:
     options.add_argument("--batch", type=int, nargs="*", default=[256, 512, 1024])
     options.add_argument("--steps", type=int, default=60, help="of the epoch; as many as there are: 10000")
     options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--device", default="cpu")
     options.add_argument("--one", action="store_true")
     given = options.parse_args()
     if given.one:
-        print(json.dumps(measured(given.batch[0], given.steps, given.threads)))
+        print(json.dumps(measured(given.batch[0], given.steps, given.threads, given.device)))
         return
     print(
         f"{IMAGES:,} images, {FEATURES:,} features, projection {PROJECTION:,}, {POSITIVES:,} positives, "
-        f"threads: {given.threads}"
+        f"threads: {given.threads}, {given.device}"
     )
     print(
-        f"{'batch':>6} {'batches':>8} {'seen':>5} {'epoch s':>8} {'products s':>11} {'ratio':>6} {'limit':>6}"
+        f"{'batch':>6} {'batches':>8} {'seen':>5} {'epoch s':>8} {'products s':>11} {'ratio':>6} {'limit':>6} "
+        f"{'busy':>6}"
     )
     for batch in given.batch:
         own = ["--one", "--batch", str(batch), "--steps", str(given.steps), "--threads", str(given.threads)]
+        own += ["--device", given.device]
         said = subprocess.run([sys.executable, __file__, *own], check=True, capture_output=True, text=True)
         one = json.loads(said.stdout)
         print(
             f"{batch:6,} {one['batches']:8,} {one['seen']:5,} {one['epoch']:8.1f} {one['products']:11.1f} "
-            f"{one['ratio']:6.2f} {LIMIT:6.1f}",
+            f"{one['ratio']:6.2f} {LIMIT:6.1f} "
+            + (f"{one['busy']:6.0%}" if given.device != "cpu" else f"{'-':>6}"),
             flush=True,
         )
 
 
-def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
+def measured(batch: int, steps: int, threads: int, on: str) -> dict[str, float]:
     """The steps of an epoch, each with its products right after it, so that both meet the same machine."""
     import torch
+    from card import busy, clock
 
     from lookalike.encode.heads.two_layers import ProjectionHead
     from lookalike.learn.batches import BatchPlan, anchors, epoch_batches
@@ -67,37 +77,39 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
     from lookalike.learn.settings import TrainingSettings
 
     torch.set_num_threads(threads)
-    clock = time.process_time if threads == 1 else time.perf_counter
-    cpu = torch.device("cpu")
+    device = torch.device(on)
+    now = clock(device, by_processor=threads == 1)
     features = np.random.default_rng(0).standard_normal((IMAGES, FEATURES), np.float32)
     around = anchors(labels(), np.arange(IMAGES))
     settings, plan = TrainingSettings(epochs=1, batch=batch), BatchPlan(size=batch)
-    examples = Examples(around, plan, settings.soft, Cached([features], cpu), 0, cpu)
+    examples = Examples(around, plan, settings.soft, Cached([features], device), 0, device)
+
+    def steps_of(progress: Callable[[int, int], None]) -> None:
+        head = ProjectionHead.seeded(FEATURES, PROJECTION, seed=0).to(device)
+        with contextlib.suppress(Enough):
+            finetune(head, examples, settings, float, Nowhere(), progress=progress)
+
     next(examples.epoch(0)[1])  # compiled before the clock starts
-    started = clock()
+    started = now()
     sizes = [len(rows) for rows in epoch_batches(around, plan, settings.soft, 0, 0)]
-    planned = clock() - started
-    bare = Products(max(sizes))
+    planned = now() - started
+    bare = Products(max(sizes), device)
     at, pairs = [0.0], []
 
     def after(done: int, total: int) -> None:
-        spent = clock() - at[0]
-        between = clock()
+        spent = now() - at[0]
+        between = now()
         bare.of(sizes[done - 1])
-        pairs.append((spent, clock() - between))
+        pairs.append((spent, now() - between))
         if done == min(steps, total):
             raise Enough
-        at[0] = clock()
+        at[0] = now()
 
-    with contextlib.suppress(Enough):
-        finetune(
-            ProjectionHead.seeded(FEATURES, PROJECTION, seed=0),
-            examples,
-            settings,
-            float,
-            Nowhere(),
-            progress=after,
-        )
+    def enough(done: int, total: int) -> None:
+        if done == min(steps, total):
+            raise Enough
+
+    steps_of(after)
     seen = pairs[1:]  # the first holds the planning of the epoch and first touches of memory
     share = len(sizes) / len(seen)
     epoch, alone = planned + share * sum(one for one, _ in seen), share * sum(other for _, other in seen)
@@ -107,6 +119,7 @@ def measured(batch: int, steps: int, threads: int) -> dict[str, float]:
         "epoch": epoch,
         "products": alone,
         "ratio": planned / alone + statistics.median(one / other for one, other in seen),
+        "busy": busy(lambda: steps_of(enough), 1) if device.type == "cuda" else float("nan"),
     }
 
 
@@ -151,14 +164,17 @@ def distinct(one: np.ndarray, other: np.ndarray, count: int) -> tuple[np.ndarray
 class Products:
     """The products of a step and nothing else, into memory that is there."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, device: "torch.device") -> None:
         import torch
 
+        def drawn(*shape: int) -> torch.Tensor:
+            return torch.randn(*shape, device=device)
+
         self.inputs, self.hidden, self.found = (
-            torch.randn(most, width) for width in (FEATURES, FEATURES, PROJECTION)
+            drawn(most, width) for width in (FEATURES, FEATURES, PROJECTION)
         )
-        self.first, self.last = torch.randn(FEATURES, FEATURES), torch.randn(PROJECTION, FEATURES)
-        self.alike = torch.randn(most * most)
+        self.first, self.last = drawn(FEATURES, FEATURES), drawn(PROJECTION, FEATURES)
+        self.alike = drawn(most * most)
 
     def of(self, n: int) -> None:
         """A batch of n rows, forward and backward."""

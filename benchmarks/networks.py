@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from card import busy, clock
 
 from lookalike.catalog.read import catalog_from
 from lookalike.core.cores import cores
@@ -113,18 +114,6 @@ def works(
     return model, step, bare, forward
 
 
-def clock(device: torch.device) -> Callable[[], float]:
-    """Processor seconds of one thread, or the time when the card has done its work."""
-    if device.type == "cpu":
-        return time.process_time
-
-    def now() -> float:
-        torch.cuda.synchronize()
-        return time.perf_counter()
-
-    return now
-
-
 def interleaved(
     works: tuple[Callable[[], object], ...], rounds: int, now: Callable[[], float]
 ) -> list[list[float]]:
@@ -139,20 +128,6 @@ def interleaved(
             else:
                 now()
     return taken
-
-
-def busy(work: Callable[[], object], steps: int = 20) -> float:
-    """The share of the time in which the card computes."""
-    from torch.profiler import ProfilerActivity, profile
-
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
-        for _ in range(steps):
-            work()
-        torch.cuda.synchronize()
-        spent = time.perf_counter() - started
-    return sum(one.self_device_time_total for one in recorded.key_averages()) / 1e6 / spent
 
 
 def end_to_end(network: Network, images: int, size: int, step: Callable[[], object]) -> str:

@@ -30,12 +30,26 @@ settings.load_profile("quick")
 MATRIX_LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """A network on a GPU computes in bfloat16, and most tests expect the figures of a processor."""
+    parser.addoption("--card", action="store_true", help="only tests marked `card`, on the GPU")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--card`, the tests that also hold on a GPU."""
+    if config.getoption("card"):
+        config.hook.pytest_deselected(items=[one for one in items if not one.get_closest_marker("card")])
+        items[:] = [one for one in items if one.get_closest_marker("card")]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Several workers share the processors, so each one's matrix products use one thread: more would only wait.
 
-    While tests are collected, nothing becomes garbage, so the collector rests.
+    While tests are collected, nothing becomes garbage, so the collector rests. A GPU is hidden, but for `--card`.
     """
     gc.disable()
+    if not config.getoption("card"):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
     if config.getoption("numprocesses", None):
         for name in MATRIX_LIBRARIES:
             os.environ.setdefault(name, "1")

@@ -14,7 +14,7 @@ from lookalike.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-OF_OTHER_PROGRAMS = {"--think", "--kill", "--pairs", "--on", "--tests", "--journal", "--logdir"}
+OF_OTHER_PROGRAMS = {"--think", "--kill", "--pairs", "--on", "--tests", "--journal", "--logdir", "--card"}
 
 
 def listed(group: Any, prefix: str = "") -> dict[str, Any]:

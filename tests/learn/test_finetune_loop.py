@@ -18,6 +18,8 @@ from lookalike.learn.state import progress_of, restore, state_bytes
 from lookalike.learn.validation import validator
 from lookalike.positive.graph import label_graph
 
+pytestmark = pytest.mark.card
+
 CPU = torch.device("cpu")
 SIZE = 12
 

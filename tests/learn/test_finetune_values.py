@@ -10,6 +10,8 @@ import lookalike
 from lookalike.core.errors import ArgumentError, EmbeddingsError, LabelsError, LearningError
 from lookalike.core.types import Labels
 
+pytestmark = pytest.mark.card
+
 
 def test_it_gives_better_vectors_of_every_image():
     made = world(items=150)

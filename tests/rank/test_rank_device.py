@@ -33,14 +33,16 @@ from lookalike.rank.engine.vectors import as_gallery, as_queries
 from lookalike.rank.judged import judged_ranks
 
 torch = pytest.importorskip("torch")
-COMPILED, DEVICE = Machine(device="numpy"), Machine(device="cpu")
+pytestmark = pytest.mark.card
+NAME = "cuda" if torch.cuda.is_available() else "cpu"
+COMPILED, DEVICE = Machine(device="numpy"), Machine(device=NAME)
 # The gallery on the device, or passing through in slabs of a few rows; blocks of one query or more.
 on_device = st.builds(
     Machine,
     st.sampled_from([0, 2**20]),
     st.sampled_from([1, 300, 2**20]),
     st.sampled_from([1, 40]),
-    st.just("cpu"),
+    st.just(NAME),
 )
 
 
@@ -96,7 +98,7 @@ def test_many_blocks_of_uneven_items_and_many_equals(level: str, similarity: str
     catalog, rule = catalog_of(photos), Rule(level, similarity)
     embeddings = embeddings_of(catalog, w.vectors)
     labels = labels_of([vote for i, vote in enumerate(all_pairs(photos)) if i % 50 == 3])
-    device = Machine(rows=4 * len(photos) * 16, device="cpu")
+    device = Machine(rows=4 * len(photos) * 16, device=NAME)
     one, two = (judged_ranks(catalog, embeddings, labels, rule, machine=m) for m in (COMPILED, device))
     assert places(one) == places(two)
     np.testing.assert_allclose(one.score, two.score, rtol=0, atol=2 * score_error(w.vectors, similarity))
@@ -139,7 +141,7 @@ def test_a_block_that_does_not_fit_the_device_is_halved_until_it_does():
         tried.append(last - first)
         if last - first > 3:
             raise torch.OutOfMemoryError("no room")
-        done.update({row: np.array(score) for row, score in enumerate(scores.numpy(), first)})
+        done.update({row: np.array(score) for row, score in enumerate(scores.cpu().numpy(), first)})
 
     each_block(queries, gallery, task, machine=DEVICE)
     assert tried == [12, 12, 12, 12, 12, 12, 12, 8, 4, *[2] * 6]

@@ -1,7 +1,8 @@
 """A torch network as an encoder: device, precision, batches, and smaller batches when memory runs out."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -141,6 +142,7 @@ class Network:
         with (
             torch.inference_mode(),
             torch.autocast(self.device.type, torch.bfloat16, enabled=self.origin.precision == "bfloat16"),
+            exact_convolutions(),
         ):
             found = self.features(torch.from_numpy(np.ascontiguousarray(pixels)))
         if not isinstance(found, torch.Tensor) or found.ndim != 2:
@@ -168,6 +170,17 @@ class Network:
             f"{self.origin.spec} cannot take photos of {width} x {height} pixels: {first_line(error)}.",
             fix="Give the size it was made for: ?size=224 (or img_size=..., where it takes that argument).",
         )
+
+
+@contextmanager
+def exact_convolutions() -> Iterator[None]:
+    """Float32 convolutions without TF32, which cards use unless told otherwise: float32 means the same everywhere."""
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
 
 
 def share_cores(device: torch.device) -> None:

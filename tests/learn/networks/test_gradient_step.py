@@ -14,6 +14,8 @@ from lookalike.learn.networks.step import GradientStep
 from lookalike.learn.objectives.objective import PairObjective
 from lookalike.learn.settings import TrainingSettings
 
+pytestmark = pytest.mark.card
+
 IMAGES, WIDE = 7, 5
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-5}
 

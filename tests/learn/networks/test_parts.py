@@ -9,6 +9,8 @@ from torch import nn
 from lookalike.core.errors import LearningError
 from lookalike.learn.networks.parts import add_adapters, freeze_statistics, merged, train_last
 
+pytestmark = pytest.mark.card
+
 PHOTOS = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
 MAKERS = {
     "resnet": lambda: timm.create_model("resnet18", num_classes=0),

@@ -11,6 +11,8 @@ from lookalike.core.errors import LearningError
 from lookalike.encode.inputs.workers import FEW
 from lookalike.learn.networks.photo_views import Group, PhotoViews
 
+pytestmark = pytest.mark.card
+
 SIZE = (8, 8)
 
 
