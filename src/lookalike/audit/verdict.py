@@ -134,10 +134,10 @@ class Best:
         if self.undecided is None:
             return ""
         wait = "You need not wait for drawn labels, which do not decide it yet" if self.encoder else ""
-        return (
-            f"{wait or 'Drawn labels do not decide it either'}: {self.undecided.difference}. "
-            f"More of them: lookalike compare {' '.join(self.pair)}."
-        )
+        said = f"{wait or 'Drawn labels do not decide it either'}: {self.undecided.difference}."
+        if self.undecided.method == "exact":
+            return said
+        return f"{said} More of them: lookalike compare {' '.join(self.pair)}."
 
     @property
     def word(self) -> str:

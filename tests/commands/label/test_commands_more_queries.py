@@ -1,12 +1,14 @@
 """A pool grows: more queries join at random, and nothing of what was there is lost."""
 
 import io
+import re
 
 import numpy as np
 import pytest
 
 from lookalike.store.sql.samples import read_samples
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.release.gate import GateTerms, gate
 
 
 @pytest.fixture
@@ -191,3 +193,28 @@ def test_queries_that_joined_and_are_labelled_in_another_way_are_measured(lookal
         "exact",
     )
     assert found["values"][0]["low"] == found["values"][0]["high"]
+
+
+def test_where_no_label_is_left_to_draw_every_command_names_more_queries_and_then_nothing(lookalike, ten):
+    """A label of every result in the top 5: no other label changes HR@5 on these queries."""
+    for name, seed in (("v", 3), ("w", 4)):
+        np.save(ten / f"{name}.npy", np.random.default_rng(seed).standard_normal((36, 8)))
+        assert lookalike("embed", f"precomputed:{name}.npy", "--name", name).status == 0
+    asked = ("--generators", "v,w", "--top", 5, "--queries")
+    assert lookalike("discover", *asked, 10, "--overwrite").status == 0
+    told = (("evaluate", "v", "w"), ("audit", "v", "w"), ("compare", "v", "w"))
+    label_all(lookalike, ten)
+    for command in told:
+        following = lookalike(*command).out.partition("Next: ")[2]
+        assert "lookalike discover --queries 36" in following
+        assert "compare" not in following or command[0] == "compare"
+    checks = {one.name: one for one in gate(Workspace(ten), "v", "w", GateTerms()).checks}
+    assert checks["value"].fix.startswith("Add queries: lookalike discover --queries 36. Then: ")
+    assert lookalike("discover", "--queries", 36).status == 0
+    label_all(lookalike, ten)
+    for command in told:
+        following = lookalike(*command).out.partition("Next: ")[2]
+        assert following
+        assert not re.search("discover|compare", following)
+    checks = {one.name: one for one in gate(Workspace(ten), "v", "w", GateTerms()).checks}
+    assert "Draw labels" not in checks["value"].fix

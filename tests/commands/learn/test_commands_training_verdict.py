@@ -218,6 +218,8 @@ def test_what_is_advised_after_training_follows_the_verdict(lookalike, shop, bar
     assert with_trained(opened, ["lookalike promote base"]) == advised
     compare = "lookalike compare better base"
     expected = (compare,) if word == "cannot be told" else advised
+    if (word, served) == ("not worse", "noise"):  # nothing shows that base is better than noise
+        expected = ("lookalike promote better",)
     assert with_trained(opened, [compare]) == expected
     promoting = "lookalike promote better"
     expected = (promoting,) * (served != "better") if word == "cannot be told" else advised

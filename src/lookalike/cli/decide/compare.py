@@ -175,12 +175,19 @@ def _after_all(opened: Workspace, found: SampledResult, another: str, *, is_deci
             say(folded(_served(opened, found.question.encoders)))
         next_after_measuring(opened, *(promotion or ("lookalike serve",)))
     elif _is_open(found):
-        if found.sample is not None and trained_pair(opened, found.question.encoders) is None:
+        is_exact, of_training = (
+            all_exact(found.values),
+            trained_pair(opened, found.question.encoders) is not None,
+        )
+        if found.sample is not None and not is_exact and not of_training:
             say(
                 f"All labels together may decide already: lookalike evaluate {' '.join(found.question.encoders)}"
             )
-        if more is not None:
-            next_step(*more, another, workspace=opened.folder)
+        if more is None:
+            say(
+                "All queries are in the pool, and all pairs that matter have a label: no more labels can tell."
+            )
+        next_step(*(("lookalike report",) if more is None else (*more, another)), workspace=opened.folder)
 
 
 def _promotion(opened: Workspace, found: SampledResult, *, is_decided: bool) -> tuple[str, ...] | None:

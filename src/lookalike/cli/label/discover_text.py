@@ -41,10 +41,10 @@ def print_summary(found: DiscoverySummary) -> None:
         say(f"{plural(found.identical, 'pair shows', 'pairs show')} the same file twice: not to be labelled.")
     _print_splits(found)
     if found.labelled:
-        say(
-            f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar. The others take "
-            f"{_hours(found.hours_to_label)}."
+        others = (
+            f"The others take {_hours(found.hours_to_label)}" if found.hours_to_label.high else "None is left"
         )
+        say(f"{plural(found.labelled, 'pair')} labelled, {found.positives:,} of them similar. {others}.")
     _print_random(found)
     if found.budget is not None:
         _print_budget(found.budget, found.positive_rate.all_pairs)

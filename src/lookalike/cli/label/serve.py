@@ -69,8 +69,11 @@ def _say(ready: ServingState, address: str, workspace: Path) -> None:
     elif ready.searched:
         say(f"Searches are answered by {ready.searched}.")
     if ready.waiting:
-        many = plural(ready.waiting, "pair has", "pairs have")
-        say(f"{many} a vote and no label yet: another annotator must answer.")
+        many, wait = (
+            plural(ready.waiting, "pair has", "pairs have"),
+            "waits" if ready.waiting == 1 else "wait",
+        )
+        say(f"{many} a vote and {wait} for that of another annotator.")
     if ready.lacks_a_second:
         say(
             f"Each pair needs the votes of {ready.votes} annotators, and {'one' if ready.people else 'nobody'} can log "

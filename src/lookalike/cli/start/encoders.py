@@ -49,7 +49,12 @@ def encoders(
     ]
     if not rows:
         every = shlex.join(["lookalike", "encoders", text]) if text else "lookalike encoders"
-        say(f"No network passes all filters. To see what each needs: {every}")
+        none = (
+            "None of these networks has its library and weights on this machine"
+            if here
+            else "No network passes all filters"
+        )
+        say(f"{none}. To see what each needs: {every}")
         return
     table(["name", "dimension", "licence (commercial use)", "paper", "runs here"], rows, left=5)
     if len(rows) > FEW:

@@ -101,7 +101,8 @@ def _waiting(found: Status) -> list[str]:
     lines = []
     if found.votes_waiting:
         many = plural(found.votes_waiting, "pair has", "pairs have")
-        lines.append(f"{many} a vote and no label yet: another annotator must answer.")
+        wait = "waits" if found.votes_waiting == 1 else "wait"
+        lines.append(f"{many} a vote and {wait} for that of another annotator.")
     if found.drawn_open:
         many = plural(found.drawn_open, "drawn pair has", "drawn pairs have")
         lines.append(

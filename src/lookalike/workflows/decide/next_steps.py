@@ -2,9 +2,15 @@
 
 from collections.abc import Sequence
 
+from lookalike.audit.sampling.values import between
+from lookalike.audit.training_verdict import MEASURE
 from lookalike.audit.verdict import Judgement, advice
+from lookalike.core.types import Rule
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.trained import trained_encoders
+from lookalike.workflows.decide.sample_plan import pool_queries
+from lookalike.workflows.decide.sample_state import sampled_differences
+from lookalike.workflows.decide.sampled import more_queries
+from lookalike.workflows.decide.trained import TEST, comparable_rule, trained_encoders
 from lookalike.workflows.decide.training_verdict import (
     chosen_on,
     is_beaten,
@@ -15,11 +21,12 @@ from lookalike.workflows.decide.training_verdict import (
 )
 from lookalike.workflows.release.licence import CLEARED, PROMOTE, promotion
 
-COMPARE = "lookalike compare "
+COMPARE, ESTIMATE = "lookalike compare ", "lookalike estimate "
 WIDE = 0.1  # an interval that drawn labels make narrower
 DOES = {
     "compare": "tells which of these two is better, from a few drawn labels.",
     "estimate": "makes its interval narrower with a few drawn labels.",
+    "discover": "adds queries: all pairs of those in the pool that matter have a label.",
     "promote": "serves it to customers, if it passes the gate.",
 }  # a next command, by its verb
 OPEN_LICENCE = (
@@ -37,7 +44,25 @@ def does(command: str) -> str:
 def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
     """What to run after a judgement, as the verdicts on trained encoders change it."""
     served = workspace.promoted, replaced_by_promoted(workspace)
-    return with_trained(workspace, next_commands(found, *served))
+    commands = with_trained(workspace, next_commands(found, *served))
+    steps = list[str]()
+    for command in commands:
+        draws = command.startswith((COMPARE, ESTIMATE))
+        more = queries_instead(workspace, found, command.split()[2:]) if draws else None
+        steps.extend((command,) if more is None else more)
+    return tuple(steps)
+
+
+def queries_instead(workspace: Workspace, found: Judgement, names: Sequence[str]) -> tuple[str, ...] | None:
+    """The command that adds queries where no label is left to draw for some encoders; None where some is.
+
+    Where every result in the top K of all queries has a label, no other label changes HR@K on these queries. (): all
+    queries are in the pool.
+    """
+    if any(found.coverage.get(name, 0.0) < 1.0 for name in names):
+        return None
+    split = comparable_rule(workspace, names, Rule())[0].split
+    return more_queries(workspace, len(pool_queries(workspace, split)), split) or ()
 
 
 def next_commands(found: Judgement, *served: str) -> tuple[str, ...]:
@@ -81,6 +106,15 @@ def _winner_on(workspace: Workspace, base: str) -> str:
     return chosen.encoder if chosen is not None and won else ""
 
 
+def _is_known_best(workspace: Workspace, name: str) -> bool:
+    """Whether an encoder is promoted, or drawn labels show that it is better than the promoted one, or none is."""
+    pair = (name, workspace.promoted)
+    if not workspace.promoted or name in (workspace.promoted, replaced_by_promoted(workspace)):
+        return True
+    drawn = between(sampled_differences(workspace, MEASURE, TEST), pair)
+    return drawn is not None and drawn.decision != "alike" and drawn.better_first == pair
+
+
 def _to_promote(workspace: Workspace, command: str) -> str | None:
     """The encoder to promote instead of a command; "" where it is served, None where the command stays.
 
@@ -92,6 +126,8 @@ def _to_promote(workspace: Workspace, command: str) -> str | None:
         judged = verdict_among(workspace, names)
         if judged is not None and judged[2].word != "cannot be told":
             base = judged[1]
+            if judged[2].word == "not worse" and not _is_known_best(workspace, base):
+                return "" if is_beaten(workspace, base) else judged[0]
         elif _winner_on(workspace, names[0]):
             base = names[0]
         else:

@@ -22,6 +22,7 @@ from lookalike.evaluate.significance.sentence import is_significant
 from lookalike.evaluate.significance.summary import Settings, significance
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, catalog_column, evaluate
+from lookalike.workflows.decide.next_steps import queries_instead
 from lookalike.workflows.decide.sample_state import SampleState, read_estimate
 from lookalike.workflows.decide.sampled import all_exact, more_queries
 from lookalike.workflows.decide.trained import TEST, trained, trained_encoders
@@ -150,7 +151,10 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     option = "" if terms.k == 5 else f" --measure {measure}"
     is_training = measure == MEASURE and trained_pair(workspace, names) is not None
     designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
-    fix = _more_labels(workspace, designed, f"{command}{option} --labels {advised_labels(workspace, names)}")
+    draw = f"{command}{option} --labels {advised_labels(workspace, names)}"
+    known = labels.verdicts if terms.k == labels.rates.k else None
+    more = None if known is None or designed is not None else queries_instead(workspace, known, names)
+    fix = _more_labels(workspace, designed, draw) if more is None else _add_queries(more, draw)
     drawn = None
     if designed is not None and designed.values:
         drawn = _designed_value(designed, encoder, terms, fix, is_training=is_training)
@@ -211,9 +215,14 @@ def _more_labels(workspace: Workspace, designed: SampleState | None, draw: str) 
         if all_exact(designed.values)
         else ()
     )
-    if more is None:
-        return ""
-    return f"Add queries: {more[0]}. Then: {draw} --round" if more else f"Draw labels: {draw} --round"
+    if more is None or more:
+        return _add_queries(more or (), f"{draw} --round")
+    return f"Draw labels: {draw} --round"
+
+
+def _add_queries(more: Sequence[str], draw: str) -> str:
+    """How to draw labels of more queries; "" where all queries have theirs."""
+    return f"Add queries: {more[0]}. Then: {draw}" if more else ""
 
 
 def _corrected_value(encoder: str, against: str, terms: GateTerms, labels: _Labels, fix: str) -> GateCheck:

@@ -10,6 +10,7 @@ from lookalike.core.text import folded
 WORDS = ("trusted", "with care", "not to be trusted", "cannot tell", UNKNOWN)
 REASONS = {
     "compare": "A few labels of pairs drawn at random tell which of {} is better.",
+    "discover": "All pairs of these queries that matter have a label, so only more queries can tell more.",
     "estimate": "The interval of {} is wide. A few drawn labels make it narrower.",
     "promote": "{} is the best encoder so far, and is not promoted yet.",
 }  # of the next command, by its verb
