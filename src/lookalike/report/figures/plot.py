@@ -51,10 +51,10 @@ class Axis:
 
 
 def bounds(values: Sequence[float]) -> tuple[float, float, float]:
-    """Ends and step of an axis around some scores: four steps or fewer where these suffice.
+    """Ends and step of an axis around some scores: four steps or fewer where these suffice, and 1 as the end of all 1.
 
-    >>> bounds([0.31, 0.44]), bounds([0.1, 1.0])
-    ((0.3, 0.45, 0.05), (0.0, 1.0, 0.25))
+    >>> bounds([0.31, 0.44]), bounds([0.1, 1.0]), bounds([1.0, 1.0])
+    ((0.3, 0.45, 0.05), (0.0, 1.0, 0.25), (0.95, 1.0, 0.05))
     """
     if not values:
         return 0.0, 1.0, 0.25
@@ -62,7 +62,9 @@ def bounds(values: Sequence[float]) -> tuple[float, float, float]:
         low, high = math.floor(min(values) / step + 1e-9), max(math.ceil(max(values) / step - 1e-9), 1)
         if high - low <= 4:
             break
-    return round(low * step, 9), round(max(high, low + 1) * step, 9), step
+    if low == high:
+        low, high = (low - 1, high) if max(values) == 1.0 else (low, high + 1)
+    return round(low * step, 9), round(high * step, 9), step
 
 
 def short(name: str, most: int) -> str:
