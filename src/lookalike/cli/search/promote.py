@@ -147,7 +147,10 @@ def _print(done: Promotion, *, dry_run: bool) -> None:
         )
     before = (done.gate.served if done.gate else "") or (done.before.encoder if done.before else "")
     if done.promoted and done.now is not None:
-        say(f"{done.now.encoder} is served now." + (f" Before: {before}." if before else ""))
+        say(
+            f"{done.now.encoder} is served now."
+            + (f" Before: {before}." if before not in ("", done.now.encoder) else "")
+        )
     elif done.gate is not None and done.gate.passed and dry_run:
         say("Nothing was promoted, because of --dry-run.")
     else:
