@@ -208,6 +208,8 @@ def test_the_next_step_follows_the_last_comparison(team, encoders, decided, pair
     found = plan(team.workspace.database, Campaign(), team.clock())
     assert plan_step({"settled": 9}, found, forecast) == expected
     assert plan_step({"settled": 9}, found, ForecastProblem("no labels", "Label.")) == "done"
+    assert plan_step({"settled": 7, "open": 2}, found, None) == "repeat"  # no vote is missing
+    assert plan_step({"settled": 7, "discussion": 2}, found, None) == "discuss"
 
 
 def test_only_a_lead_sees_how_often_gold_pairs_are_answered_rightly(team):

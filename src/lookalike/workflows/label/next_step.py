@@ -9,7 +9,7 @@ from lookalike.workflows.label.plan import LabellingPlan
 
 LOW_AGREEMENT = 0.4  # up to here, Landis and Koch (1977) call agreement beyond chance fair
 EMPTY, DONE, DISCUSS, LABEL = "empty", "done", "discuss", "label"
-CLARIFY, DECIDED, FIRST, OVER, UNTIMED = "clarify", "decided", "first", "over", "untimed"
+CLARIFY, DECIDED, FIRST, OVER, REPEAT, UNTIMED = "clarify", "decided", "first", "over", "repeat", "untimed"
 
 
 def team_step(states: Mapping[str, int], alpha: Figure) -> str:
@@ -33,7 +33,10 @@ def team_step(states: Mapping[str, int], alpha: Figure) -> str:
 def plan_step(
     states: Mapping[str, int], plan: LabellingPlan, forecast: LabelForecast | ForecastProblem | None
 ) -> str:
-    """The next step of a lead, from the plan and the last forecast. A decided comparison comes first."""
+    """The next step of a lead, from the plan and the last forecast. A decided comparison comes first.
+
+    Pairs that are open while no vote is missing wait for a hidden repeat.
+    """
     if not sum(states.values()):
         return EMPTY
     if isinstance(forecast, LabelForecast):
@@ -42,7 +45,8 @@ def plan_step(
         if forecast.comparison is not None and forecast.comparison.wanted is not None:
             return FIRST
     if not plan.questions and not plan.votes:
-        return DISCUSS if states.get(DISCUSSION, 0) else DONE
+        left = {REPEAT: OPEN, DISCUSS: DISCUSSION}
+        return next((step for step, state in left.items() if states.get(state, 0)), DONE)
     if plan.left.value != plan.left.value:
         return UNTIMED
     return OVER if plan.over > 0 else LABEL
