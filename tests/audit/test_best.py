@@ -7,7 +7,7 @@ import pytest
 from lookalike.audit.judging import verdicts
 from lookalike.audit.sampling.values import SampledValue, best_first, between
 from lookalike.audit.training_verdict import TrainedChoice
-from lookalike.audit.verdict import CorrectedRate, Judgement, advice
+from lookalike.audit.verdict import CorrectedRate, Distrust, Judgement, advice
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.intervals import Interval
 from lookalike.report.parts.decision import shown_decision
@@ -39,6 +39,11 @@ def judged(p: float, drawn=(), *, half: float = 0.02) -> Judgement:
         comparisons={NAME: (one,)},
         drawn=tuple(drawn),
     )
+
+
+def test_a_share_of_80_whose_lower_bound_is_lower_says_so():
+    said = [Distrust("HR@5", "new", "old", share).sentence for share in (0.81, 0.7, NAN)]
+    assert [("lower bound is below 80" in one) for one in said] == [True, False, False]
 
 
 def test_encoders_that_drawn_labels_do_not_compare_are_told():

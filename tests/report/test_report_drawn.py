@@ -22,6 +22,11 @@ def test_a_row_has_the_value_its_interval_and_what_it_decides(report):
     assert other.cells[-1].text == "dinov2 is better"
 
 
+def test_complete_labels_are_not_shown_as_no_labels():
+    (row,) = shown_drawn([SampledValue("HR@5", "a", "b", -0.1, -0.1, -0.1, "exact", 0, 0, "worse", 20)])
+    assert row.cells[1].text == "all that matter"
+
+
 @pytest.mark.parametrize(("decision", "words"), [("worse", "b is better"), ("alike", "no"), ("open", "not")])
 def test_a_decision_in_words(decision, words):
     (row,) = shown_drawn([SampledValue("HR@5", "a", "b", -0.1, -0.2, -0.01, "MOVER", 80, 0, decision)])

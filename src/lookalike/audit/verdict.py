@@ -7,7 +7,7 @@ from math import isnan
 from pydantic import computed_field
 
 from lookalike.audit.sampling.values import SampledValue, between, undecided
-from lookalike.audit.trust import Trust
+from lookalike.audit.trust import WITH_CARE, Trust
 from lookalike.core.text import bracketed, value
 from lookalike.evaluate.significance.compare import Comparison
 from lookalike.evaluate.significance.sentence import full, verdict
@@ -109,6 +109,8 @@ class Distrust:
     def sentence(self) -> str:
         """Why the measure is not used."""
         shown = "" if isnan(self.share) else f": {_right(self.share)}"
+        if self.share >= WITH_CARE:
+            shown += f", and the lower bound is below {100 * WITH_CARE:.0f}"
         return f"{self.measure} puts {self.better} above {self.other}, but is not to be trusted here{shown}."
 
 

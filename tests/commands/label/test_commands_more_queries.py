@@ -218,3 +218,7 @@ def test_where_no_label_is_left_to_draw_every_command_names_more_queries_and_the
         assert not re.search("discover|compare", following)
     checks = {one.name: one for one in gate(Workspace(ten), "v", "w", GateTerms()).checks}
     assert "Draw labels" not in checks["value"].fix
+    said = [" ".join(lookalike(*command).out.split()) for command in told]
+    decided = re.search(r"[vw] is better than [vw]: its HR@5 is higher by .*? on 36 queries\.", said[-1])[0]
+    assert all(decided in one for one in said)  # evaluate and audit decide as compare does, without a sample
+    assert all(one.endswith("lookalike promote w") or "promote w" in one for one in said)

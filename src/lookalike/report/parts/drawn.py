@@ -25,7 +25,7 @@ def shown_drawn(values: Sequence[SampledValue], learning: LearningPart | None = 
             one.measure,
             (
                 ShownCell(value(one.value), bracketed(one.low, one.high)),
-                ShownCell(plural(one.labels, "label")),
+                ShownCell("all that matter" if one.method == "exact" else plural(one.labels, "label")),
                 ShownCell(_result(one, words.get(frozenset((one.first, one.second))))),
             ),
         )

@@ -18,6 +18,7 @@ from lookalike.evaluate.measures.table import parse
 from lookalike.evaluate.significance.summary import Settings
 from lookalike.store.formats.tables import write_table
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.exact import with_exact
 from lookalike.workflows.decide.pairs import RankedPairs, rank_on_labels
 from lookalike.workflows.decide.sample_state import sampled_differences
 from lookalike.workflows.decide.trained import require_untrained, trained, untrained
@@ -78,6 +79,7 @@ def audit_and_verdict(
             drawn=sampled_differences(workspace, f"HR@{found.full_coverage.k}"),
             progress=progress,
         )
+        judgement = with_exact(workspace, judgement, None)
     with bar("Counting shown items") as progress:
         shown = audit_exposure(
             workspace.catalog,

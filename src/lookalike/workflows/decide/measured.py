@@ -27,6 +27,7 @@ from lookalike.evaluate.significance.summary import Settings, Significance
 from lookalike.rank.pairs import Unusable
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.decide.evaluate import Evaluation, by_column, evaluate
+from lookalike.workflows.decide.exact import with_exact
 from lookalike.workflows.decide.next_steps import next_commands, next_steps
 from lookalike.workflows.decide.pairs import LabelSource, SelectOptions
 from lookalike.workflows.decide.sample_state import sampled_differences
@@ -159,7 +160,7 @@ def measure_levels(
         if per is not None:
             with bar(f"Computing intervals by {per}") as progress:
                 groups = by_column(workspace.catalog, found, per, settings, progress=progress)
-        drawn = () if rates is NOT_CORRECTED or select.get("where") else _drawn(workspace, found)
+        drawn = None if rates is NOT_CORRECTED or select.get("where") else _drawn(workspace, found)
         measured[rule.level] = Measured(found, sure, _result(found, sure, rates, groups, drawn, workspace))
     return measured
 
@@ -170,10 +171,10 @@ def _can_be_corrected(workspace: Workspace, found: Evaluation, source: LabelSour
     return has_labels and found.rule.level == "item" and workspace.pool() is not None
 
 
-def _drawn(workspace: Workspace, found: Evaluation) -> tuple[SampledValue, ...]:
-    """What samples say of the same question; nothing where the queries or the similarity are others."""
+def _drawn(workspace: Workspace, found: Evaluation) -> tuple[SampledValue, ...] | None:
+    """What samples say of the same question; None where the queries or the similarity are others."""
     if found.rule != Rule(split=found.rule.split):
-        return ()
+        return None
     return sampled_differences(workspace, f"HR@{K}", found.rule.split)
 
 
@@ -181,16 +182,19 @@ def recommend(
     found: Evaluation,
     rates: CorrectedRates,
     sure: Significance,
-    drawn: Sequence[SampledValue] = (),
+    drawn: Sequence[SampledValue] | None = None,
     workspace: Workspace | None = None,
 ) -> Recommendation | None:
     """What drawn labels, verdicts on training and the corrected rates say, and which measures not to use.
 
-    None where the calibration does not apply. Without a `workspace` there is no verdict on training.
+    None where the calibration does not apply. Without a `workspace` there is no verdict on training. `drawn` is None
+    where they, and complete labels, are of another question.
     """
     if found.is_identification or found.rule.level != "item" or not found.generators:
         return None
-    made = judgement(found.judged, rates, sure, found.generators, drawn=drawn)
+    made = judgement(found.judged, rates, sure, found.generators, drawn=drawn or ())
+    if workspace is not None and drawn is not None:
+        made = with_exact(workspace, made, found.rule.split)
     known = [one for one in rates.added_to(found.scores) if rates.name in one.scores]
     scores = scores_result(known, sure, {rates.name: rates.name})
     headline, steps, untold = made.headline, next_commands(made, ""), made
@@ -213,7 +217,7 @@ def _result(
     sure: Significance | None,
     rates: CorrectedRates,
     groups: GroupsResult | None,
-    drawn: Sequence[SampledValue],
+    drawn: Sequence[SampledValue] | None,
     workspace: Workspace,
 ) -> EvaluationResult:
     basis, names = found.scores[0].basis, found.printed

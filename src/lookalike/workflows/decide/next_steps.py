@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from lookalike.api.samples import SampleQuestion, telling_rows
 from lookalike.audit.sampling.values import between
 from lookalike.audit.training_verdict import MEASURE
 from lookalike.audit.verdict import Judgement, advice
 from lookalike.core.types import Rule
 from lookalike.store.workspace import Workspace
-from lookalike.workflows.decide.sample_plan import pool_queries
+from lookalike.workflows.decide.sample_plan import places_of, pool_queries
 from lookalike.workflows.decide.sample_state import sampled_differences
 from lookalike.workflows.decide.sampled import more_queries
 from lookalike.workflows.decide.trained import TEST, comparable_rule, trained_encoders
@@ -48,21 +49,20 @@ def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
     steps = list[str]()
     for command in commands:
         draws = command.startswith((COMPARE, ESTIMATE))
-        more = queries_instead(workspace, found, command.split()[2:]) if draws else None
+        more = queries_instead(workspace, command.split()[2:]) if draws else None
         steps.extend((command,) if more is None else more)
     return tuple(steps)
 
 
-def queries_instead(workspace: Workspace, found: Judgement, names: Sequence[str]) -> tuple[str, ...] | None:
-    """The command that adds queries where no label is left to draw for some encoders; None where some is.
+def queries_instead(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...] | None:
+    """The command that adds queries where no label is left to draw for some encoders; None where one is.
 
-    Where every result in the top K of all queries has a label, no other label changes HR@K on these queries. (): all
-    queries are in the pool.
+    (): all queries are in the pool.
     """
-    if any(found.coverage.get(name, 0.0) < 1.0 for name in names):
+    rule, question = comparable_rule(workspace, names, Rule())[0], SampleQuestion(tuple(names), MEASURE)
+    if len(telling_rows(places_of(workspace, question, rule), question)[1]):
         return None
-    split = comparable_rule(workspace, names, Rule())[0].split
-    return more_queries(workspace, len(pool_queries(workspace, split)), split) or ()
+    return more_queries(workspace, len(pool_queries(workspace, rule.split)), rule.split) or ()
 
 
 def next_commands(found: Judgement, *served: str) -> tuple[str, ...]:

@@ -152,8 +152,8 @@ def _value(workspace: Workspace, encoder: str, against: str, terms: GateTerms, l
     is_training = measure == MEASURE and trained_pair(workspace, names) is not None
     designed = _designed(workspace, names, measure, BOTH_BOUNDS if is_training else LEVEL)
     draw = f"{command}{option} --labels {advised_labels(workspace, names)}"
-    known = labels.verdicts if terms.k == labels.rates.k else None
-    more = None if known is None or designed is not None else queries_instead(workspace, known, names)
+    is_new = designed is None and measure == MEASURE
+    more = queries_instead(workspace, names) if is_new else None
     fix = _more_labels(workspace, designed, draw) if more is None else _add_queries(more, draw)
     drawn = None
     if designed is not None and designed.values:

@@ -17,7 +17,8 @@ REASONS = {
 LEGEND = (
     "In parentheses: of 100 significant orders like its least reliable one, how many were right on simulated pools "
     "with a known ground truth (docs/research/bias.md). trusted: at least 95, even at the lower bound; with care: "
-    "at least 80. cannot tell: no order is significant. unknown: no simulation covers this case.",
+    "at least 80, also at the lower bound; not to be trusted: fewer. cannot tell: no order is significant. "
+    "unknown: no simulation covers this case.",
     "The interval of HR@K corrected includes the error of the correction. It is narrow where most of the first K "
     "results of each labelled query have a label, and wide where few have.",
 )

@@ -1,0 +1,53 @@
+"""What complete labels say of two encoders, where no pair has to be drawn: the same answer as that of `compare`."""
+
+from dataclasses import replace
+
+from lookalike.api.samples import SampleQuestion
+from lookalike.audit.sampling.values import SampledValue, best_first, undecided
+from lookalike.audit.verdict import Judgement, advice
+from lookalike.core.types import Rule, Split
+from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.sample_plan import exact_values, places_of
+from lookalike.workflows.decide.trained import TEST, trained
+from lookalike.workflows.decide.training_verdict import trained_pair, without_told
+
+NEARLY = 0.9  # with fewer labelled results in the top K, some pair that matters has no label
+
+
+def with_exact(workspace: Workspace, found: Judgement, split: Split | None) -> Judgement:
+    """A judgement that knows what complete labels say of the encoders that it would have compared.
+
+    They decide as drawn labels do, or leave it open where the queries are a sample of the catalog's. Nothing is added
+    for an encoder and its base: these have a verdict on the training. `split` is that of the judgement; encoders that
+    were not trained here are compared on all queries.
+    """
+    for _ in found.encoders:
+        rest = without_told(workspace, found)
+        pair = _open_pair(rest)
+        if pair is None or undecided(found.drawn, pair) or trained_pair(workspace, pair) is not None:
+            return found
+        own = TEST if trained(workspace, pair) else None
+        is_far = own == split and any(found.coverage[name] < NEARLY for name in pair)
+        if is_far or not {*pair} <= {*workspace.encoders}:
+            return found
+        told = _exact(workspace, SampleQuestion(pair, f"HR@{found.k}", split=own))
+        if not told:
+            return found
+        drawn = (*found.drawn, *told)
+        found = replace(found, drawn=drawn, encoders=best_first(found.encoders, drawn))
+    return found
+
+
+def _open_pair(found: Judgement) -> tuple[str, str] | None:
+    """The two encoders to compare next, or the two best ones where nothing decides between them."""
+    pair, best = advice(found.encoders, found.verdicts, found.drawn), found.best
+    if pair is not None or best is None or best.encoder or best.drawn is not None:
+        return pair
+    return best.pair
+
+
+def _exact(workspace: Workspace, question: SampleQuestion) -> tuple[SampledValue, ...]:
+    """The difference where all pairs that matter have a label; nothing where some has not."""
+    places = places_of(workspace, question, Rule(split=question.split))
+    there = int(workspace.catalog.is_query(question.split).sum())
+    return exact_values(question.of_queries(places.queries, there), places)
