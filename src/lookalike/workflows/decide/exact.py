@@ -22,13 +22,13 @@ def with_exact(workspace: Workspace, found: Judgement, split: Split | None) -> J
     were not trained here are compared on all queries.
     """
     for _ in found.encoders:
-        rest = without_told(workspace, found)
-        pair = _open_pair(rest)
+        pair = _open_pair(without_told(workspace, found))
         if pair is None or undecided(found.drawn, pair) or trained_pair(workspace, pair) is not None:
             return found
+        if not {*pair} <= {*workspace.encoders}:  # the run of another system
+            return found
         own = TEST if trained(workspace, pair) else None
-        is_far = own == split and any(found.coverage[name] < NEARLY for name in pair)
-        if is_far or not {*pair} <= {*workspace.encoders}:
+        if own == split and any(found.coverage[name] < NEARLY for name in pair):
             return found
         told = _exact(workspace, SampleQuestion(pair, f"HR@{found.k}", split=own))
         if not told:

@@ -57,8 +57,10 @@ def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
 def queries_instead(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...] | None:
     """The command that adds queries where no label is left to draw for some encoders; None where one is.
 
-    (): all queries are in the pool.
+    (): all queries are in the pool, or no pair can be drawn for one, because it is the run of another system.
     """
+    if not {*names} <= {*workspace.encoders}:
+        return ()
     rule, question = comparable_rule(workspace, names, Rule())[0], SampleQuestion(tuple(names), MEASURE)
     if len(telling_rows(places_of(workspace, question, rule), question)[1]):
         return None
