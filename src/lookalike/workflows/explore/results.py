@@ -58,13 +58,15 @@ class Results:
 
     `never` and `most` are images of items never shown, and shown most often with how often. `judged` are labels by
     query image and candidate item. `plots` are values by measure, `tests` the best encoder and its differences from the
-    others by measure. `encoders` are those of the table, `trained` those measured elsewhere. `next` are commands.
+    others by measure. `encoders` are those of the table, `trained` those measured elsewhere. `promoted` was the encoder
+    that is served; "": none was chosen. `next` are commands.
     """
 
     images: int
     labels: int
     encoders: tuple[str, ...]
     trained: tuple[str, ...]
+    promoted: str
     rule: Rule
     table: ShownTable | None = None
     plots: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
@@ -96,7 +98,7 @@ def results_beside(folder: Path, pool: str) -> Results:
 def results(workspace: Workspace) -> Results:
     """The same numbers as `evaluate`, `audit` and `report` print."""
     catalog, labels, encoders = workspace.catalog, workspace.label_count(), untrained(workspace)
-    about = (len(catalog), labels, tuple(encoders), tuple(trained(workspace)))
+    about = (len(catalog), labels, tuple(encoders), tuple(trained(workspace)), workspace.promoted)
     if not encoders:
         return Results(*about, Rule())
     if not labels:

@@ -44,7 +44,10 @@ Words = Annotated[str, Query(max_length=500)]
 
 @router.get("")
 def results_page(request: Request, site: SitePart) -> Response:
-    """The last results with their age. Results of another catalog, or older than ten minutes, are renewed."""
+    """The last results with their age.
+
+    Those of another catalog, with another encoder served, or older than ten minutes, are renewed.
+    """
     workspace = site.exploring.workspace
     found, job = latest(site)
     failure = None if job.outcome is None else job.outcome.failure
@@ -160,7 +163,10 @@ def latest(site: Site) -> tuple[Results | None, Job]:
     if job is not None and job.outcome is not None and isinstance(job.outcome.value, Results):
         exploring.results = (job.ended or job.begun, job.outcome.value)
     had = exploring.results
-    is_old = had is not None and (had[1].images != images or not 0 <= site.now() - had[0] < STALE_MS)
+    is_old = had is not None and (
+        (had[1].images, had[1].promoted) != (images, exploring.workspace.promoted)
+        or not 0 <= site.now() - had[0] < STALE_MS
+    )
     if job is None or (is_old and job.outcome is not None):
         job = _begin(site)
     return (had[1] if had is not None and had[1].images == images else None), job
