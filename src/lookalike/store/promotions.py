@@ -59,9 +59,10 @@ def promote(
     gate: Mapping[str, Any],
     action: Action = "promote",
 ) -> Promoted:
-    """Serve an encoder, from the end of the transaction on."""
+    """Serve an encoder, from the end of the transaction on. A rollback returns to another encoder than this one."""
     now = promoted(connection)
-    return _add(connection, encoder, origin, index, action, None if now is None else now.id, gate)
+    returns = None if now is None else now.returns if now.encoder == encoder else now.id
+    return _add(connection, encoder, origin, index, action, returns, gate)
 
 
 def earlier(connection: Connection) -> Promoted:

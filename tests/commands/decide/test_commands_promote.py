@@ -186,6 +186,15 @@ def test_rollback_returns_to_the_encoder_before_and_history_keeps_all(lookalike,
     assert "rollback" in lookalike("promote", "--history").out
 
 
+def test_a_second_promotion_of_the_same_encoder_keeps_the_way_back(lookalike, workspace):
+    serve(workspace, "color")
+    for _ in range(2):
+        serve(workspace, "hog")
+    assert lookalike("promote", "--rollback", "--json").json["now"]["encoder"] == "color"
+    serve(workspace, "color")
+    assert lookalike("promote", "--rollback").status == 1  # nothing was served before
+
+
 def test_a_rollback_of_the_first_promotion_serves_the_encoder_that_was_embedded_first(lookalike, workspace):
     label_sample(lookalike, workspace, "compare", "hog", "color")
     terms = ("promote", "hog", "--margin", 1, "--group-margin", 1)
@@ -195,7 +204,10 @@ def test_a_rollback_of_the_first_promotion_serves_the_encoder_that_was_embedded_
     done = lookalike(*terms)
     assert "Before: color." in done.out
     assert "To undo it: lookalike promote --rollback" in done.out
-    assert "color is served now. Before: hog." in lookalike("promote", "--rollback").out
+    back = lookalike("promote", "--rollback").out
+    assert "color is served now. Before: hog." in back
+    assert "To serve hog again: lookalike promote hog" in back
+    assert "--rollback" not in back  # that would go further back
     assert served(workspace) == "color"
     assert lookalike("promote", "--rollback").status == 1
     listed = lookalike("promote", "--history", "--json").json["history"]

@@ -18,6 +18,7 @@ from lookalike.core.text import folded, percent, plural
 from lookalike.store.promotions import Promoted, history
 from lookalike.store.workspace import Workspace
 from lookalike.workflows.release.gate import GateResult, GateTerms
+from lookalike.workflows.release.licence import promotion
 from lookalike.workflows.release.promote import Promotion
 from lookalike.workflows.release.promote import promote as workflow
 from lookalike.workflows.release.promote import rollback as return_to
@@ -111,8 +112,7 @@ def promote(
         print_json(done)
     else:
         _print(done, dry_run=dry_run)
-        if done.promoted and done.now is not None and done.now.returns is not None:
-            say(f"To undo it: lookalike promote --rollback{elsewhere(workspace)}")
+        _say_undo(opened, done)
         if done.promoted:
             next_step("lookalike serve", workspace=workspace)
         elif done.gate is not None and done.gate.passed:
@@ -122,6 +122,15 @@ def promote(
         if not json and all(one.name == "licence" and "--licence-cleared" in one.fix for one in failed):
             next_step(f"{_command(done.gate.encoder, chosen)} --licence-cleared", workspace=workspace)
         raise typer.Exit(1)
+
+
+def _say_undo(opened: Workspace, done: Promotion) -> None:
+    """How to serve the encoder before again: a second rollback would go further back."""
+    if done.gate is None and done.before is not None:
+        again = promotion(opened, done.before.encoder)
+        say(f"To serve {done.before.encoder} again: {again}{elsewhere(opened.folder)}")
+    elif done.promoted and done.now is not None and done.now.returns is not None:
+        say(f"To undo it: lookalike promote --rollback{elsewhere(opened.folder)}")
 
 
 def _command(encoder: str, chosen: GateOptions) -> str:
@@ -147,10 +156,10 @@ def _print(done: Promotion, *, dry_run: bool) -> None:
         )
     before = (done.gate.served if done.gate else "") or (done.before.encoder if done.before else "")
     if done.promoted and done.now is not None:
-        say(
-            f"{done.now.encoder} is served now."
-            + (f" Before: {before}." if before not in ("", done.now.encoder) else "")
-        )
+        if done.before is not None and done.before.encoder == done.now.encoder:
+            say(f"{before} was served already, and stays.")
+        else:
+            say(f"{done.now.encoder} is served now." + (f" Before: {before}." if before else ""))
     elif done.gate is not None and done.gate.passed and dry_run:
         say("Nothing was promoted, because of --dry-run.")
     else:
