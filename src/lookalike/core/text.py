@@ -68,7 +68,7 @@ def value(number: SupportsFloat, decimals: int = 3) -> str:
     >>> value(0.5), value(float("nan"))
     ('0.500', 'undefined')
     """
-    return f"{number:,.{decimals}f}" if math.isfinite(number) else UNDEFINED
+    return f"{number:z,.{decimals}f}" if math.isfinite(number) else UNDEFINED
 
 
 def coefficient(number: SupportsFloat) -> str:
@@ -136,10 +136,10 @@ def rough(number: SupportsFloat) -> str:
 def interval(low: SupportsFloat, high: SupportsFloat, decimals: int = 3) -> str:
     """An interval in a sentence; "" for one that is undefined.
 
-    >>> interval(0.7081, 0.75), interval(float("nan"), float("nan"))
-    ('0.708 to 0.750', '')
+    >>> interval(-0.0001, 0.75), interval(float("nan"), float("nan"))
+    ('0.000 to 0.750', '')
     """
-    return f"{low:.{decimals}f} to {high:.{decimals}f}" if math.isfinite(float(low) + float(high)) else ""
+    return f"{low:z.{decimals}f} to {high:z.{decimals}f}" if math.isfinite(float(low) + float(high)) else ""
 
 
 def bracketed(low: SupportsFloat, high: SupportsFloat, decimals: int = 3) -> str:
@@ -148,7 +148,7 @@ def bracketed(low: SupportsFloat, high: SupportsFloat, decimals: int = 3) -> str
     >>> bracketed(0.7081, 0.75), bracketed(float("nan"), 1.0)
     ('[0.708, 0.750]', '')
     """
-    return f"[{low:.{decimals}f}, {high:.{decimals}f}]" if math.isfinite(float(low) + float(high)) else ""
+    return f"[{low:z.{decimals}f}, {high:z.{decimals}f}]" if math.isfinite(float(low) + float(high)) else ""
 
 
 def percent_interval(low: SupportsFloat, high: SupportsFloat) -> str:
