@@ -8,10 +8,11 @@ from lookalike.audit.training_verdict import MEASURE
 from lookalike.audit.verdict import Judgement, advice
 from lookalike.core.types import Rule
 from lookalike.store.workspace import Workspace
+from lookalike.workflows.decide.exact import NEARLY
 from lookalike.workflows.decide.sample_plan import places_of, pool_queries
 from lookalike.workflows.decide.sample_state import sampled_differences
 from lookalike.workflows.decide.sampled import more_queries
-from lookalike.workflows.decide.trained import TEST, comparable_rule, trained_encoders
+from lookalike.workflows.decide.trained import TEST, comparable_rule, trained, trained_encoders
 from lookalike.workflows.decide.training_verdict import (
     chosen_on,
     is_beaten,
@@ -48,8 +49,12 @@ def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
     commands = with_trained(workspace, next_commands(found, *served))
     steps = list[str]()
     for command in commands:
-        draws = command.startswith((COMPARE, ESTIMATE))
-        more = queries_instead(workspace, command.split()[2:]) if draws else None
+        names = command.split()[2:] if command.startswith((COMPARE, ESTIMATE)) else []
+        is_near = all(found.coverage.get(name, 1.0) >= NEARLY for name in names)
+        may_be_all = names and (
+            is_near or trained(workspace, found.encoders)
+        )  # of which the coverage is the split's
+        more = queries_instead(workspace, names) if may_be_all else None
         steps.extend((command,) if more is None else more)
     return tuple(steps)
 
