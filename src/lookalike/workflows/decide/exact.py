@@ -11,7 +11,7 @@ from lookalike.workflows.decide.sample_plan import exact_values, places_of
 from lookalike.workflows.decide.trained import TEST, trained
 from lookalike.workflows.decide.training_verdict import trained_pair, without_told
 
-NEARLY = 0.9  # with fewer labelled results in the top K, some pair that matters has no label
+NEARLY = 0.9  # with fewer labelled results in the top K, a pair that matters most likely has no label
 
 
 def with_exact(workspace: Workspace, found: Judgement, split: Split | None) -> Judgement:

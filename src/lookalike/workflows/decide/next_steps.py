@@ -50,11 +50,9 @@ def next_steps(workspace: Workspace, found: Judgement) -> tuple[str, ...]:
     steps = list[str]()
     for command in commands:
         names = command.split()[2:] if command.startswith((COMPARE, ESTIMATE)) else []
-        is_near = all(found.coverage.get(name, 1.0) >= NEARLY for name in names)
-        may_be_all = names and (
-            is_near or trained(workspace, found.encoders)
-        )  # of which the coverage is the split's
-        more = queries_instead(workspace, names) if may_be_all else None
+        of_split = bool(trained(workspace, found.encoders))  # then so is the coverage
+        is_near = of_split or all(found.coverage.get(name, 1.0) >= NEARLY for name in names)
+        more = queries_instead(workspace, names) if names and is_near else None
         steps.extend((command,) if more is None else more)
     return tuple(steps)
 
